@@ -43,7 +43,7 @@ export const limited = (fromDate: DateTime.Utc) =>
 // #region steps
 /** What is wrong with these Steps: `hashed.use: Expected the name of a Step`. */
 export const mistakes = Result.match(Instructions.make({ hashed: { robot: "/file/hash", use: ":orignal" } }), {
-  onFailure: (problems) => problems.map(({ path, rule }) => `${path.join(".")}: ${rule}`),
+  onFailure: (problems) => problems.map(({ message, path }) => `${path.join(".")}: ${message}`),
   onSuccess: () => []
 })
 // #endregion

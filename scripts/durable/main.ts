@@ -5,10 +5,6 @@
  *
  * The first run installs Postgres from npm into the cache of the workspace.
  */
-import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
-import * as Format from "@assembly-effect/cli/Format"
-import * as Output from "@assembly-effect/cli/Output"
-import * as Style from "@assembly-effect/cli/Style"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -22,7 +18,10 @@ import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import type * as Front from "@assembly-effect/testkit/cluster/Front"
 import * as Wait from "@assembly-effect/testkit/cluster/Wait"
 import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
+import * as Advice from "../../packages/cli/src/internal/advice.ts"
 import * as Story from "../story.ts"
+import * as Text from "../../packages/cli/src/internal/text.ts"
+import * as Output from "../../packages/cli/src/internal/output.ts"
 
 /** A failure that ends the demo. */
 class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { description: Schema.String }) {
@@ -43,7 +42,7 @@ const tell =
   (begun: number) =>
   (text: string, mark: "plain" | "dead" | "alive" = "plain") =>
     Effect.gen(function* () {
-      const style = yield* Style.current
+      const style = yield* Text.current
       const seconds = (((yield* Clock.currentTimeMillis) - begun) / 1000).toFixed(1).padStart(6)
       const paint = { plain: (line: string) => line, dead: style.red, alive: style.green }[mark]
       yield* Story.say(text, { paint, before: `${style.dim(`${seconds} s`)}  `, indent: 10 })
@@ -84,7 +83,7 @@ const killAndWatch = Effect.fnUntraced(function* (
   const total = left.reduce((sum, { path }) => sum + received(front, path), 0)
   const killed = yield* Clock.currentTimeMillis
   const uploads = left.length === 1 ? "one upload" : `${left.length} uploads`
-  yield* say(`kill -9 of runner ${runner.name}, which has sent ${Format.bytes(total)} of ${uploads}`, "dead")
+  yield* say(`kill -9 of runner ${runner.name}, which has sent ${Text.bytes(total)} of ${uploads}`, "dead")
   const next = () =>
     front.sendings.find(({ path, start }) => start > killed && left.some((upload) => upload.path === path))
   yield* Wait.until(`the takeover from runner ${runner.name}`, () => next() !== undefined)
@@ -92,14 +91,14 @@ const killAndWatch = Effect.fnUntraced(function* (
   if (taken === undefined) return yield* new DemoFailed({ description: "no runner has taken over" })
   const after = ((taken.start - killed) / 1000).toFixed(1)
   yield* say(
-    `runner ${taken.runner} continues one ${after} s later, at ${Format.bytes(taken.from)} of ${Format.bytes(received(front, taken.path, killed))} sent`,
+    `runner ${taken.runner} continues one ${after} s later, at ${Text.bytes(taken.from)} of ${Text.bytes(received(front, taken.path, killed))} sent`,
     "alive"
   )
   return runners.filter((other) => other !== runner)
 })
 
 const story = Effect.gen(function* () {
-  const style = yield* Style.current
+  const style = yield* Text.current
   yield* Story.chapter("Postgres, the service, and three runners")
   const postgres = yield* Postgres.make
   const cluster = yield* Cluster.make({
@@ -124,7 +123,7 @@ const story = Effect.gen(function* () {
     yield* Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(
       Stream.runForEach((one) => (one._tag === "Refused" ? Effect.fail(one.error) : Effect.void))
     )
-    yield* say(`${fileCount} jobs are stored, ${Format.bytes(sizes.reduce((sum, size) => sum + size, 0))}`)
+    yield* say(`${fileCount} jobs are stored, ${Text.bytes(sizes.reduce((sum, size) => sum + size, 0))}`)
     const two = yield* killAndWatch(cluster, runners, say)
     yield* killAndWatch(cluster, two, say)
     front.speed = Infinity
@@ -152,10 +151,10 @@ const story = Effect.gen(function* () {
     [`${right} of ${fileCount} files are identical`, right === fileCount],
     [`${assemblies} Assemblies were created`, assemblies === fileCount],
     [`${uploads} uploads were created`, uploads === fileCount],
-    [`${Format.bytes(Math.max(0, again))} were sent twice`, again <= 8 * mebi]
+    [`${Text.bytes(Math.max(0, again))} were sent twice`, again <= 8 * mebi]
   ] as const
   yield* Output.report(
-    facts.map(([text, isRight]) => Style.toLine(`${isRight ? style.green("✓") : style.red("✗")} ${text}`))
+    facts.map(([text, isRight]) => Text.toLine(`${isRight ? style.green("✓") : style.red("✗")} ${text}`))
   )
   if (facts.some(([, isRight]) => !isRight))
     return yield* new DemoFailed({ description: "not every file is stored once" })
@@ -165,9 +164,6 @@ const story = Effect.gen(function* () {
 story.pipe(
   Effect.scoped,
   Effect.provide(NodeServices.layer),
-  Effect.tapCause((cause) => {
-    const line = ErrorLine.fromCause(cause)
-    return line === undefined ? Effect.void : Console.error(`demo:durable: ${line}`)
-  }),
+  Effect.tapError((error) => Console.error(`demo:durable: ${Advice.line(error)}`)),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )

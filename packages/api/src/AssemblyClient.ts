@@ -154,14 +154,7 @@ const settingsOf = Effect.fnUntraced(function* (options: Options) {
   const baseUrl = SecureUrl.SecureUrl.make(settings.baseUrl.replace(/\/+$/, ""))
   const origins = yield* Effect.mapError(
     Effect.fromResult(ServiceOrigins.make(baseUrl, additional)),
-    (problems) =>
-      new InvalidRequest({
-        operation: "AssemblyClient.layer",
-        issues: problems.map(({ index, rule }) => ({
-          path: index === undefined ? ["baseUrl"] : ["origins", index],
-          message: rule
-        }))
-      })
+    (issues) => new InvalidRequest({ operation: "AssemblyClient.layer", issues })
   )
   return { ...settings, baseUrl, origins }
 })

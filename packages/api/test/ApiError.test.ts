@@ -5,6 +5,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Dam from "@assembly-effect/api/Dam"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { assert, describe, it } from "@effect/vitest"
@@ -24,6 +25,16 @@ const failure = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
   )
 
 const answer = { operation: "Assemblies.list", code: "CODE", status: 400, description: "words" }
+
+describe("a named error", () => {
+  it.each([
+    [Assemblies.Statistics, ["ASSEMBLY_STATS_INVALID_TIME", "ASSEMBLY_STATS_MISSING_REGION", "ASSEMBLY_STATS_ERROR"]],
+    [Assemblies.List, ["ASSEMBLY_LIST_ERROR"]],
+    [Dam.Move, ["DAM_INVALID_REQUEST", "DAM_RESOURCE_NOT_FOUND", "DAM_MUTATION_CONFLICT", "DAM_MUTATION_FAILED"]]
+  ] as const)("belongs to its operation (spec E-6): %j", (operation, codes) => {
+    assert.deepStrictEqual<ReadonlyArray<string>>(Object.keys(operation.errors), codes)
+  })
+})
 
 describe("the message of an error", () => {
   it.effect.each<readonly [Error, string]>([

@@ -1,5 +1,5 @@
 /** Runs commands against a server that accepts connections and never answers. */
-import * as Program from "@assembly-effect/cli/Program"
+import * as Program from "../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -9,11 +9,11 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
-import * as ExitCode from "@assembly-effect/cli/ExitCode"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { statistics } from "./support/answers.ts"
 import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
+import * as Failure from "../src/internal/failure.ts"
 
 /** The status and the body of a response. */
 type Response = readonly [status: number, body: unknown]
@@ -70,7 +70,7 @@ it.effect("a command says what it waits for, and gives up after a minute", () =>
     expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
     yield* TestClock.adjust("55 seconds")
     const exit = yield* Fiber.join(fiber)
-    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
     expect(Exit.isFailure(exit)).toBe(true)
     expect(written.stderr).toBe(
       `Waiting for ${host} …\n` +
@@ -93,7 +93,7 @@ it.effect("a new upload gives up after two minutes, because nothing is kept", ()
     yield* TestClock.adjust("5 seconds")
     yield* Effect.forEach(Array.from({ length: 130 }), () => TestClock.adjust("1 second"), { discard: true })
     const exit = yield* Fiber.join(fiber)
-    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
     expect(written.stdout).toBe("")
     expect(written.stderr).toMatch(/^assembly: Assemblies\.\w+(?: at 127\.0\.0\.1:\d+)?: .*\n/)
     expect(written.stderr).not.toContain("kept")
@@ -109,7 +109,7 @@ it.effect("doctor prints what it knows at once, and waits 10 seconds for an answ
     expect(written.stdout).toMatch(/^✓ settings .*\n$/)
     yield* TestClock.adjust("10 seconds")
     const exit = yield* Fiber.join(fiber)
-    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
     expect(written.stdout).toContain(`✗ address       ${host} did not answer within 10 s\n`)
   })
 )
@@ -130,7 +130,7 @@ it.effect("doctor does not call a scope refused whose check got no answer, and w
     yield* Effect.promise(() => uploads)
     yield* TestClock.adjust("10 seconds")
     const exit = yield* Fiber.join(fiber)
-    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
     expect(written.stdout).toContain("✓ scopes        assemblies:read\n")
     expect(written.stdout).toContain(
       "– scopes        not known: templates:read\n" +
@@ -175,7 +175,7 @@ it.effect("wait does not say that an Assembly has not ended if the service does 
     yield* Effect.promise(() => request)
     yield* TestClock.adjust("60 seconds")
     const exit = yield* Fiber.join(fiber)
-    expect(ExitCode.fromExit(exit)).toBe(ExitCode.codes.network)
+    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
     expect(written.stderr).toContain(`: no response from ${host} after 60 s\n`)
   })
 )

@@ -1,10 +1,10 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
-import { cancel } from "@assembly-effect/cli/commands/cancel"
-import { list } from "@assembly-effect/cli/commands/list"
-import { move } from "@assembly-effect/cli/commands/move"
-import { replay } from "@assembly-effect/cli/commands/replay"
-import { stats } from "@assembly-effect/cli/commands/stats"
-import { wait } from "@assembly-effect/cli/commands/wait"
+import { cancel } from "../src/commands/assemblies.ts"
+import { list } from "../src/commands/list.ts"
+import { move } from "../src/commands/assets.ts"
+import { replay } from "../src/commands/assemblies.ts"
+import { stats } from "../src/commands/stats.ts"
+import { wait } from "../src/commands/assemblies.ts"
 import { describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -24,7 +24,7 @@ describe("assembly list", () => {
     bytes_received: 2048
   }
 
-  it.effect("lists the last seven days as a table", () =>
+  it.effect("lists the last seven days", () =>
     Effect.gen(function* () {
       yield* atNewYear
       const service = Service.make([entry])
@@ -36,11 +36,7 @@ describe("assembly list", () => {
           params: { fromdate: "2025-12-25 12:00:00", page: 1, pagesize: 50, type: "all", keywords: [] }
         }
       ])
-      expect((yield* output).split("\n")).toEqual([
-        "Assembly                          State      Created (UTC)     Received  Duration  Files",
-        "─".repeat(88),
-        `${entry.id}  completed  2026-01-01 10:00   2.0 KiB         –  –`
-      ])
+      expect(yield* output).toBe(`${entry.id}\tcompleted\t2026-01-01 10:00\t\t2.0 KiB\t\t`)
     })
   )
 
@@ -60,7 +56,7 @@ describe("assembly list", () => {
         "--keyword",
         "dog"
       ]
-      yield* Service.run(list, [...args, "--page", "2", "--page-size", "10"]).pipe(Effect.provide(service.layer))
+      yield* Service.run(list, [...args, "--cursor", "2", "--limit", "10"]).pipe(Effect.provide(service.layer))
       expect(service.asked[0]?.params).toEqual({
         fromdate: "2025-12-01 00:00:00",
         todate: "2025-12-31 12:00:00",
@@ -97,7 +93,7 @@ describe("assembly list", () => {
   it.effect("shows the total of all pages", () =>
     Effect.gen(function* () {
       yield* Service.run(list, []).pipe(Effect.provide(Service.make({ items: [entry], count: 7 }).layer))
-      expect(yield* output).toMatch(/\n\npage 1: 1 of 7; --all lists all$/)
+      expect(yield* TestConsole.errorLines).toEqual(["1 of 7 Assemblies; --cursor=2 goes on, --all lists all"])
     })
   )
 
@@ -336,7 +332,7 @@ describe("assembly list --all", () => {
         return service.asked.map(({ params }) => params)
       })
       expect(yield* sizes("--all")).toMatchObject([{ page: 1, pagesize: 500 }])
-      expect(yield* sizes("--all", "--page-size", "2")).toMatchObject([{ page: 1, pagesize: 2 }])
+      expect(yield* sizes("--all", "--limit", "2")).toMatchObject([{ page: 1, pagesize: 2 }])
       expect(yield* sizes()).toMatchObject([{ page: 1, pagesize: 50 }])
     })
   )

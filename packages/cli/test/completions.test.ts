@@ -1,8 +1,8 @@
 /**
  * The completions in every shell that is installed: every command, every flag, and the names of files.
  */
-import { assembly } from "@assembly-effect/cli/commands/assembly"
-import * as CompletionsCommand from "@assembly-effect/cli/commands/completions"
+import { everything, root as assembly } from "../src/commands/root.ts"
+import * as CompletionsCommand from "../src/commands/shells.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Completions from "effect/cli/Completions"
@@ -11,6 +11,7 @@ import * as FileSystem from "effect/FileSystem"
 import { execFileSync, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { assembly as run, folderWith } from "./support/processes.ts"
+import * as Help from "../src/internal/help.ts"
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0
 
@@ -143,20 +144,16 @@ layer(NodeServices.layer, { excludeTestServices: true })("completions", (it) => 
     )
   }
 
-  it.effect("know the parameters that take a path", () =>
+  it.effect("know what every parameter means, and which take a path", () =>
     Effect.gen(function* () {
-      const find = (command: Completions.CommandDescriptor, [name, ...rest]: ReadonlyArray<string>): typeof command => {
-        if (name === undefined) return command
-        const below = command.subcommands.find((one) => one.name === name)
-        expect(below, name).toBeDefined()
-        return below === undefined ? command : find(below, rest)
+      const namesIn = (command: Completions.CommandDescriptor, path: string = ""): ReadonlyArray<string> => {
+        const names = [...command.arguments.map(({ name }) => name), ...command.flags.map(({ name }) => `--${name}`)]
+        for (const name of names) expect(Help.parameter(path, name), `${path} ${name}`).not.toBe("")
+        const below = command.subcommands.flatMap((one) => namesIn(one, `${path} ${one.name}`.trim()))
+        return [...names.map((name) => name.replace("--", "")), ...below]
       }
-      const root = Completions.fromCommand(yield* assembly(["--completions"]))
-      for (const [path, parameters] of Object.entries(CompletionsCommand.paths)) {
-        const { arguments: args, flags } = find(root, path.split(" ").slice(1))
-        const names = [...args.map(({ name }) => name), ...flags.map(({ name }) => `--${name}`)]
-        for (const name of Object.keys(parameters)) expect(names, path).toContain(name)
-      }
+      const names = namesIn(Completions.fromCommand(yield* assembly(everything)))
+      for (const name of Object.keys(CompletionsCommand.paths)) expect(names).toContain(name)
     })
   )
 
@@ -167,7 +164,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("completions", (it) => 
         const cwd = yield* folderWith({})
         const { stdout } = yield* run(cwd, {}, "completions", shell)
         yield* fs.writeFileString(`${cwd}/completions`, stdout)
-        const all = expectedOf(Completions.fromCommand(yield* assembly(["--completions"])))
+        const all = expectedOf(Completions.fromCommand(yield* assembly(everything)))
         expect(all.length).toBeGreaterThan(50)
         const found = complete(cwd, all)
         for (const [index, { offers, words }] of all.entries()) {

@@ -1,6 +1,5 @@
 /** What `assembly doctor` says about the clock of this machine, against a service whose clock differs. */
-import * as ExitCode from "@assembly-effect/cli/ExitCode"
-import * as Program from "@assembly-effect/cli/Program"
+import * as Program from "../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -11,6 +10,7 @@ import * as TestConsole from "effect/testing/TestConsole"
 import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Failure from "../src/internal/failure.ts"
 
 /** A service that has no Assembly, and whose clock stands at a number of seconds since 1970. */
 const serviceAt = (seconds: number) =>
@@ -37,7 +37,7 @@ const clockOf = Effect.fnUntraced(function* (seconds: number) {
   )
   const lines = (yield* TestConsole.logLines).join("\n").split("\n")
   const at = lines.findIndex((line) => /^. clock /.test(line))
-  return { lines: lines.slice(at, at + 2), code: ExitCode.fromExit(exit) }
+  return { lines: lines.slice(at, at + 2), code: Failure.codeOfExit(exit) }
 })
 
 const advice = "                → Set the clock of this machine, because signatures expire."
@@ -54,6 +54,6 @@ it.effect.each<[skew: number, line: string, isWrong: boolean]>([
     const found = yield* clockOf(own - skew)
     expect(found.lines[0]).toBe(line)
     if (!isWrong) return expect(found.lines[1]).not.toBe(advice)
-    expect(found).toEqual({ lines: [line, advice], code: ExitCode.codes.failed })
+    expect(found).toEqual({ lines: [line, advice], code: Failure.codes.failed })
   }).pipe(Effect.scoped)
 )

@@ -1,13 +1,12 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as CommandError from "@assembly-effect/cli/CommandError"
-import { list } from "@assembly-effect/cli/commands/list"
-import { move } from "@assembly-effect/cli/commands/move"
-import { stats } from "@assembly-effect/cli/commands/stats"
-import { token } from "@assembly-effect/cli/commands/token"
-import { upload } from "@assembly-effect/cli/commands/upload"
-import * as NextStep from "@assembly-effect/cli/NextStep"
+import { list } from "../src/commands/list.ts"
+import { move } from "../src/commands/assets.ts"
+import { stats } from "../src/commands/stats.ts"
+import { token } from "../src/commands/token.ts"
+import { upload } from "../src/commands/upload.ts"
+import * as Advice from "../src/internal/advice.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -29,6 +28,7 @@ import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
+import * as Failure from "../src/internal/failure.ts"
 
 const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
@@ -36,8 +36,10 @@ const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
 
 /** The Assembly of an upload whose files failed. */
 const assemblyOf = (error: unknown): Assembly.AssemblyId => {
-  assert(error instanceof CommandError.UploadFailed && error.cause instanceof AssemblyUploadError.FilesFailed)
-  return Assembly.AssemblyId.make(error.cause.assemblyId)
+  assert(error instanceof Failure.CommandError)
+  const [cause] = error.causes ?? []
+  assert(cause instanceof AssemblyUploadError.FilesFailed)
+  return Assembly.AssemblyId.make(cause.assemblyId)
 }
 
 /** The last output of a command with `--json`. */
@@ -113,8 +115,8 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
       const args = [path, "--journal", join(folder, "state")]
       const error = yield* Effect.flip(Service.run(upload, args))
-      expect(error).toMatchObject({ _tag: "UploadFailed", assembly: "kept", cause: { _tag: "FilesFailed" } })
-      expect(NextStep.fromError(error)).toBe("The upload is kept. Run the same command again to continue it.")
+      expect(error).toMatchObject({ _tag: "CommandError", causes: [{ _tag: "FilesFailed" }] })
+      expect(Advice.next(error)).toBe("The upload is kept. Run the same command again to continue it.")
       const id = assemblyOf(error)
       expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_UPLOADING")
 

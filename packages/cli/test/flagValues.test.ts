@@ -2,8 +2,7 @@
  * Invalid numbers, rates, lengths of time and periods are refused before anything is sent. One sentence names the flag,
  * its value and what it expects.
  */
-import * as ExitCode from "@assembly-effect/cli/ExitCode"
-import * as Program from "@assembly-effect/cli/Program"
+import * as Program from "../src/internal/main.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect, it, layer } from "@effect/vitest"
@@ -16,6 +15,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { format } from "node:util"
 import { assembly, environment, folderWith } from "./support/processes.ts"
 import * as Screen from "./support/screen.ts"
+import * as Failure from "../src/internal/failure.ts"
 
 const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, baseUrl = "http://127.0.0.1:9") {
   const written = { stdout: "", stderr: "" }
@@ -36,26 +36,26 @@ const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, baseUrl = 
       )
     )
   )
-  return { code: ExitCode.fromExit(exit), ...written }
+  return { code: Failure.codeOfExit(exit), ...written }
 })
 
 const id = "5a".repeat(16)
 const when = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
 
 const flags: ReadonlyArray<readonly [command: string, flag: string, expected: string, valid?: string]> = [
-  ["list", "page", "a whole number from 1"],
-  ["list", "page-size", "a whole number from 1 to 5000"],
-  ["list", "since", when],
+  ["list", "cursor", "a whole number from 1"],
+  ["list", "limit", "a whole number from 1 to 5000"],
+  ["list", "since", `${when}, in the past`],
   ["list", "until", when],
-  ["templates list", "page", "a whole number from 1"],
-  ["templates list", "page-size", "a whole number from 1 to 5000"],
+  ["templates list", "cursor", "a whole number from 1"],
+  ["templates list", "limit", "a whole number from 1 to 5000"],
   ["assets list", "limit", "a whole number from 1 to 500"],
   ["upload a.txt --dry-run", "concurrency", "a whole number from 1 to 100"],
   ["upload a.txt --dry-run", "limit-rate", "bytes per second, such as 500k or 2.5M"],
   [`wait ${id}`, "timeout", "a length of time such as 30s, 10m or 2h"],
   [`results download ${id}`, "concurrency", "a whole number from 1 to 32"],
   ["emulator", "port", "a whole number from 0 to 65535", "0"],
-  ["queues stats --region all", "since", when]
+  ["queues stats", "since", `${when}, in the past`]
 ]
 
 describe("a value that is not valid", () => {
@@ -97,7 +97,7 @@ describe("a value that is not valid", () => {
 
 describe("a flag without a value", () => {
   it.effect.each<[string, string]>([
-    ["list --page", "--page needs a value: --page <number>"],
+    ["list --cursor", "--cursor needs a value: --cursor <number>"],
     ["list --since", "--since needs a value: --since <when>"],
     ["list --type", "--type needs a value: all, uploading, executing, canceled, completed, failed, request_aborted"],
     ["upload a.txt --path", "--path needs a value: --path <folder>"],
@@ -130,9 +130,12 @@ describe("a period that ends before it begins", () => {
       "list --until 30d",
       "--since is 2026-02-22T00:00:00Z and --until is 2026-01-30T00:00:00Z: --since must be before --until"
     ],
-    ["list --since 2026-03-02", "--since is 2026-03-02T00:00:00Z, which is in the future"],
-    ["stats --since 2026-03-02", "--since is 2026-03-02T00:00:00Z, which is in the future"],
-    ["queues stats --region all --since 2026-03-02", "--since is 2026-03-02T00:00:00Z, which is in the future"]
+    ["list --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`],
+    [
+      "stats --since 2026-03-02",
+      'Invalid value for flag --since: "2026-03-02". Expected: an age such as 24h or 7d, or a date of the last 91 days'
+    ],
+    ["queues stats --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`]
   ])("%s", ([args, problem]) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 2, 1))

@@ -40,14 +40,6 @@ layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) 
     }).pipe(Effect.scoped)
   )
 
-  it.effect.skipIf(process.platform === "win32")("has no stack trace of a wizard without a reader", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({})
-      const ran = yield* Uploading.assembly(folder, ["--wizard"], { redirection: "</dev/null | head -n 1" })
-      expect(ran).toEqual({ code: 0, stdout: expect.stringContaining("wizard"), stderr: "" })
-    }).pipe(Effect.scoped)
-  )
-
   it.effect.each([["--json"], []])("ends a list of all pages when its reader ends %j", (flags) =>
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void>()
@@ -67,7 +59,7 @@ layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) 
           ASSEMBLY_AUTH_KEY: "key",
           ASSEMBLY_AUTH_SECRET: "secret"
         }
-        const child = spawn(process.execPath, [bin, "list", "--all", "--page-size", "1", ...flags], { env })
+        const child = spawn(process.execPath, [bin, "list", "--all", "--limit", "1", ...flags], { env })
         let stderr = ""
         child.stderr.on("data", (text: Buffer) => (stderr += text.toString()))
         child.stdout.once("data", () => child.stdout.destroy())

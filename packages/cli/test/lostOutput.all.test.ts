@@ -1,7 +1,7 @@
 /**
  * Runs every command with a standard output that cannot be written: a full disk, and a pipe whose reader has ended.
  */
-import { assembly as root } from "@assembly-effect/cli/commands/assembly"
+import { everything, root } from "../src/commands/root.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
@@ -98,12 +98,13 @@ const invocations = ({
   ["bill", ""],
   ["notifications list", `${id} --json`],
   ["notifications replay", `${id} --url http://127.0.0.1:9/`],
-  ["queues stats", "--region all"],
+  ["queues stats", ""],
   ["queues", ""],
   ["token", ""],
   ["emulator", ""],
   ["doctor", ""],
   ["completions", "bash"],
+  ["help", "exit-codes"],
   ["uploads", ""],
   ["uploads forget", unfinished]
 ]
@@ -166,7 +167,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         unfinished: yield* interrupted(cwd)
       }
       const all = invocations(known)
-      const leaves = leavesOf(Completions.fromCommand(yield* root(["--completions"])))
+      const leaves = leavesOf(Completions.fromCommand(yield* root(everything)))
       expect(all.map(([command]) => command).toSorted()).toEqual([...leaves, "queues", "uploads"].toSorted())
 
       const disk = openSync(full, "w")

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as PlatformError from "effect/PlatformError"
 import * as Terminal from "effect/Terminal"
-import * as LostTerminal from "../src/internal/lostTerminal.ts"
+import { isLostTerminal } from "../src/internal/main.ts"
 
 const lost = Cause.die(PlatformError.badArgument({ module: "Terminal", method: "display" }))
 const other = Cause.die(PlatformError.badArgument({ module: "FileSystem", method: "open" }))
@@ -14,4 +14,4 @@ it.each<[string, Cause.Cause<string>, boolean]>([
   ["an input that ended", ended, false],
   ["another defect", other, false],
   ["a failure beside such a terminal", Cause.combine(lost, Cause.fail("no")), false]
-])("%s: %s", (_, cause, isLost) => expect(LostTerminal.is(cause)).toBe(isLost))
+])("%s: %s", (_, cause, isLost) => expect(isLostTerminal(cause)).toBe(isLost))

@@ -4,7 +4,7 @@ import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Invocation from "../src/internal/invocation.ts"
-import * as NextCommand from "../src/internal/nextCommand.ts"
+import * as Shown from "../src/internal/assembly.ts"
 
 const id = "a".repeat(32)
 const stored = { stored: [{ ssl_url: "https://example.com/a" }] }
@@ -21,16 +21,21 @@ it.each<readonly [string, Omit<Assembly.Status, "assembly_id">, string | undefin
   ["has failed", { error: "X", results: stored }, `replay ${id}`],
   ["was canceled", { ok: "ASSEMBLY_CANCELED" }, undefined]
 ])("names the next command for an Assembly that %s", (_, status, next) => {
-  expect(NextCommand.ofStatus({ assembly_id: id, ...status } as Assembly.Status)?.args).toBe(next)
+  expect(Shown.nextOf({ assembly_id: id, ...status } as Assembly.Status)[0]).toBe(next)
 })
 
 /** What is written after a command, on a standard error of this width. */
-const written = (step: NextCommand.Step, columns: number | undefined, canAnimate: boolean, program?: string) =>
+const written = (
+  step: Parameters<typeof Shown.suggest>,
+  columns: number | undefined,
+  canAnimate: boolean,
+  program?: string
+) =>
   Effect.gen(function* () {
     const { stderr } = process
     const before = stderr.columns
     Object.assign(stderr, { columns })
-    const suggested = NextCommand.suggest(step).pipe(
+    const suggested = Shown.suggest(...step).pipe(
       Effect.provideService(TerminalCapabilities.TerminalCapabilities, {
         canAnimate,
         canColor: false,
@@ -46,13 +51,11 @@ it.effect("says what is next at a terminal only, in the words of the user", () =
   Effect.gen(function* () {
     const first = ["Next: assembly wait 1"]
     // A narrow terminal breaks the line itself, so that a user can paste the command.
-    expect(yield* written({ args: "wait 1" }, 10, true)).toEqual(first)
+    expect(yield* written(["wait 1"], 10, true)).toEqual(first)
     const both = [...first, "Next: correct the cause, then npx --no-install assembly replay 1"]
-    expect(
-      yield* written({ first: "correct the cause", args: "replay 1" }, 80, true, "npx --no-install assembly")
-    ).toEqual(both)
+    expect(yield* written(["replay 1", "correct the cause"], 80, true, "npx --no-install assembly")).toEqual(both)
     // A file or a pipe has no columns, and a person does not read it.
-    expect(yield* written({ args: "wait 1" }, undefined, true)).toEqual(both)
-    expect(yield* written({ args: "wait 1" }, 80, false)).toEqual(both)
+    expect(yield* written(["wait 1"], undefined, true)).toEqual(both)
+    expect(yield* written(["wait 1"], 80, false)).toEqual(both)
   }).pipe(Effect.provide(TestConsole.layer))
 )

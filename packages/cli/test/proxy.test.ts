@@ -6,9 +6,9 @@ import Undici from "@effect/platform-node/Undici"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { createServer } from "node:http"
-import * as Proxy from "../src/internal/proxy.ts"
 import { assembly, folderWith } from "./support/processes.ts"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Address from "../src/internal/address.ts"
 
 const refused = "http://127.0.0.1:1"
 
@@ -66,12 +66,12 @@ const exceptions = [
 
 it.each(exceptions)("follows undici with NO_PROXY=%s", async (noProxy) => {
   for (const url of urls) {
-    const found = Proxy.routeOf(new URL(url), { HTTP_PROXY: refused, HTTPS_PROXY: refused, NO_PROXY: noProxy })
+    const found = Address.routeOf(new URL(url), { HTTP_PROXY: refused, HTTPS_PROXY: refused, NO_PROXY: noProxy })
     expect(found !== undefined, `${url} ${noProxy}`).toBe(await isProxied(url, noProxy))
   }
 })
 
-it.each<[string, Readonly<Record<string, string>>, Proxy.Route | undefined]>([
+it.each<[string, Readonly<Record<string, string>>, Address.Route | undefined]>([
   ["http://a.test", {}, undefined],
   ["http://a.test", { HTTPS_PROXY: refused }, undefined],
   ["https://a.test", { HTTP_PROXY: refused }, { variable: "HTTP_PROXY", address: refused }],
@@ -92,7 +92,7 @@ it.each<[string, Readonly<Record<string, string>>, Proxy.Route | undefined]>([
     { variable: "HTTP_PROXY", address: refused }
   ]
 ])("%s with %j", (url, env, route) => {
-  expect(Proxy.routeOf(new URL(url), env)).toEqual(route)
+  expect(Address.routeOf(new URL(url), env)).toEqual(route)
 })
 
 /** A proxy that refuses every request and every tunnel. */

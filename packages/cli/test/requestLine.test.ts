@@ -1,8 +1,8 @@
 import { expect, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Style from "@assembly-effect/cli/Style"
-import * as RequestLine from "../src/internal/requestLine.ts"
+import * as Text from "../src/internal/text.ts"
+import * as Emulator from "../src/commands/emulator.ts"
 
 const id = "5a".repeat(16)
 const entry = {
@@ -21,7 +21,7 @@ it.each([
   [1234, "1.2 s"],
   [65_000, "1 min 5 s"]
 ])("a request of %d ms has the time %s, and the whole id of its Assembly", (millis, time) => {
-  const line = RequestLine.render(
+  const line = Emulator.render(
     { ...entry, duration: Duration.millis(millis) },
     DateTime.makeUnsafe("2026-01-01T10:00:00Z")
   )
@@ -30,7 +30,7 @@ it.each([
 })
 
 it("a request of an operation has no path, which may grant access, and a refusal has its reason", () => {
-  const line = RequestLine.render(
+  const line = Emulator.render(
     { ...entry, path: "/resumable/files/secret", status: 403, reason: "NO: \u001b[2J", duration: Duration.millis(3) },
     DateTime.makeUnsafe("2026-01-01T10:00:00Z")
   )
@@ -38,7 +38,7 @@ it("a request of an operation has no path, which may grant access, and a refusal
 })
 
 it("a request of no operation has its method and its path", () => {
-  const line = RequestLine.render(
+  const line = Emulator.render(
     { ...entry, operation: undefined, path: "/foo", assemblyId: undefined, duration: Duration.millis(3) },
     DateTime.makeUnsafe("2026-01-01T10:00:00Z")
   )
@@ -50,19 +50,19 @@ it.each([
   [404, "yellow"],
   [500, "red"]
 ] as const)("the status %d is %s in a terminal", (status, colour) => {
-  const line = RequestLine.render(
+  const line = Emulator.render(
     { ...entry, status, duration: Duration.millis(3) },
     DateTime.makeUnsafe("2026-01-01T10:00:00Z"),
-    Style.ansi
+    Text.ansi
   )
-  expect(line).toContain(Style.ansi[colour](String(status)))
+  expect(line).toContain(Text.ansi[colour](String(status)))
 })
 
 it("the first status of a refusal is yellow, the last one of a success is green", () => {
   const colourOf = (status: number) => {
     const now = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
-    const line = RequestLine.render({ ...entry, status, duration: Duration.millis(3) }, now, Style.ansi)
-    return (["green", "yellow", "red"] as const).find((colour) => line.includes(Style.ansi[colour](String(status))))
+    const line = Emulator.render({ ...entry, status, duration: Duration.millis(3) }, now, Text.ansi)
+    return (["green", "yellow", "red"] as const).find((colour) => line.includes(Text.ansi[colour](String(status))))
   }
   expect([399, 400, 499, 500].map(colourOf)).toEqual(["green", "yellow", "yellow", "red"])
 })

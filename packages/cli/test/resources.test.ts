@@ -1,11 +1,11 @@
 /** The commands of the resources beyond the specification, against a service in memory. */
-import { assets } from "@assembly-effect/cli/commands/assets"
-import { bill } from "@assembly-effect/cli/commands/bill"
-import { credentials } from "@assembly-effect/cli/commands/credentials"
-import { keys } from "@assembly-effect/cli/commands/keys"
-import { notifications } from "@assembly-effect/cli/commands/notifications"
-import { queues } from "@assembly-effect/cli/commands/queues"
-import { templates } from "@assembly-effect/cli/commands/templates"
+import { assets } from "../src/commands/assets.ts"
+import { bill } from "../src/commands/workspace.ts"
+import { credentials } from "../src/commands/credentials.ts"
+import { keys } from "../src/commands/keys.ts"
+import { notifications } from "../src/commands/workspace.ts"
+import { queues } from "../src/commands/workspace.ts"
+import { templates } from "../src/commands/templates.ts"
 import { describe, expect, it } from "@effect/vitest"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -29,17 +29,9 @@ const answers = {
 
 /** All commands below one root, with a service in memory. */
 const make = () => {
-  const { asked, client, layer } = Service.makeOf(answers)
+  const { asked, layer } = Service.makeOf(answers)
   const root = Command.make("assembly").pipe(
-    Command.withSubcommands([
-      templates(client),
-      credentials(client),
-      keys(client),
-      assets(client),
-      Command.provide(bill, client),
-      notifications(client),
-      queues(client)
-    ])
+    Command.withSubcommands([templates, credentials, keys, assets, bill, notifications, queues])
   )
   const run = (...args: ReadonlyArray<string>) => Service.run(root, args).pipe(Effect.provide(layer))
   /** Runs a command with another screen or another standard input. */
@@ -67,7 +59,7 @@ const { assetId, content, folderId, otherAssetId, secret } = Answers
 describe("requests", () => {
   const cases: ReadonlyArray<readonly [args: string, name: string, path: object, params: object]> = [
     [
-      "templates list --keyword a --sort name --order asc --page 2 --page-size 10",
+      "templates list --keyword a --sort name --order asc --cursor 2 --limit 10",
       "Templates.list",
       {},
       { keywords: ["a"], sort: "name", order: "asc", page: 2, pagesize: 10 }
@@ -197,7 +189,7 @@ describe("requests", () => {
 describe("an invalid invocation is refused before anything is sent", () => {
   const cases: ReadonlyArray<readonly [args: string, message: string]> = [
     ["templates get ..", "an id other than . and .."],
-    ["templates list --page 0", "a whole number from 1"],
+    ["templates list --cursor 0", "a whole number from 1"],
     ["templates update thumbnails", "give at least one of --name, --file and --require-signature"],
     ["credentials update c1", "give at least one of --name, --type and --content"],
     ["credentials get a/b", "an id without slash"],
@@ -211,8 +203,7 @@ describe("an invalid invocation is refused before anything is sent", () => {
     [`assets move-many ${assetId}`, "give either --folder or --root"],
     [`assets move-many --root --folder=${folderId} ${assetId}`, "give either --folder or --root"],
     ["bill 2026-13", "a month as YYYY-MM"],
-    ["notifications list nothing", "32"],
-    ["queues stats", "region"]
+    ["notifications list nothing", "32"]
   ]
 
   it.effect.each(cases)("assembly %s: %s", ([args, message]) =>
@@ -258,7 +249,7 @@ describe("output", () => {
         "─".repeat(87),
         `${"5a".repeat(16)}  thumbnails  2026-01-02 10:30  yes     –`,
         "",
-        "page 1: 1 of 7 Templates"
+        "1 of 7 Templates; --cursor=2 goes on, --all lists all"
       ]
     ],
     [
@@ -291,7 +282,7 @@ describe("output", () => {
         "─".repeat(66),
         `${assetId}  reports/2026.pdf  2.0 KiB  application/pdf`,
         "",
-        "next page: --cursor=n2"
+        "--cursor=n2 goes on, --all lists all"
       ]
     ],
     ["assets move a.pdf reports/2026.pdf", ["a.pdf is now reports/2026.pdf"]],
@@ -347,8 +338,23 @@ describe("output", () => {
 
   it.effect.each(cases)("of assembly %s", ([args, lines]) =>
     Effect.gen(function* () {
-      yield* make().run(...args.split(" "))
+      yield* make().runOn(Screen.make({ columns: 100, animated: false }).layer, ...args.split(" "))
       expect((yield* output).split("\n")).toEqual(lines)
+    })
+  )
+
+  it.effect("of a list for another program: texts between tabs without a heading", () =>
+    Effect.gen(function* () {
+      const { run } = make()
+      yield* run("keys", "list")
+      yield* run("credentials", "list")
+      yield* run("assets", "list")
+      expect(yield* TestConsole.logLines).toEqual([
+        `k1\t${"ab".repeat(16)}\tdashboard\tassemblies:read read\tyes\t`,
+        "c1\tphotos\ts3\t2026-01-02 10:30",
+        `${assetId}\treports/2026.pdf\t2.0 KiB\tapplication/pdf`
+      ])
+      expect(yield* TestConsole.errorLines).toEqual(["--cursor=n2 goes on, --all lists all"])
     })
   )
 

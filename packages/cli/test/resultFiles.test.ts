@@ -1,20 +1,20 @@
-import * as ResultFiles from "../src/internal/resultFiles.ts"
 import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { text } from "./support/texts.ts"
+import * as Shown from "../src/internal/assembly.ts"
 
 const places = (...files: ReadonlyArray<readonly [step: string, name: string]>) =>
-  ResultFiles.place(files.map(([step, name]) => ({ step, file: { name } }))).map(({ folder, name }) =>
+  Shown.place(files.map(([step, name]) => ({ step, file: { name } }))).map(({ folder, name }) =>
     folder === "" ? name : `${folder}/${name}`
   )
 
 const stored = (...paths: ReadonlyArray<string>) =>
-  ResultFiles.place(paths.map((path) => ({ step: "stored", file: { name: "report.csv", path } }))).map(
-    ({ folder, name }) => (folder === "" ? name : `${folder}/${name}`)
+  Shown.place(paths.map((path) => ({ step: "stored", file: { name: "report.csv", path } }))).map(({ folder, name }) =>
+    folder === "" ? name : `${folder}/${name}`
   )
 
-describe("ResultFiles.of", () => {
+describe("Shown.of", () => {
   const results = {
     thumbs: [{ name: "10.jpg" }, { name: "2.jpg" }],
     ":original": [{ name: "a.png" }, { name: "b.png" }],
@@ -22,15 +22,15 @@ describe("ResultFiles.of", () => {
     archived: [{ name: "z", path: "b/1" }, { path: "a/2" }]
   }
   const names = (...steps: ReadonlyArray<string>) =>
-    (steps.length === 0 ? ResultFiles.of({ results }) : ResultFiles.of({ results }, steps)).map(
+    (steps.length === 0 ? Shown.of({ results }) : Shown.of({ results }, steps)).map(
       ({ file, step }) => `${step} ${file.path ?? file.name}`
     )
 
   it("has the files of every Step except the uploads, sorted by Step and by name", () => {
     expect(names()).toEqual(["archived a/2", "archived b/1", "thumbs 2.jpg", "thumbs 10.jpg"])
-    expect(ResultFiles.stepsOf({ results })).toEqual(["archived", "thumbs"])
-    expect(ResultFiles.counted({ results })).toBe("4 results")
-    expect(ResultFiles.counted({ results: { ":original": [{}], a: [{}] } })).toBe("1 result")
+    expect(Shown.stepsOf({ results })).toEqual(["archived", "thumbs"])
+    expect(Shown.counted({ results })).toBe("4 results")
+    expect(Shown.counted({ results: { ":original": [{}], a: [{}] } })).toBe("1 result")
   })
 
   it("has the uploads if their Step is given, and a Step that is given twice once", () => {
@@ -44,12 +44,12 @@ describe("ResultFiles.of", () => {
   })
 
   it("is empty without results", () => {
-    expect(ResultFiles.of({})).toEqual([])
-    expect(ResultFiles.total({ results: null })).toBe(0)
+    expect(Shown.of({})).toEqual([])
+    expect(Shown.total({ results: null })).toBe(0)
   })
 })
 
-describe("ResultFiles.place", () => {
+describe("Shown.place", () => {
   it("puts the files of one Step together, and those of several Steps into folders", () => {
     expect(places(["a", "x.jpg"], ["a", "y.jpg"])).toEqual(["x.jpg", "y.jpg"])
     expect(places(["a", "x.jpg"], ["b", "x.jpg"])).toEqual(["a/x.jpg", "b/x.jpg"])

@@ -1,6 +1,5 @@
 /** A result that cannot be saved is explained in plain words, with a remedy. */
-import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
-import * as NextStep from "@assembly-effect/cli/NextStep"
+import * as Advice from "../src/internal/advice.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as ResultError from "@assembly-effect/api/ResultError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -40,8 +39,8 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
       ["EISDIR", "is a folder", "Remove or rename out/a.bin, or name another folder with --output."],
       ["EIO", "the disk failed", "Name another folder with --output. The files that are complete stay."]
     ] as const) {
-      expect(ErrorLine.fromError(failed(code))).toBe(`out/a.bin was not written: ${words}`)
-      expect(NextStep.fromError(failed(code))).toBe(next)
+      expect(Advice.line(failed(code))).toBe(`out/a.bin was not written: ${words}`)
+      expect(Advice.next(failed(code))).toBe(next)
     }
   })
 
@@ -54,13 +53,13 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
       pathOrDescriptor: "out/a.bin",
       cause
     })
-    expect(ErrorLine.fromError(error)).toBe("out/a.bin: permission denied")
+    expect(Advice.line(error)).toBe("out/a.bin: permission denied")
     const folder = new ResultError.SaveFailed({
       path: "out",
       reason: "NotAFile",
       description: "it is not a file (Directory)"
     })
-    expect(NextStep.fromError(folder)).toBe("Remove or rename out, or name another folder with --output.")
+    expect(Advice.next(folder)).toBe("Remove or rename out, or name another folder with --output.")
   })
 
   it.effect.skipIf(process.platform === "win32")("a file that the system does not let grow is named", () =>

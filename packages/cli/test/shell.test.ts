@@ -7,12 +7,12 @@ import * as Schema from "effect/Schema"
 import { execFileSync, spawn } from "node:child_process"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
-import * as Shell from "../src/internal/shell.ts"
 import { control, text } from "./support/texts.ts"
+import * as Text from "../src/internal/text.ts"
 
 /** The value that a shell reads from each line. */
 const readBack = (shell: string, values: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const script = values.map((value) => `${Shell.exportLine("SECRET", value)}\nprintf '%s\\0' "$SECRET"`).join("\n")
+  const script = values.map((value) => `${Text.exportLine("SECRET", value)}\nprintf '%s\\0' "$SECRET"`).join("\n")
   return execFileSync(shell, ["-c", script], { env: { ...process.env, LC_ALL: "C.UTF-8" } })
     .toString()
     .split("\0")
@@ -64,16 +64,16 @@ const piece = Schema.Literals([
 ])
 const words = Arbitrary.map(Arbitrary.array(Arbitrary.schema(piece), { maxLength: 20 }), (parts) => parts.join(""))
 
-describe("Shell.exportLine", () => {
+describe("Text.exportLine", () => {
   it("leaves a plain word as it is", () => {
-    assert.strictEqual(Shell.exportLine("KEY", "http://127.0.0.1:8080"), "export KEY=http://127.0.0.1:8080")
+    assert.strictEqual(Text.exportLine("KEY", "http://127.0.0.1:8080"), "export KEY=http://127.0.0.1:8080")
   })
 
   it("quotes for a shell", () => {
-    assert.strictEqual(Shell.exportLine("KEY", "it's; ls"), String.raw`export KEY='it'\''s; ls'`)
-    assert.strictEqual(Shell.exportLine("KEY", "a\\b"), String.raw`export KEY='a'\\'b'`)
+    assert.strictEqual(Text.exportLine("KEY", "it's; ls"), String.raw`export KEY='it'\''s; ls'`)
+    assert.strictEqual(Text.exportLine("KEY", "a\\b"), String.raw`export KEY='a'\\'b'`)
     // zsh reads a word behind an equals sign as the path of a command.
-    assert.strictEqual(Shell.exportLine("KEY", "=ls:=ls"), "export KEY='=ls:=ls'")
+    assert.strictEqual(Text.exportLine("KEY", "=ls:=ls"), "export KEY='=ls:=ls'")
   })
 
   it("is read back unchanged by sh, whatever it contains", () => {
@@ -86,7 +86,7 @@ describe("Shell.exportLine", () => {
     ({ odd, values }) => {
       const all = [...values, ...odd].map((value) => value.toWellFormed())
       assert.deepStrictEqual(readBack("sh", all), all)
-      for (const value of all) assert.notMatch(Shell.exportLine("SECRET", value), control)
+      for (const value of all) assert.notMatch(Text.exportLine("SECRET", value), control)
     }
   )
 })

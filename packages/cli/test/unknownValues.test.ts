@@ -1,8 +1,7 @@
 /**
  * What a user has mistyped is said, and is not shown as an empty result.
  */
-import * as ExitCode from "@assembly-effect/cli/ExitCode"
-import * as Program from "@assembly-effect/cli/Program"
+import * as Program from "../src/internal/main.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
@@ -13,6 +12,7 @@ import * as Stdio from "effect/Stdio"
 import * as TestConsole from "effect/testing/TestConsole"
 import { environment, folderWith } from "./support/processes.ts"
 import * as Screen from "./support/screen.ts"
+import * as Failure from "../src/internal/failure.ts"
 
 /** Runs the command line in this process. The argument `a.txt` is the path of a file. */
 const run = Effect.fnUntraced(function* (...given: ReadonlyArray<string>) {
@@ -31,7 +31,7 @@ const run = Effect.fnUntraced(function* (...given: ReadonlyArray<string>) {
   )
   const text = (lines: ReadonlyArray<unknown>) => lines.map((line) => `${String(line)}\n`).join("")
   return {
-    code: ExitCode.fromExit(exit),
+    code: Failure.codeOfExit(exit),
     stdout: text((yield* TestConsole.logLines).slice(logs)),
     said: text((yield* TestConsole.errorLines).slice(errors)).replaceAll(new URL(env.ASSEMBLY_BASE_URL).host, "<host>")
   }
@@ -61,19 +61,19 @@ layer(services, { excludeTestServices: true })("unknown values", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a page behind the last page", () =>
+  it.effect("a cursor behind the last page", () =>
     Effect.gen(function* () {
       yield* run("upload", "a.txt")
       const { stdout } = yield* run("list", "--json")
       const { count } = JSON.parse(stdout) as { readonly count: number }
       const behind = { code: 1, stdout: "" }
-      const said = `assembly: there is no page 99: the last page of ${count} Assemblies is 1 (--page-size 50)\n`
-      expect(yield* run("list", "--page", "99")).toEqual({ ...behind, said })
-      expect(yield* run("list", "--page", "99", "--json")).toEqual({ ...behind, said })
-      expect(yield* run("list", "--page", "99", "--all")).toMatchObject({ ...behind })
-      expect(yield* run("templates", "list", "--page", "2")).toEqual({
+      const said = `assembly: there are no Assemblies at --cursor=99 of ${count}; the last is --cursor=1\n`
+      expect(yield* run("list", "--cursor", "99")).toEqual({ ...behind, said })
+      expect(yield* run("list", "--cursor", "99", "--json")).toEqual({ ...behind, said })
+      expect(yield* run("list", "--cursor", "99", "--all")).toMatchObject({ ...behind })
+      expect(yield* run("templates", "list", "--cursor", "2")).toEqual({
         ...behind,
-        said: "assembly: there is no page 2, because there are no Templates\n"
+        said: "assembly: there are no Templates at --cursor=2 of 0; the last is --cursor=1\n"
       })
       expect(yield* run("templates", "list")).toMatchObject({ code: 0, said: "" })
     }).pipe(Effect.scoped)

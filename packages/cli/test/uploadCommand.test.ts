@@ -60,6 +60,31 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
     })
   )
 
+  it.effect("downloads the results into the folder of -o, also again, and overwrites nothing unasked", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow", "z.txt": "purr" })
+      const args = ["a.txt", "z.txt", "-o", "out"]
+      const told = (stdout: string) => stdout.trimEnd().split("\n").slice(-2).toSorted()
+      expect(told((yield* run(folder, args)).stdout)).toEqual(["out/a.txt (4 B)", "out/z.txt (4 B)"])
+      expect(yield* fs.readFileString(`${folder}/out/z.txt`)).toBe("purr")
+      yield* fs.remove(`${folder}/out/a.txt`)
+      const again = yield* run(folder, args)
+      expect(again.stderr).toContain("no file was uploaded again")
+      expect(told(again.stdout)).toEqual(["out/a.txt (4 B)", "out/z.txt is there already"])
+      yield* fs.writeFileString(`${folder}/out/z.txt`, "hiss")
+      const refused = yield* run(folder, args)
+      expect(refused).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("out/z.txt exists and is another file")
+      })
+      expect(told((yield* run(folder, [...args, "--overwrite"])).stdout)).toEqual([
+        "out/a.txt is there already",
+        "out/z.txt (4 B)"
+      ])
+    })
+  )
+
   it.effect("writes one line for many files", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 24 }, (_, index) => `many/${index}.txt`)

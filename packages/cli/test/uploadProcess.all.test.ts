@@ -32,7 +32,8 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
         expect(refused).toEqual({
           code: 2,
           stdout: "",
-          stderr: "assembly: the standard input (-): is closed, or is /dev/null; pipe the content into the command\n"
+          stderr:
+            "assembly: the standard input (-): is closed, or is a device such as /dev/null; pipe the content, as cat does\n"
         })
       }
       const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as TestConsole from "effect/testing/TestConsole"
-import * as WatchLines from "../src/internal/watchLines.ts"
+import * as Commands from "../src/commands/assemblies.ts"
 import * as Screen from "./support/screen.ts"
 
 const uploading = (finished: number) =>
@@ -25,7 +25,7 @@ const printed = (statuses: ReadonlyArray<Assembly.Status>, columns: number) =>
       Stream.mapEffect(Stream.fromIterable(statuses), (status) => Effect.as(Effect.sleep("20 millis"), status)),
       Stream.fromEffect(Effect.as(Effect.sleep("10 seconds"), completed))
     )
-    const fiber = yield* Effect.forkChild(Stream.runDrain(WatchLines.print(changes)))
+    const fiber = yield* Effect.forkChild(Stream.runDrain(Commands.changes(changes)))
     yield* Effect.forEach(Array.from({ length: 200 }), () => TestClock.adjust("100 millis"), { discard: true })
     yield* Fiber.join(fiber)
     return (yield* TestConsole.logLines).map(String)

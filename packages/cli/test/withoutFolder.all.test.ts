@@ -2,7 +2,7 @@
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
-import { textAtStart } from "../src/internal/interruption.ts"
+import { textAtStart } from "../src/internal/launch.ts"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
 

@@ -124,9 +124,9 @@ const decode = Rules.decoder("Signatures", Settings)
 const stepIssues = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<Issue> =>
   steps === undefined
     ? []
-    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ path, rule }) => ({
+    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
         path: ["params", "steps", ...path],
-        message: rule
+        message
       }))
 
 /** Reads the body as JSON, and decodes it. */

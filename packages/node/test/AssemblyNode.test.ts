@@ -89,6 +89,21 @@ layer(Emulator.layer(), { excludeTestServices: true })("AssemblyNode.layer", (it
     }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
   )
 
+  it.effect("signs with its own keys inside a program with other keys", () =>
+    Effect.gen(function* () {
+      yield* list
+      const error = yield* list.pipe(
+        Effect.provide(
+          withEmulator(({ baseUrl, credentials: { key } }) =>
+            AssemblyNode.layer({ baseUrl, key, secret: Redacted.make("another secret") })
+          )
+        ),
+        Effect.flip
+      )
+      assert.strictEqual(error._tag, "AuthenticationFailed")
+    }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
+  )
+
   it.effect("sends a bearer token that the program has", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }))
@@ -326,16 +341,6 @@ Vitest.describe("the options of AssemblyNode", () => {
         asked.map((one) => signed(one)),
         [expected, expected]
       )
-    })
-  )
-
-  it.live("are those of each Layer, if a program has two accounts", () =>
-    Effect.gen(function* () {
-      const { asked, url } = yield* service
-      const as = (key: string) => AssemblyNode.layer({ baseUrl: url, key, secret: Redacted.make(`secret of ${key}`) })
-      yield* Effect.andThen(list, Effect.provide(list, as("inner"))).pipe(Effect.provide(as("outer")))
-      const used = asked.map((one) => JSON.parse(one?.searchParams.get("params") ?? "{}").auth.key)
-      assert.deepStrictEqual(used, ["outer", "inner"])
     })
   )
 

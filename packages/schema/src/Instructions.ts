@@ -16,6 +16,7 @@ import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Step } from "./Assembly.ts"
+import type { Issue } from "./InvalidRequest.ts"
 import { cyclic } from "./internal/cycles.ts"
 import { optionProblems } from "./internal/robotOptions.ts"
 
@@ -101,18 +102,6 @@ export type Steps<Robot extends Readonly<Record<string, string>> = Readonly<Reco
 }
 
 /**
- * A broken rule. `path` is the path of the invalid value, such as `["resized", "use", 0]`. `rule` describes the broken
- * rule.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Problem {
-  readonly path: ReadonlyArray<string | number>
-  readonly rule: string
-}
-
-/**
  * A name in the `use` of a Step. `path` is the path of the name below the `use`, such as `["steps", 0]`.
  *
  * @since 0.1.0
@@ -125,19 +114,19 @@ export interface Reference {
 
 const formRule = "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
 
-const one = (value: unknown, path: Reference["path"]): Reference | Problem => {
+const one = (value: unknown, path: Reference["path"]): Reference | Issue => {
   if (typeof value === "string") return { name: value, path }
   return Predicate.isObject(value) && typeof value["name"] === "string"
     ? { name: value["name"], path: [...path, "name"] }
-    : { path, rule: formRule }
+    : { path, message: formRule }
 }
 
-const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference | Problem> =>
+const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference | Issue> =>
   Array.isArray(value) ? value.map((item: unknown, index) => one(item, [...path, index])) : [one(value, path)]
 
 /**
  * Reads the `use` of a Step, in all its forms. The result contains each name, in order and with repetitions, and a
- * {@link Problem} for each invalid part. The paths in the result start below the `use`. This function does not check
+ * `Issue` for each invalid part. The paths in the result start below the `use`. This function does not check
  * whether the named Steps exist.
  *
  * @example
@@ -153,19 +142,19 @@ const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference 
  * @since 0.1.0
  * @category utilities
  */
-export const references = (step: { readonly [option: string]: unknown }): ReadonlyArray<Reference | Problem> => {
+export const references = (step: { readonly [option: string]: unknown }): ReadonlyArray<Reference | Issue> => {
   const { use } = step
   if (use === undefined) return []
   return Predicate.isObject(use) && "steps" in use ? many(use["steps"], ["steps"]) : many(use, [])
 }
 
 /**
- * Whether an element of the result of {@link references} is a {@link Reference}, not a {@link Problem}.
+ * Whether an element of the result of {@link references} is a {@link Reference}, not a `Issue`.
  *
  * @since 0.1.0
  * @category predicates
  */
-export const isReference = (found: Reference | Problem): found is Reference => "name" in found
+export const isReference = (found: Reference | Issue): found is Reference => "name" in found
 
 /** The name that stands for the uploads. */
 const original = ":original"
@@ -197,19 +186,19 @@ const robotProblem = (name: string, robot: unknown): string | undefined => {
 
 type Members = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-const stepProblems = (name: string, step: unknown, steps: Members, isWhole: boolean): ReadonlyArray<Problem> => {
-  if (!Predicate.isObject(step) || Array.isArray(step)) return [{ path: [name], rule: "Expected an object" }]
+const stepProblems = (name: string, step: unknown, steps: Members, isWhole: boolean): ReadonlyArray<Issue> => {
+  if (!Predicate.isObject(step) || Array.isArray(step)) return [{ path: [name], message: "Expected an object" }]
   const { robot } = step
-  const rule = robotProblem(name, robot)
+  const message = robotProblem(name, robot)
   return [
-    ...(rule === undefined ? [] : [{ path: [name, "robot"], rule }]),
-    ...references(step).flatMap((found): ReadonlyArray<Problem> => {
+    ...(message === undefined ? [] : [{ path: [name, "robot"], message }]),
+    ...references(step).flatMap((found): ReadonlyArray<Issue> => {
       const path = [name, "use", ...found.path]
-      if (!isReference(found)) return [{ path, rule: found.rule }]
+      if (!isReference(found)) return [{ ...found, path }]
       if (!isWhole || found.name === original || Object.hasOwn(steps, found.name)) return []
-      return [{ path, rule: "Expected the name of a Step" }]
+      return [{ path, message: "Expected the name of a Step" }]
     }),
-    ...optionProblems(step).map(({ option, rule: broken }) => ({ path: [name, option], rule: broken }))
+    ...optionProblems(step).map(({ message: broken, option }) => ({ path: [name, option], message: broken }))
   ]
 }
 
@@ -221,8 +210,8 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
  * @since 0.1.0
  * @category utilities
  */
-export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): ReadonlyArray<Problem> => {
-  if (!Predicate.isObject(steps) || Array.isArray(steps)) return [{ path: [], rule: "Expected an object of Steps" }]
+export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): ReadonlyArray<Issue> => {
+  if (!Predicate.isObject(steps) || Array.isArray(steps)) return [{ path: [], message: "Expected an object of Steps" }]
   const members = steps as Members
   const found = Object.entries(members).flatMap(([name, step]) => stepProblems(name, step, members, of === "whole"))
   const uses = new Map(
@@ -230,9 +219,9 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
   )
   return [
     ...found,
-    ...cyclic(uses).map((name): Problem => ({
+    ...cyclic(uses).map((name): Issue => ({
       path: [name, "use"],
-      rule: "Expected Steps that do not use this Step, directly or through others"
+      message: "Expected Steps that do not use this Step, directly or through others"
     }))
   ]
 }
@@ -265,11 +254,11 @@ type Checked<Robot extends Readonly<Record<string, string>>> = {
  */
 export const make = <const Robot extends Readonly<Record<string, string>>>(
   steps: Steps<Robot>
-): Result.Result<Checked<Robot>, ReadonlyArray<Problem>> => check(steps)
+): Result.Result<Checked<Robot>, ReadonlyArray<Issue>> => check(steps)
 
 const check = <Robot extends Readonly<Record<string, string>>>(
   steps: Readonly<Record<string, object>>
-): Result.Result<Checked<Robot>, ReadonlyArray<Problem>> => {
+): Result.Result<Checked<Robot>, ReadonlyArray<Issue>> => {
   const found = problems(steps)
   if (found.length > 0) return Result.fail(found)
   const withoutUndefined = Record.map(steps, (step) => Record.filter({ ...step }, Predicate.isNotUndefined))
@@ -301,5 +290,5 @@ export const of =
   <Catalogue extends { readonly robot: string }>() =>
   <const Robot extends Readonly<Record<string, string>>>(steps: {
     readonly [Name in keyof Robot]: StepIn<Catalogue, Robot[Name]>
-  }): Result.Result<Checked<Robot>, ReadonlyArray<Problem>> =>
+  }): Result.Result<Checked<Robot>, ReadonlyArray<Issue>> =>
     check(steps)

@@ -6,6 +6,7 @@
  * capability, but names no host.
  */
 import * as Result from "effect/Result"
+import type { Issue } from "./InvalidRequest.ts"
 import { isLoopback } from "./SecureUrl.ts"
 
 /**
@@ -104,29 +105,17 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
   return Result.succeed(origin)
 }
 
-/**
- * An invalid origin. `index` is its index in the `additional` origins of {@link make}, and is absent if the base URL is
- * invalid. `rule` describes the broken rule.
- *
- * @since 0.1.0
- * @category models
- */
-export interface InvalidOrigin {
-  readonly index?: number
-  readonly rule: string
-}
-
 const fromEntries = (
   own: string,
   prefix: string,
   additional: ReadonlyArray<string>
-): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
+): Result.Result<ServiceOrigins, ReadonlyArray<Issue>> => {
   const found = new Set(siblingsOf(own))
-  const problems: Array<InvalidOrigin> = []
+  const problems: Array<Issue> = []
   additional.forEach((text, index) =>
     Result.match(parseEntry(text, isOnLoopback(own)), {
       onSuccess: (entry) => found.add(entry),
-      onFailure: (rule) => problems.push({ index, rule })
+      onFailure: (message) => problems.push({ path: ["origins", index], message })
     })
   )
   found.delete(own)
@@ -156,9 +145,10 @@ const fromEntries = (
 export const make = (
   baseUrl: string,
   additional: ReadonlyArray<string> = []
-): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
+): Result.Result<ServiceOrigins, ReadonlyArray<Issue>> => {
   const own = originOf(baseUrl)
-  if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL with a canonical host" }])
+  if (own === undefined)
+    return Result.fail([{ path: ["baseUrl"], message: "Expected an absolute https URL with a canonical host" }])
   return fromEntries(own, /^https?:\/\/[^/?#]+((?:\/[A-Za-z0-9_~-]+)*)\/*$/i.exec(baseUrl)?.[1] ?? "", additional)
 }
 
@@ -171,7 +161,7 @@ export const make = (
 export const extend = (
   { entries: [own, ...known], prefix }: ServiceOrigins,
   additional: ReadonlyArray<string>
-): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => fromEntries(own, prefix, [...known, ...additional])
+): Result.Result<ServiceOrigins, ReadonlyArray<Issue>> => fromEntries(own, prefix, [...known, ...additional])
 
 /**
  * The origins that belong to a base URL in addition to its own origin. A client that connects to `localhost` may reach

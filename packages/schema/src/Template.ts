@@ -46,7 +46,7 @@ const fieldsOfContent = {
 
 /** Reports the problems of Steps with their paths. */
 const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
-  (steps) => Instructions.problems(steps).map(({ path, rule }) => ({ path, issue: rule })),
+  (steps) => Instructions.problems(steps).map(({ message, path }) => ({ path, issue: message })),
   { expected: "valid Steps" }
 )
 

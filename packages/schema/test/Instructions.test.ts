@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 const robot = "/image/resize"
 
 const rulesOf = (steps: unknown, of?: "whole" | "changes") =>
-  Instructions.problems(steps, of).map(({ path, rule }) => `${path.join(".")}: ${rule}`)
+  Instructions.problems(steps, of).map(({ message, path }) => `${path.join(".")}: ${message}`)
 
 const unknown = "Expected the name of a Step"
 const form = "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
@@ -37,7 +37,7 @@ describe("make", () => {
       c: { robot: "/emulator/wait", use: 5 as never, seconds: -1 }
     })
     assert.deepStrictEqual(
-      Result.isFailure(made) ? made.failure.map(({ path, rule }) => `${path.join(".")}: ${rule}`) : [],
+      Result.isFailure(made) ? made.failure.map(({ message, path }) => `${path.join(".")}: ${message}`) : [],
       [
         ":original.robot: Expected /upload/handle, because the name :original is reserved for the uploads",
         "a.robot: Expected the robot of the Step, at least 1 character",
@@ -80,16 +80,16 @@ describe("use", () => {
   })
 
   it("has references in order and with repetitions, and a problem for each invalid part", () => {
-    const rule = form
+    const message = form
     assert.deepStrictEqual(Instructions.references({ use: ["a", { name: "b", as: "base" }, "a", 5, {}] }), [
       { name: "a", path: [0] },
       { name: "b", path: [1, "name"] },
       { name: "a", path: [2] },
-      { path: [3], rule },
-      { path: [4], rule }
+      { path: [3], message },
+      { path: [4], message }
     ])
     assert.deepStrictEqual(Instructions.references({ use: { steps: "a" } }), [{ name: "a", path: ["steps"] }])
-    assert.deepStrictEqual(Instructions.references({ use: null }), [{ path: [], rule }])
+    assert.deepStrictEqual(Instructions.references({ use: null }), [{ path: [], message }])
     assert.deepStrictEqual(Instructions.references({}), [])
     assert.deepStrictEqual(
       Instructions.references({ use: ["a", 5] }).map((found) => Instructions.isReference(found)),

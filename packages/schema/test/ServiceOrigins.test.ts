@@ -8,7 +8,7 @@ const origins = (baseUrl: string, additional?: ReadonlyArray<string>) =>
 const rules = (baseUrl: string, additional: ReadonlyArray<string>) =>
   Result.match(ServiceOrigins.make(baseUrl, additional), {
     onSuccess: () => [],
-    onFailure: (problems) => problems.map(({ index, rule }) => `${index ?? "baseUrl"}: ${rule}`)
+    onFailure: (issues) => issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
   })
 
 describe("ServiceOrigins", () => {
@@ -126,19 +126,19 @@ describe("ServiceOrigins", () => {
       ""
     ]
     assert.deepStrictEqual(
-      rules("https://api.example.com", wrong).map((line) => Number(line.split(":")[0])),
-      wrong.map((_, index) => index)
+      rules("https://api.example.com", wrong).map((line) => line.split(":")[0]),
+      wrong.map((_, index) => `origins.${index}`)
     )
     // The origins that belong to these base URLs are not counted.
     for (const baseUrl of ["http://localhost:3000", "https://api2.transloadit.com"]) {
       assert.deepStrictEqual(
         rules(baseUrl, ["https://upload.example.com", "nope"]).map((line) => line.split(":")[0]),
-        ["1"],
+        ["origins.1"],
         baseUrl
       )
     }
     assert.deepStrictEqual(rules("https://api.example.com", ["http://127.0.0.1:8080"]), [
-      "0: Expected https (http on loopback only where the base URL is on loopback)"
+      "origins.0: Expected https (http on loopback only where the base URL is on loopback)"
     ])
   })
 

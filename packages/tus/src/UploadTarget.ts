@@ -130,7 +130,7 @@ export const make = (options: {
       Effect.fromResult(
         ServiceOrigins.make(options.baseUrl ?? tusUrl.replace(/\/resumable\/files\/?$/, ""), options.origins)
       ),
-      ([description]) => refused(description?.index === undefined ? "tus_url" : "origins", description?.rule ?? "")
+      ([issue]) => refused(issue?.path[0] === "origins" ? "origins" : "tus_url", issue?.message ?? "")
     )
     return yield* within(tusUrl, assemblySslUrl, origins)
   })

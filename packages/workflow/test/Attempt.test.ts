@@ -58,20 +58,6 @@ layer(live, { excludeTestServices: true })("The next attempt of a durable job", 
     })
   )
 
-  it.effect("has the params of the attempt before, with other files", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
-      yield* Effect.gen(function* () {
-        yield* Effect.flip(Durable.run(job("files", [first], { params: wrong })))
-        const { files } = job("files", [second])
-        assert.deepInclude(yield* Durable.retry("files", { files }), { attempt: 2, size: 200n })
-        const error = yield* Effect.flip(Durable.await("files"))
-        assert.include(error.message, "MINE")
-      }).pipe(withRunner(database))
-    })
-  )
-
   it.effect("follows an attempt that was canceled in the queue, although no secret belongs to it", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
@@ -85,19 +71,6 @@ layer(live, { excludeTestServices: true })("The next attempt of a durable job", 
         yield* gate.open
         assert.deepStrictEqual(storedIn(yield* Durable.await("queued")), [gate.sha256])
       }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-    })
-  )
-
-  it.effect("ends with a notification about its own Assembly", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      yield* Effect.gen(function* () {
-        yield* Effect.flip(Durable.run(job("notified", [content], { params: wrong })))
-        yield* Durable.retry("notified", { params: expecting(3600) })
-        yield* Durable.notified(yield* processed("notified", Assemblies.cancel))
-        assert.deepInclude(yield* Effect.flip(Durable.await("notified")), { _tag: "JobFailed", attempt: 2 })
-      }).pipe(withRunner(database, hour))
     })
   )
 })

@@ -207,79 +207,45 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
   )
 })
 
-describe("An error of a transfer", () => {
-  const subject = { operation: "Assemblies.create" }
-
-  test("of the address is no error of the job", () => {
-    const failure = new ApiError.TransportFailure({ ...subject, description: "unknown host", permanent: true })
-    assert.isTrue(Verdict.isRefusal(failure))
-    const page = (status: number) =>
-      new ApiError.UnexpectedResponse({ ...subject, status, description: "no JSON", excerpt: "<html>" })
-    for (const status of [200, 302, 403, 404, 502]) assert.isTrue(Verdict.isTemporary(page(status)), `${status}`)
-    for (const status of [400, 413, 422]) assert.isFalse(Verdict.isTemporary(page(status)), `${status}`)
-  })
-
-  const failure = (status: number) => new ApiError.ServiceFailure({ ...subject, status, code: "CODE", description: "" })
-  const page = (status: number) =>
-    new ApiError.UnexpectedResponse({ ...subject, status, description: "no JSON", excerpt: "<html>" })
-
-  for (const [name, make] of [
-    ["the service", failure],
-    ["a proxy", page]
-  ] as const) {
-    for (const status of [401, 402, 407]) {
-      test(`with the status ${status} of ${name} waits for a correction, without a limit`, () => {
-        assert.isTrue(Verdict.isRefusal(make(status)))
-        assert.isTrue(Verdict.isAboutService(make(status)))
-      })
-    }
-    for (const status of [403, 429, 500, 502, 503, 504]) {
-      test(`with the status ${status} of ${name} is tried again within the patience`, () => {
-        assert.isFalse(Verdict.isRefusal(make(status)))
-        assert.isTrue(Verdict.isTemporary(make(status)))
-        assert.isTrue(Verdict.isAboutService(make(status)))
-      })
-    }
-    for (const status of [400, 411, 413, 414, 415, 417, 422, 431]) {
-      test(`with the status ${status} of ${name} ends the job`, () => {
-        assert.isFalse(Verdict.isRefusal(make(status)))
-        assert.isFalse(Verdict.isTemporary(make(status)))
-        assert.isFalse(Verdict.isAboutService(make(status)))
-      })
-    }
-  }
-
-  const refused = (status: number) =>
+describe("After an error of a transfer, a job", () => {
+  const subject = { operation: "Assemblies.create", description: "" }
+  const service = (status: number) => new ApiError.ServiceFailure({ ...subject, status, code: "CODE" })
+  const proxy = (status: number) => new ApiError.UnexpectedResponse({ ...subject, status, excerpt: "<html>" })
+  const upload = (status: number) =>
     new TusError.UploadRefused({ request: "append", host: "upload.example.com", status, description: "" })
+  const connection = (permanent: boolean) => () => new ApiError.TransportFailure({ ...subject, permanent })
+  const host = () => new UploadTarget.InvalidTarget({ field: "tus_url", rule: "Expected a trusted host" })
+  const missing = () => new ApiError.ServiceFailure({ ...service(404), operation: "Assemblies.get" })
 
-  for (const status of [401, 402, 407]) {
-    test(`with the status ${status} of an upload waits for a correction, without a limit`, () => {
-      assert.isTrue(Verdict.isRefusal(refused(status)))
-    })
+  const verdict = (error: Verdict.TransferError) => {
+    if (Verdict.isRefusal(error)) return "waits for a correction, without a limit"
+    return Verdict.mayPass(error) ? "is tried again within its patience" : "ends"
   }
 
-  for (const status of [400, 403, 412, 451, 501]) {
-    test(`with the status ${status} of an upload ends the job`, () => {
-      assert.isFalse(Verdict.isRefusal(refused(status)))
-      assert.isFalse(Verdict.isTemporary(refused(status)))
-    })
+  const ofRequest = [400, 411, 413, 414, 415, 417, 422, 431]
+  for (const [what, make, statuses, expected] of [
+    ["the service", service, [401, 402, 407], "waits for a correction, without a limit"],
+    ["the service", service, [403, 429, 500, 502, 503, 504], "is tried again within its patience"],
+    ["the service", service, [404, ...ofRequest], "ends"],
+    ["a proxy", proxy, [401, 402, 407], "waits for a correction, without a limit"],
+    ["a proxy", proxy, [200, 302, 403, 404, 429, 500, 502, 503, 504], "is tried again within its patience"],
+    ["a proxy", proxy, ofRequest, "ends"],
+    ["an upload", upload, [401, 402, 407], "waits for a correction, without a limit"],
+    ["an upload", upload, [400, 403, 412, 451, 501], "ends"],
+    ["the address", connection(true), [0], "waits for a correction, without a limit"],
+    ["the connection", connection(false), [0], "is tried again within its patience"],
+    ["another host for uploads", host, [0], "is tried again within its patience"]
+  ] as const) {
+    for (const status of statuses) {
+      test(`${expected}: ${status} of ${what}`, () => {
+        assert.strictEqual(verdict(make(status)), expected)
+        assert.strictEqual(Verdict.isAboutService(make(status)), expected !== "ends")
+      })
+    }
   }
 
-  test("with the status 404 of the service ends the job", () => {
-    assert.isFalse(Verdict.isTemporary(failure(404)))
-    assert.isFalse(Verdict.isAboutService(failure(404)))
-  })
-
-  test("that names another host for uploads is tried again within the patience", () => {
-    const error = new UploadTarget.InvalidTarget({ field: "tus_url", rule: "Expected a trusted host" })
-    assert.isFalse(Verdict.isRefusal(error))
-    assert.isTrue(Verdict.isTemporary(error))
-  })
-
-  test("of the connection is tried again within the patience, also while the Assembly is processed", () => {
-    const lost = new ApiError.TransportFailure({ ...subject, description: "reset", permanent: false })
-    assert.isFalse(Verdict.isRefusal(lost))
-    assert.isTrue(Verdict.isTemporary(lost))
-    assert.isTrue(Verdict.isAboutService(lost))
+  test("is tried again if its Assembly is missing, but not while it is processed", () => {
+    assert.strictEqual(verdict(missing()), "is tried again within its patience")
+    assert.isFalse(Verdict.isAboutService(missing()))
   })
 })

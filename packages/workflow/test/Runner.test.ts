@@ -1,6 +1,7 @@
 /** Several runners of one database: who has a job, and what a runner does that may have lost it. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
@@ -25,7 +26,7 @@ import * as Stream from "effect/Stream"
 import { StatementSync } from "node:sqlite"
 import * as Host from "../src/internal/host.ts"
 import { gated } from "./gates.ts"
-import { folder, job, live, storedIn, withRunner } from "./support.ts"
+import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
 const secrets = [Redacted.make("the secret of a deployment for tests")]
 
@@ -84,9 +85,11 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
     })
   )
 
-  it.effect(
-    "does not say that the job failed, and does not cancel its Assembly, after another one has taken over",
-    () =>
+  for (const [what, size, isTorn] of [
+    ["says that it failed, nor cancels its Assembly", 700_000, true],
+    ["announces its upload", 1000, false]
+  ] as const) {
+    it.effect(`neither sends the job after another one has taken it over, nor ${what}`, () =>
       Effect.gen(function* () {
         const sql = yield* shared
         const other = yield* Deferred.make<void>()
@@ -97,15 +100,17 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
           yield* database`UPDATE durable_jobs SET runner = 'other'`
           yield* Deferred.succeed(other, undefined)
         }).pipe(Effect.provide(sql), Effect.orDie)
-        const whole = UploadSource.fromBytes(new Uint8Array(700_000))
+        const whole = UploadSource.fromBytes(new Uint8Array(size))
         const changed = new UploadSource.SourceFailed({ kind: "Changed", description: "the object is another one" })
         const stores = ObjectStores.layer({
-          torn: () =>
+          torn: (key) =>
             Effect.succeed({
               ...whole,
-              identity: Effect.succeed("1"),
+              identity: Effect.succeed(key),
               bytes: (start, end) =>
-                isMended ? whole.bytes(start, end) : Stream.unwrap(Effect.as(takeOver, Stream.fail(changed)))
+                isMended
+                  ? whole.bytes(start, end)
+                  : Stream.unwrap(Effect.as(takeOver, isTorn ? Stream.fail(changed) : whole.bytes(start, end)))
             })
         })
         const torn = (key: string) =>
@@ -113,19 +118,22 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
         yield* Effect.gen(function* () {
           const { durable } = yield* runner()
           yield* Effect.gen(function* () {
-            yield* Durable.start(torn("failing"))
+            yield* Durable.start(torn("left"))
             yield* Deferred.await(other)
             isMended = true
             // Another job of this runner has gone through all its states meanwhile.
             yield* Durable.run(torn("next"))
-            assert.deepInclude(yield* Durable.status("failing"), { state: "Uploading", failure: undefined })
+            assert.deepInclude(yield* Durable.status("left"), { state: "Uploading", failure: undefined, stored: 0n })
             const database = yield* SqlClient.SqlClient
+            const announced = yield* database`SELECT entry FROM durable_uploads WHERE job_key = 'left'`
+            assert.lengthOf(announced, isTorn ? 1 : 0)
             yield* database`DELETE FROM durable_runners WHERE id = 'other'`
-            assert.deepInclude(yield* Durable.await("failing"), { started_tus_uploads: 1, finished_tus_uploads: 1 })
+            assert.deepInclude(yield* Durable.await("left"), { started_tus_uploads: 1, finished_tus_uploads: 1 })
           }).pipe(Effect.provide(durable))
         }).pipe(Effect.provide(stores), Effect.provide(sql))
       })
-  )
+    )
+  }
 
   it.effect("has lost it when it wakes up: the other runner has uploaded the file, with one Assembly", () =>
     Effect.gen(function* () {
@@ -186,12 +194,12 @@ layer(live, { excludeTestServices: true })("A runner whose places are taken", (i
 })
 
 layer(live, { excludeTestServices: true })("A runner", (it) => {
-  it.effect("uploads every one of 120 jobs that were queued in the same millisecond, once", () =>
+  it.effect("uploads every one of 40 jobs that were queued in the same millisecond, once", () =>
     Effect.gen(function* () {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 10)
       const before = (yield* all).length
-      const keys = Array.from({ length: 120 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
+      const keys = Array.from({ length: 40 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
       yield* Effect.gen(function* () {
         const clock = yield* Clock.Clock
         const still: Clock.Clock = Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(1e12) })
@@ -252,6 +260,44 @@ layer(live, { excludeTestServices: true })("A runner", (it) => {
         assert.strictEqual((yield* Effect.flip(Durable.await("slow")))._tag, "JobCanceled")
         yield* gate.open
       }).pipe(withRunner(database), Effect.provide(gate.layer), counting)
+    })
+  )
+
+  it.effect("looks again if a notification comes while it looks", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      const wait = { robot: "/emulator/wait", use: ":original", seconds: 3600 }
+      const params = { steps: { ...steps, wait }, notifyUrl: "http://127.0.0.1:9/never" }
+      /** A look reads the Status at most seven times, and all of these readings are out of date. */
+      let outdated = 0
+      let id = ""
+      const read = yield* Deferred.make<void>()
+      const late = Effect.updateService(AssemblyClient, (client) =>
+        AssemblyClient.of({
+          ...client,
+          run: (operation, input) =>
+            Effect.suspend(() => {
+              if (operation.name !== "Assemblies.get" || outdated === 0) return client.run(operation, input)
+              outdated--
+              Deferred.doneUnsafe(read, Exit.void)
+              return Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: id } as never)
+            })
+        })
+      )
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("late", [content], { params }))
+        yield* until("late", ({ state }) => state === "Processing")
+        const executing = Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "executing" })
+        const [own] = yield* Stream.runCollect(executing)
+        id = String(own?.id)
+        outdated = 7
+        yield* Durable.notified(id)
+        yield* Deferred.await(read)
+        yield* Assemblies.cancel(Assembly.AssemblyId.make(id))
+        yield* Durable.notified(id)
+        assert.strictEqual((yield* Effect.flip(Durable.await("late")))._tag, "JobFailed")
+      }).pipe(withRunner(database, { pollInterval: "1 hour" }), late)
     })
   )
 

@@ -20,7 +20,7 @@ export const partsOf = (options: Assembly.CreateParams & Assembly.CreateForm) =>
 export const check = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<Issue> =>
   steps === undefined
     ? []
-    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ path, rule }) => ({
+    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
         path: ["steps", ...path],
-        message: rule
+        message
       }))

@@ -1,3 +1,4 @@
+/** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -11,8 +12,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as TusError from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
@@ -21,37 +20,19 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
-import * as DotEnv from "../DotEnv.ts"
-import * as ErrorLine from "../ErrorLine.ts"
-import * as ExitCode from "../ExitCode.ts"
-import * as Format from "../Format.ts"
+import * as Advice from "../internal/advice.ts"
+import * as DotEnv from "../internal/dotEnv.ts"
+import * as Text from "../internal/text.ts"
+import * as Failure from "../internal/failure.ts"
+import * as Output from "../internal/output.ts"
+import * as Cli from "../internal/cli.ts"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as Address from "../internal/address.ts"
-import { currentAddress } from "../internal/currentAddress.ts"
-import * as Health from "../internal/health.ts"
-import * as Invocation from "../internal/invocation.ts"
-import * as NextStep from "../NextStep.ts"
-import * as Output from "../Output.ts"
-import { switchFlag } from "../internal/flags.ts"
-
-/**
- * At least one check of `assembly doctor` has failed. Each failed check was printed as a finding. `exitCode` is the
- * exit code of the first failed check.
- */
-export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", {
-  problems: Schema.Int,
-  exitCode: Schema.Int
-}) {
-  override readonly [Runtime.errorExitCode]: number = this.exitCode
-  override get message() {
-    return this.problems === 1 ? "1 thing does not work" : `${this.problems} things do not work`
-  }
-}
 
 const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
 
-const { failed, network, usage } = ExitCode.codes
+const { failed, network, usage } = Failure.codes
 
 /** The time limit of each operation of a check. */
 const patience = Duration.seconds(10)
@@ -68,43 +49,29 @@ const isLate = Schema.is(Schema.Union([ApiError.TimedOut, TusError.Stalled]))
 
 const problemOf = (error: unknown, host: string | undefined): string =>
   isLate(error)
-    ? `${error.host ?? host ?? "the service"} did not answer within ${Format.duration(error.after)}`
-    : ErrorLine.fromError(error, host)
+    ? `${error.host ?? host ?? "the service"} did not answer within ${Text.duration(error.after)}`
+    : Advice.line(error, host)
 
-/**
- * The finding about a check that failed with `error`. The advice and the exit code of the finding are those of a
- * command that fails with `error`. If such a command gives no advice, the advice is `otherwise`.
- */
-const broken = (about: string, error: unknown, address: Address.Address, otherwise: string): Health.Finding =>
-  Health.bad(
-    about,
-    problemOf(error, address.baseUrl?.host),
-    NextStep.fromError(error, address) ?? otherwise,
-    ExitCode.fromError(error)
-  )
+/** The finding about a check that failed. Its advice is that of a command that fails so, else `otherwise`. */
+const broken = (about: string, error: unknown, way: Address.Address, otherwise: string): Finding =>
+  bad(about, problemOf(error, way.baseUrl?.host), Advice.next(error, way) ?? otherwise, Failure.codeOf(error))
 
-/**
- * The findings about the file `.env`: which variables are read from the file, why the file is not used, and the
- * problems of the file and of its lines.
- */
-const dotEnv = Effect.map(DotEnv.Current, (report) => {
+/** The findings about the file `.env`: which variables are read from it, or why not, and its problems. */
+const dotEnv = Effect.map(DotEnv.Current, (report): ReadonlyArray<Finding> => {
   if (report === undefined) return []
   const { has, ignored, loaded, path, problems } = report
-  const others = [...has].filter((name) => !loaded.has(name))
-  const also = others.length === 0 ? "" : `; the environment has ${others.join(", ")}, and its value counts`
+  const others = [...has].filter((name) => !loaded.has(name)).join(", ")
+  const unused =
+    ignored !== undefined
+      ? [note(".env", `${path} is not used: ${ignored}`, DotEnv.ignoredAdvice)]
+      : has.size > 0
+        ? [note(".env", `${path} is not used: the environment has ${others}`, "The value of the environment counts.")]
+        : []
+  const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
+  const used = [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`)]
   return [
-    ...(loaded.size === 0 ? [] : [Health.good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`)]),
-    ...(ignored === undefined ? [] : [Health.note(".env", `${path} is not used: ${ignored}`, DotEnv.ignoredAdvice)]),
-    ...(has.size > 0 && loaded.size === 0 && ignored === undefined
-      ? [
-          Health.note(
-            ".env",
-            `${path} is not used: the environment has ${[...has].join(", ")}`,
-            "The value of the environment counts."
-          )
-        ]
-      : []),
-    ...problems.map((problem) => Health.note(".env", problem, "Correct the file, or remove the line."))
+    ...(loaded.size > 0 ? used : unused),
+    ...problems.map((problem) => note(".env", problem, "Correct the file, or remove the line."))
   ]
 })
 
@@ -115,15 +82,11 @@ const settings = Effect.gen(function* () {
     Effect.map(Effect.result(Config.schema(Schema.NonEmptyString, name)), Result.isFailure)
   )
   if (missing.length > 0) {
-    return Health.bad(
-      "settings",
-      `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
-      NextStep.missing(missing.length, yield* Invocation.Program),
-      usage
-    )
+    const text = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`
+    return bad("settings", text, Advice.missing(missing.length, yield* Address.current), usage)
   }
   const sources = variables.map((name) => `${name} (${loaded?.has(name) === true ? ".env" : "environment"})`)
-  return Health.good("settings", sources.join(", "))
+  return good("settings", sources.join(", "))
 })
 
 /** A valid id that no Assembly has, because ids are random. */
@@ -132,22 +95,18 @@ const nobody = Assembly.AssemblyId.make("0".repeat(32))
 /** Whether an error shows that the service itself answered. */
 const isOfService = (error: Address.Failure, way: Address.Address): boolean =>
   error._tag === "RateLimited" ||
-  (error._tag === "ServiceFailure" && !Address.isWrongPath(error, way) && ExitCode.fromError(error) === failed)
+  (error._tag === "ServiceFailure" && !Address.isWrongPath(error, way) && Failure.codeOf(error) === failed)
 
 const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Address) {
   const before = yield* Clock.currentTimeMillis
   const answer = yield* Effect.result(Assemblies.get(nobody))
-  const elapsed = Format.latency((yield* Clock.currentTimeMillis) - before)
-  if (Result.isSuccess(answer) || isOfService(answer.failure, way)) {
-    return Health.good("address", `${baseUrl} answers as the service does, in ${elapsed}`)
-  }
-  return broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
+  const elapsed = Text.latency((yield* Clock.currentTimeMillis) - before)
+  return Result.isSuccess(answer) || isOfService(answer.failure, way)
+    ? good("address", `${baseUrl} answers as the service does, in ${elapsed}`)
+    : broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
 })
 
-/**
- * The maximum skew of the clock that `assembly doctor` accepts. A larger skew can break other programs, although this
- * client corrects a skew of up to an hour.
- */
+/** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
 const tolerable = Duration.seconds(30)
 
 /**
@@ -157,30 +116,23 @@ const tolerable = Duration.seconds(30)
 const clock = Effect.fnUntraced(function* (baseUrl: string) {
   // Tracing is off, because a span of the HTTP client would contain the URL.
   const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
-  const response = yield* Effect.result(Effect.timeout(Effect.scoped(request), patience))
-  const now = yield* DateTime.now
-  const date = Result.isSuccess(response) ? Option.fromNullishOr(response.success.headers["date"]) : Option.none()
-  return Option.match(Option.flatMap(date, DateTime.make), {
-    onNone: () => [],
-    onSome: (theirs) => {
-      const skew = DateTime.distance(theirs, now)
-      const size = Duration.abs(skew)
-      if (Duration.isLessThan(size, Duration.seconds(2)))
-        return [Health.good("clock", "agrees with the clock of the service")]
-      const text = `${Format.duration(size)} ${Duration.isNegative(skew) ? "behind" : "ahead of"} the clock of the service`
-      return [
-        Duration.isLessThanOrEqualTo(size, tolerable)
-          ? Health.good("clock", text)
-          : Health.bad("clock", text, "Set the clock of this machine, because signatures expire.", failed)
-      ]
-    }
-  })
+  const response = yield* Effect.option(Effect.timeout(Effect.scoped(request), patience))
+  const theirs = Option.flatMap(response, ({ headers }) => DateTime.make(headers["date"] ?? ""))
+  if (Option.isNone(theirs)) return []
+  const skew = DateTime.distance(theirs.value, yield* DateTime.now)
+  const size = Duration.abs(skew)
+  if (Duration.isLessThan(size, Duration.seconds(2))) return [good("clock", "agrees with the clock of the service")]
+  const text = `${Text.duration(size)} ${Duration.isNegative(skew) ? "behind" : "ahead of"} the clock of the service`
+  return [
+    Duration.isLessThanOrEqualTo(size, tolerable)
+      ? good("clock", text)
+      : bad("clock", text, "Set the clock of this machine, because signatures expire.", failed)
+  ]
 })
 
-/**
- * What the response to a request shows about a scope, or the error of the request, if this error shows nothing about
- * the scope.
- */
+const isRefusal = Schema.is(ApiError.AuthenticationFailed)
+
+/** What the response to a request shows about a scope, or the error, if it shows nothing about the scope. */
 type Access = "granted" | "missing" | { readonly _tag: string }
 
 const accessOf = <A, E extends { readonly _tag: string }, R>(
@@ -191,15 +143,11 @@ const accessOf = <A, E extends { readonly _tag: string }, R>(
     onFailure: (error): Access => (isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE" ? "missing" : error)
   })
 
-const isRefusal = Schema.is(ApiError.AuthenticationFailed)
+const anHourAgo = Effect.map(DateTime.now, DateTime.subtract({ hours: 1 }))
 
 /** For each of these scopes, a request that needs the scope. None of these requests changes anything. */
 const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient.AssemblyClient>>> = {
-  "assemblies:read": accessOf(
-    Effect.flatMap(DateTime.now, (now) =>
-      Assemblies.list({ fromDate: DateTime.subtract(now, { hours: 1 }), pageSize: 1 })
-    )
-  ),
+  "assemblies:read": accessOf(Effect.flatMap(anHourAgo, (fromDate) => Assemblies.list({ fromDate, pageSize: 1 }))),
   "templates:read": accessOf(Templates.list({ pageSize: 1 })),
   "template_credentials:read": accessOf(TemplateCredentials.list),
   "auth_keys:read": accessOf(AuthKeys.scopes),
@@ -207,58 +155,36 @@ const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyCli
   "dam:read": accessOf(Dam.list({ limit: 1 }))
 }
 
-interface Reading {
-  readonly scope: string
-  readonly access: Access
-}
-
-/** Returns one finding for each problem, with all scopes whose requests failed with this problem. */
-const unknownScopes = (found: ReadonlyArray<Reading>, way: Address.Address): ReadonlyArray<Health.Finding> => {
-  const problems = found.flatMap(({ access, scope }) =>
-    typeof access === "string" ? [] : [{ scope, description: problemOf(access, way.baseUrl?.host) }]
-  )
-  return [...Map.groupBy(problems, ({ description }) => description)].map(([problem, scopes]) =>
-    Health.note(
-      "scopes",
-      `not known: ${scopes.map(({ scope }) => scope).join(", ")}`,
-      `${problem}. Run ${Address.command(way, "doctor")} again later.`
-    )
-  )
-}
-
 /** Whether the service accepts the key, and what the key may read. */
 const credentials = Effect.fnUntraced(function* (way: Address.Address) {
-  const found: ReadonlyArray<Reading> = yield* Effect.forEach(
+  const found = yield* Effect.forEach(
     Object.entries(readings),
-    ([scope, access]) => Effect.map(access, (one) => ({ scope, access: one })),
+    ([scope, reading]) => Effect.map(reading, (access) => ({ scope, access })),
     { concurrency: 3 }
   )
-  const refused = found.find(({ access }) => isRefusal(access))?.access
-  if (refused !== undefined)
-    return [broken("credentials", refused, way, "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET.")]
+  const again = `Run ${Address.command(way, "doctor")} again later.`
+  const refused = found.find(({ access }) => isRefusal(access))
+  if (refused !== undefined) {
+    return [broken("credentials", refused.access, way, "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET.")]
+  }
   const scopes = (wanted: Access) => found.filter(({ access }) => access === wanted).map(({ scope }) => scope)
   const [granted, missing] = [scopes("granted"), scopes("missing")]
-  const [first] = found
-  if (granted.length + missing.length === 0) {
-    return [broken("credentials", first?.access, way, `Run ${Address.command(way, "doctor")} again later.`)]
-  }
+  if (granted.length + missing.length === 0) return [broken("credentials", found[0]?.access, way, again)]
+  // One finding for each problem, with all scopes whose requests failed with it.
+  const unknown = found.filter(({ access }) => typeof access !== "string")
+  const byProblem = Map.groupBy(unknown, ({ access }) => problemOf(access, way.baseUrl?.host))
+  const advice = `If a command needs one: ${Address.command(way, "keys update --scope …")} replaces the scopes of a key.`
   return [
-    Health.good("credentials", "the service accepts the Auth Key"),
-    ...(granted.length === 0 ? [] : [Health.good("scopes", granted.join(", "))]),
-    ...(missing.length === 0
-      ? []
-      : [
-          Health.note(
-            "scopes",
-            `not granted: ${missing.join(", ")}`,
-            `If a command needs one: ${Address.command(way, "keys update --scope …")} replaces the scopes of a key.`
-          )
-        ]),
-    ...unknownScopes(found, way)
+    good("credentials", "the service accepts the Auth Key"),
+    ...(granted.length === 0 ? [] : [good("scopes", granted.join(", "))]),
+    ...(missing.length === 0 ? [] : [note("scopes", `not granted: ${missing.join(", ")}`, advice)]),
+    ...Array.from(byProblem, ([problem, some]) =>
+      note("scopes", `not known: ${some.map(({ scope }) => scope).join(", ")}`, `${problem}. ${again}`)
+    )
   ]
 })
 
-/** The extensions of tus that `@assembly-effect/tus` can use, each with what is worse without the extension. */
+/** The extensions of tus that this program can use, each with what is worse without the extension. */
 const useful: Readonly<Record<string, string>> = {
   creation: "uploads cannot start",
   "creation-with-upload": "a small file takes one more request",
@@ -272,46 +198,39 @@ const useful: Readonly<Record<string, string>> = {
 const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget) {
   const { extensions, maxSize, versions } = yield* Tus.discover(target)
   const missing = Object.keys(useful).filter((name) => !extensions.includes(name))
-  const size = maxSize === undefined ? "" : `; up to ${Format.bytes(maxSize)} a file`
+  const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
   const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
   return [
     versions.includes("1.0.0") && extensions.includes("creation")
-      ? Health.good("uploads", text)
-      : Health.bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed),
-    ...missing.map((name) => Health.note("uploads", `no ${name}`, useful[name] ?? ""))
+      ? good("uploads", text)
+      : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed),
+    ...missing.map((name) => note("uploads", `no ${name}`, useful[name] ?? ""))
   ]
 })
 
 /**
  * Asks the upload server below ASSEMBLY_BASE_URL what it can do. The service may have its upload server at another
- * address, which only the Status of an Assembly names. Therefore an error is a problem only if its exit code is that of
- * the network.
+ * address, which only the Status of an Assembly names. So an error is a problem only if its exit code is of the network.
  */
-const uploadsHere = Effect.fnUntraced(function* (baseUrl: string, way: Address.Address) {
-  const target = UploadTarget.make({
+const uploadsHere = (baseUrl: string, way: Address.Address) =>
+  UploadTarget.make({
     tusUrl: `${baseUrl}/resumable/files/`,
     assemblySslUrl: `${baseUrl}/assemblies/${nobody}`,
     baseUrl
-  })
-  return yield* Effect.flatMap(target, abilities).pipe(
-    Effect.catch((error) =>
-      Effect.succeed([
-        ExitCode.fromError(error) === network
-          ? broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
-          : Health.note(
-              "uploads",
-              `not known: ${problemOf(error, way.baseUrl?.host)}`,
-              `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
-            )
-      ])
-    )
+  }).pipe(
+    Effect.flatMap(abilities),
+    Effect.catch((error) => {
+      if (Failure.codeOf(error) === network) {
+        return Effect.succeed([
+          broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
+        ])
+      }
+      const advice = `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
+      return Effect.succeed([note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)])
+    })
   )
-})
 
-/**
- * Creates an Assembly that waits for a file, asks the upload server of this Assembly what it can do, and cancels the
- * Assembly.
- */
+/** Creates an Assembly that waits for a file, asks its upload server what it can do, and cancels the Assembly. */
 const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
   const created = yield* Effect.result(Assemblies.create({ numExpectedUploadFiles: 1 }))
   if (Result.isFailure(created)) {
@@ -319,22 +238,19 @@ const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
     if (failure._tag !== "AuthenticationFailed") {
       return [broken("uploads", failure, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)]
     }
-    const problem = ErrorLine.fromError(failure, way.baseUrl?.host)
-    return [
-      Health.note("uploads", `not known: ${problem}`, "A key with the scope assemblies:write can create Assemblies.")
-    ]
+    const text = `not known: ${Advice.line(failure, way.baseUrl?.host)}`
+    return [note("uploads", text, "A key with the scope assemblies:write can create Assemblies.")]
   }
-  const { assembly_id: id } = created.success
   return yield* Effect.flatMap(UploadTarget.fromAssembly(created.success), abilities).pipe(
     Effect.catch((error) =>
       Effect.succeed([broken("uploads", error, way, "Check that this network reaches the host of uploads.")])
     ),
-    Effect.ensuring(Effect.ignore(Assemblies.cancel(id)))
+    Effect.ensuring(Effect.ignore(Assemblies.cancel(created.success.assembly_id)))
   )
 })
 
 /** Takes the findings of a check as soon as they are known. */
-type Tell = (found: ReadonlyArray<Health.Finding>) => Effect.Effect<void>
+type Tell = (found: ReadonlyArray<Finding>) => Effect.Effect<void>
 
 /**
  * Runs the checks that need complete settings. If the check of the address finds a problem, all later checks are
@@ -342,7 +258,7 @@ type Tell = (found: ReadonlyArray<Health.Finding>) => Effect.Effect<void>
  */
 const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tell: Tell) {
   const baseUrl = (yield* Config.String("ASSEMBLY_BASE_URL")).replace(/\/+$/, "")
-  const way = yield* currentAddress
+  const way = yield* Address.current
   const reached = yield* address(baseUrl, way)
   yield* tell([reached])
   if (reached.verdict === "bad") return
@@ -355,53 +271,93 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
 })
 
 /** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
-export const doctor = Command.make(
+export const doctor = Cli.local(
   "doctor",
   {
-    upload: switchFlag("upload").pipe(
-      Flag.withDescription(
-        "Check uploads with a new Assembly, which is then canceled; --no-upload skips this check (default: ask the upload server, without an Assembly)"
-      ),
-      Flag.optional
-    ),
-    json: switchFlag("json").pipe(Flag.withDescription("Print the findings as JSON"), Flag.withDefault(false))
+    upload: Cli.choice("upload"),
+    json: Cli.json
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
-    const findings: Array<Health.Finding> = []
+    const findings: Array<Finding> = []
     const tell: Tell = (found) => {
       findings.push(...found)
-      return json || found.length === 0 ? Effect.void : Output.report(Health.render(found, layout))
+      return json || found.length === 0 ? Effect.void : Output.report(render(found, layout))
     }
     yield* tell(yield* dotEnv)
     const first = yield* settings
-    // If a variable is set but invalid, the layer of the client fails before `first` is printed. Then the error of this
-    // layer is printed instead of `first`.
+    // If a variable is set but invalid, the layer of the client fails before `first` is printed, and its error is
+    // printed instead.
     yield* first.verdict === "bad"
       ? tell([first])
       : tell([first]).pipe(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            Effect.flatMap(Invocation.Program, (program) => {
+            Effect.flatMap(Address.current, ({ program }) => {
               const otherwise = `Correct the variable; ${Address.command({ program }, "doctor --help")} shows an example.`
               return tell([broken("settings", error, { program }, otherwise)])
             })
           )
         )
-    if (json) yield* Output.json(Schema.Array(Health.Finding))(findings)
+    if (json) yield* Output.json(Schema.Array(Finding))(findings)
     const bad = findings.filter(({ verdict }) => verdict === "bad")
-    const [problem] = bad
-    if (problem !== undefined) {
-      return yield* new NotWell({ problems: bad.length, exitCode: problem.exitCode ?? failed })
-    }
+    if (bad.length === 0) return
+    const message = bad.length === 1 ? "1 thing does not work" : `${bad.length} things do not work`
+    return yield* new Failure.CommandError({ message, exitCode: bad[0]?.exitCode ?? failed })
   })
-).pipe(
-  Command.withDescription(
-    "Check the settings, the service, the credentials and uploads, and say how to fix each problem"
-  ),
-  Command.withExamples([
-    { command: "assembly doctor", description: "All checks that change nothing; fails if something does not work" },
-    { command: "assembly doctor --upload", description: "Also create an Assembly, and cancel it" }
-  ])
 )
+
+/**
+ * One finding. `verdict` is `good` for a thing that works, `note` for a thing that is missing or not known but may not
+ * be needed, and `bad` for a thing that does not work. `advice` says what to do. If this finding is the first with the
+ * verdict `bad`, the program ends with `exitCode`.
+ */
+export const Finding = Schema.Struct({
+  about: Schema.String,
+  verdict: Schema.Literals(["good", "note", "bad"]),
+  text: Schema.String,
+  advice: Schema.optionalKey(Schema.String),
+  exitCode: Schema.optionalKey(Schema.Int)
+})
+export type Finding = typeof Finding.Type
+
+export const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
+
+export const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
+
+export const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
+  about,
+  verdict: "bad",
+  text,
+  advice,
+  exitCode
+})
+
+const marks = { good: "✓", note: "–", bad: "✗" } as const
+const colours = { good: "green", note: "yellow", bad: "red" } as const
+
+/** The number of cells of the mark and of `about`, with the gaps after them. */
+const indentation = 16
+
+/** Renders each finding with its advice. Long texts are wrapped, and their lines start in the same column. */
+export const render = (
+  findings: ReadonlyArray<Finding>,
+  {
+    style = Text.plain,
+    width = Number.POSITIVE_INFINITY
+  }: { readonly style?: Text.Style; readonly width?: number | undefined }
+): ReadonlyArray<Text.Line> =>
+  findings.flatMap(({ about, advice, text, verdict }) => {
+    const isWide = width >= indentation + 30
+    const indent = " ".repeat(isWide ? indentation : 2)
+    const wrap = (words: string) => Text.wrap(Printable.escape(words), width - indent.length, { breakWords: true })
+    const head = `${style[colours[verdict]](marks[verdict])} ${style.bold(Text.pad(about, indentation - 2, "left"))}`
+    const [first = "", ...rest] = wrap(text)
+    return [
+      ...(isWide ? [head + first] : [head.trimEnd(), indent + first]),
+      ...rest.map((line) => indent + line),
+      // The advice is one line, because a user pastes its commands.
+      ...(advice === undefined ? [] : [`${indent}→ ${Printable.escape(advice)}`])
+    ].map(Text.toLine)
+  })

@@ -1,115 +1,126 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as Command from "effect/cli/Command"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as Flag from "effect/cli/Flag"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
-import * as AssemblyTable from "../AssemblyTable.ts"
-import { jsonFlag, repeated, switchFlag } from "../internal/flags.ts"
-import * as Moment from "../internal/moment.ts"
-import * as Pages from "../internal/pages.ts"
-import * as WholeNumber from "../internal/wholeNumber.ts"
-import * as Output from "../Output.ts"
-import type * as Table from "../Table.ts"
+import * as Table from "../internal/table.ts"
+import * as Text from "../internal/text.ts"
+import type * as Output from "../internal/output.ts"
+import * as Cli from "../internal/cli.ts"
+import * as Shown from "../internal/assembly.ts"
+import * as Resource from "../internal/resource.ts"
 
-const pageFlag = WholeNumber.flag("page", { minimum: 1 }).pipe(
-  Flag.withDescription("The page number, from 1 (default: 1)"),
-  Flag.withDefault(AssemblyList.defaults.page)
-)
+type Entry = AssemblyList.Entry
 
-const pageSizeFlag = WholeNumber.flag("page-size", { minimum: 1, maximum: 5000 }).pipe(
-  Flag.withDescription("Assemblies per page, 1 to 5000 (default: 50; 500 with --all)")
-)
-
-const rangeFlags = {
-  from: Moment.startFlag("since", "7d").pipe(
-    Flag.withAlias("from"),
-    Flag.withDescription("Only Assemblies created after this age (24h, 7d) or date (default: 7d)")
-  ),
-  to: Moment.endFlag("until").pipe(
-    Flag.withAlias("to"),
-    Flag.withDescription("Only Assemblies created before this age or date (default: now)"),
-    Flag.optional
-  )
+/**
+ * The names of all files, or the first name and the number of the other files, if the names have more than 40 cells. The
+ * service sends the names as one text, joined with commas, and may name only the first files.
+ */
+const filesOf = ({ files, num_input_files: count }: Entry, isShort: boolean): string => {
+  if (!files) return Table.unknown
+  const names = files.split(", ")
+  const first = Printable.escape(names[0] ?? "")
+  const number = Math.max(names.length, typeof count === "number" ? count : 0)
+  // In the short form the number comes first, so that it is visible in a narrow column.
+  if (isShort) return number === 1 ? first : `${Text.count(number)} files: ${first}`
+  if (number === names.length && Text.width(files) <= 40) return files
+  return Text.truncate(first, 40) + (number === 1 ? "" : ` and ${Text.count(number - 1)} more`)
 }
 
-/** Prints each page of a stream when it arrives: as JSON with one Assembly on each line, or as a table. */
-const printAll = <E, R>(pages: Stream.Stream<AssemblyList.Page, E, R>, json: boolean) =>
-  Effect.gen(function* () {
-    if (json) {
-      return yield* Stream.runDrain(Output.whileRead(pages, ({ items }) => Output.jsonLines(AssemblyList.Entry)(items)))
+const bytesWith =
+  (format: (bytes: number) => string) =>
+  ({ bytes_received: bytes }: Entry): string =>
+    typeof bytes === "number" ? format(bytes) : Table.unknown
+
+const durationWith =
+  (format: (duration: Duration.Duration) => string) =>
+  ({ execution_duration: seconds }: Entry): string =>
+    typeof seconds === "number" ? format(Duration.seconds(seconds)) : Table.unknown
+
+const hasError = (entry: Entry): boolean => Assembly.errorCode(entry) !== undefined
+
+/**
+ * The columns. A terminal of 80 cells has room for the short form of every column if each Assembly is younger than 100
+ * days. An error is then a line below its row. Without errors, a list that is complete has no column for them.
+ */
+export const columns = (
+  { now }: Output.Layout,
+  entries: ReadonlyArray<Entry>,
+  isOpen: boolean
+): ReadonlyArray<Table.Column<Entry>> => {
+  const error: Table.Column<Entry> = {
+    title: "Error",
+    value: (entry) => Assembly.errorCode(entry) ?? "",
+    style: (text, _, style) => style.red(text),
+    least: 20,
+    below: true
+  }
+  return [
+    { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
+    {
+      title: "State",
+      rank: 2,
+      value: Shown.state,
+      short: { title: "State", value: Shown.shortState },
+      style: Shown.paint,
+      keep: true
+    },
+    {
+      title: "Created (UTC)",
+      rank: 3,
+      value: ({ created }) => Shown.createdAt(created) ?? "",
+      short: { title: "Age", value: ({ created }) => Shown.age(created, now) },
+      keep: true
+    },
+    ...(isOpen || entries.some(hasError) ? [error] : []),
+    {
+      title: "Received",
+      rank: 5,
+      align: "right",
+      value: bytesWith(Text.bytes),
+      short: { title: "Received", value: bytesWith(Text.shortBytes) },
+      keep: true,
+      optional: true
+    },
+    {
+      title: "Duration",
+      rank: 6,
+      align: "right",
+      value: durationWith(Text.duration),
+      short: { title: "Duration", value: durationWith(Text.shortDuration) },
+      keep: true,
+      optional: true
+    },
+    {
+      title: "Files",
+      rank: 4,
+      value: (entry) => filesOf(entry, false),
+      short: { title: "Files", value: (entry) => filesOf(entry, true) },
+      least: 10,
+      optional: true
     }
-    const layout = { ...(yield* Output.layout), now: yield* DateTime.now }
-    let table: Table.Opened<AssemblyList.Entry> | undefined
-    yield* Stream.runDrain(
-      Output.whileRead(pages, ({ items }) => {
-        const isFirst = table === undefined
-        const shown = (table ??= AssemblyTable.open(items, layout))
-        const lines = [...(isFirst ? shown.head : []), ...shown.rows(items)]
-        return lines.length > 0 ? Output.report(lines) : Effect.void
-      })
-    )
-    if (table === undefined) return yield* Output.report(AssemblyTable.render([], layout))
-    if (table.end.length > 0) yield* Output.report(table.end)
-  })
+  ]
+}
 
 /** `assembly list`: lists the Assemblies that were created in a window of time, newest first. */
-export const list = Command.make(
+export const list = Cli.command(
   "list",
   {
-    ...rangeFlags,
-    type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
-      Flag.withDescription("Only Assemblies in this state (default: all)"),
-      Flag.withDefault(AssemblyList.defaults.type)
-    ),
-    keywords: repeated(
-      Flag.String("keyword").pipe(
-        Flag.withMetavar("text"),
-        Flag.withDescription(
-          "Only Assemblies with this text in id, URLs, fields, errors or file names; may be repeated"
-        )
-      )
-    ),
-    page: pageFlag,
-    pageSize: Flag.optional(pageSizeFlag),
-    all: switchFlag("all").pipe(
-      Flag.withDescription("All pages from --page on, printed as they arrive; with --json one Assembly a line"),
-      Flag.withDefault(false)
-    ),
-    json: jsonFlag
+    since: Flag.withAlias(Cli.startFlag("since", "7d"), "from"),
+    until: Flag.optional(Flag.withAlias(Cli.endFlag("until"), "to")),
+    type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(Flag.withDefault(AssemblyList.defaults.type)),
+    keywords: Cli.repeated(Cli.text("keyword", "text")),
+    ...Resource.numberedFlags
   },
-  Effect.fnUntraced(function* ({ all, from, json, keywords, page, pageSize, to, type }) {
-    const query = {
-      fromDate: from,
-      ...Option.match(to, { onNone: () => ({}), onSome: (toDate) => ({ toDate }) }),
-      type,
-      keywords,
-      page,
-      // A whole list is faster with more Assemblies in each response.
-      pageSize: Option.getOrElse(pageSize, () => (all ? 500 : AssemblyList.defaults.pageSize))
-    }
-    const asked = { page, pageSize: query.pageSize, what: "Assemblies" }
-    if (all) {
-      const pages = Stream.mapEffect(Assemblies.listPages(query), (found, index) =>
-        index === 0 ? Effect.as(Pages.check(found, asked), found) : Effect.succeed(found)
-      )
-      return yield* printAll(pages, json)
-    }
-    const found = yield* Assemblies.list(query)
-    yield* Pages.check(found, asked)
-    if (json) return yield* Output.json(AssemblyList.Page)(found)
-    yield* Output.report(AssemblyTable.render(found.items, { ...(yield* Output.layout), now: yield* DateTime.now }))
-    if (found.count !== undefined && found.count > found.items.length) {
-      yield* Output.lines(["", `page ${page}: ${found.items.length} of ${found.count}; --all lists all`])
-    }
-  })
-).pipe(
-  Command.validate(({ from, to }) => Moment.checkPeriod(from, Option.getOrUndefined(to))),
-  Command.withDescription("List Assemblies, newest first"),
-  Command.withExamples([
-    { command: "assembly list --since 24h --type failed", description: "What failed in the last day" },
-    { command: "assembly list --all --json --since 30d | jq -r .id", description: "All ids of 30 days" }
-  ])
+  ({ keywords, since, type, until, ...asked }) => {
+    const query = { fromDate: since, ...Cli.given({ toDate: until }), type, keywords }
+    const listing = { what: "Assemblies", page: AssemblyList.Page, item: AssemblyList.Entry, columns }
+    return Resource.numbered(listing, asked, {
+      one: (page) => Assemblies.list({ ...query, ...page }),
+      all: (page) => Assemblies.listPages({ ...query, ...page })
+    })
+  },
+  ({ since, until }) => Option.getOrUndefined(Option.map(until, (end) => Cli.problemOf(since, end)))
 )

@@ -1,26 +1,36 @@
 /**
- * What a user must check if a request did not reach the Assembly Processing Service: the address in ASSEMBLY_BASE_URL,
- * the proxy, the certificate or the network. All functions are pure.
+ * What a user must check if a request did not reach the Assembly Processing Service: ASSEMBLY_BASE_URL, the proxy, the
+ * certificate or the network.
  */
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
-import type * as Proxy from "./proxy.ts"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Process from "node:process"
+import * as Invocation from "./invocation.ts"
 
 /**
- * How requests reach the service, and how the user runs this program.
- *
- * - `baseUrl`: ASSEMBLY_BASE_URL. `baseUrl` is undefined if the variable is not set or is not a URL.
- * - `proxyOf`: the proxy of the requests to a host: its address without user and password, and the environment variable
- *   that names it.
- * - `program`: how the user runs this program, such as `npx --no-install assembly`. The default is `assembly`.
- *
- * @since 0.1.0
- * @category models
+ * How requests reach the service, and how the user runs this program. `baseUrl` is undefined if ASSEMBLY_BASE_URL is not
+ * set or is not a URL. `proxyOf` is the proxy of the requests to a host.
  */
 export interface Address {
   readonly baseUrl?: URL | undefined
-  readonly proxyOf?: ((host: string) => { readonly variable: string; readonly address: string } | undefined) | undefined
+  readonly proxyOf?: ((host: string) => Route | undefined) | undefined
   readonly program?: string | undefined
 }
+
+/** The address from ASSEMBLY_BASE_URL and the variables that name a proxy. */
+export const current: Effect.Effect<Address> = Effect.gen(function* () {
+  const text = yield* Effect.orElseSucceed(Config.String("ASSEMBLY_BASE_URL"), () => "")
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return {
+    baseUrl: url?.host === "" ? undefined : url,
+    proxyOf: (host) => {
+      const target = `${url?.protocol ?? "https:"}//${host}`
+      return URL.canParse(target) ? routeOf(new URL(target), Process.env) : undefined
+    },
+    program: yield* Invocation.Program
+  }
+})
 
 /** The fields of an error that show how far its request came. */
 export interface Failure {
@@ -40,42 +50,30 @@ const hostOf = ({ host }: Failure, { baseUrl }: Address): string => host ?? base
 const isOfBaseUrl = ({ host, operation = "" }: Failure, { baseUrl }: Address): boolean =>
   !operation.startsWith("Results.") && (host === undefined || baseUrl === undefined || host === baseUrl.host)
 
-/** What a user must check about the host of a request: ASSEMBLY_BASE_URL or the network. */
 const settingOf = (failure: Failure, address: Address): string =>
   isOfBaseUrl(failure, address) ? "ASSEMBLY_BASE_URL" : "the network"
 
 const pathOf = ({ baseUrl }: Address): string => (baseUrl?.pathname ?? "/").replace(/\/+$/, "")
 
-const isUnknownHost = (code: string): boolean => code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EAI_NODATA"
+const unknownHost = /^(?:ENOTFOUND|EAI_AGAIN|EAI_NODATA)$/
+const closed = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/
+const silent = /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/
+const certificate = /CERT|TLS|SSL|SIGNATURE|ISSUER/
 
-const closed = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ConnectionClosed"])
-const silent = new Set(["ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT"])
+/** A handshake with a server that does not speak TLS at all. */
+const notTls = /^(?:EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST)$/
 
-/** The codes of a handshake with a server that does not speak TLS at all. */
-const plain = new Set([
-  "EPROTO",
-  "ERR_SSL_WRONG_VERSION_NUMBER",
-  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
-  "ERR_SSL_HTTP_REQUEST"
-])
-
-/**
- * Matches the codes of undici for a proxy that does not open a tunnel. These errors have no field with the status of
- * the proxy's response.
- */
+/** The codes of undici for a proxy that does not open a tunnel, whose errors have no status. */
 const noTunnel = /^UND_ERR_(?:ABORTED|PRX_)/
 
 /** The code of undici for a request without TLS to which a proxy responded with 407. */
 const noName = "UND_ERR_INVALID_ARG"
 
-/** Matches the hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with `http://`. */
+/** The hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with `http://`. */
 const loopback = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/
 
-/**
- * What to do if the proxy refuses a request, or if the connection to the proxy, or from the proxy to the host, failed.
- * The result is undefined if the proxy is not the cause.
- */
-const throughProxy = (failure: Failure, host: string, { address, variable }: Proxy.Route): string | undefined => {
+/** What to do if the proxy is the cause: it refuses the request, or a connection to it or from it to the host failed. */
+const throughProxy = (failure: Failure, host: string, { address, variable }: Route): string | undefined => {
   const { code = "", status } = failure
   if (status === 407 || code === noName)
     return `Set the name and the password in ${variable}: the proxy ${address} asks for them.`
@@ -85,15 +83,11 @@ const throughProxy = (failure: Failure, host: string, { address, variable }: Pro
   if (code === "ECONNREFUSED") {
     return `Check ${variable}: no proxy listens at ${address}. NO_PROXY names the hosts that need no proxy, such as ${host}.`
   }
-  if (isUnknownHost(code)) return `Check ${variable}: the host of the proxy ${address} is unknown.`
-  return closed.has(code) || silent.has(code)
+  if (unknownHost.test(code)) return `Check ${variable}: the host of the proxy ${address} is unknown.`
+  return closed.test(code) || silent.test(code)
     ? `Check ${variable}: the connection to ${host} goes through the proxy ${address}.`
     : undefined
 }
-
-/** Names the proxy after the advice, because the proxy may have answered instead of the host. */
-const withProxy = (advice: string, { address, variable }: Proxy.Route): string =>
-  `${advice} The request went through the proxy ${address} (${variable}).`
 
 const later = "Run the command again later."
 
@@ -101,24 +95,24 @@ const ofUnreachable = (failure: Failure, address: Address): string => {
   const { code = "" } = failure
   const host = hostOf(failure, address)
   const setting = settingOf(failure, address)
-  if (isUnknownHost(code)) {
-    return isOfBaseUrl(failure, address)
-      ? "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."
-      : "Check the network of this machine."
+  const isOwn = isOfBaseUrl(failure, address)
+  if (unknownHost.test(code)) {
+    const what = isOwn ? "the host in ASSEMBLY_BASE_URL, and the network" : "the network"
+    return `Check ${what} of this machine.`
   }
   if (code === "ECONNREFUSED") return `Check ${setting}: no service listens at ${host}.`
   if (code.startsWith("HPE_")) return `Check ${setting}: the program that listens at ${host} does not speak HTTP.`
-  if (plain.has(code)) {
+  if (notTls.test(code)) {
     const scheme = loopback.test(host) ? ", or the URL must begin with http://" : ""
     return `Check ${setting}: ${host} does not speak TLS. Another program may listen there${scheme}.`
   }
-  if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code))
+  if (certificate.test(code))
     return `Check ${setting}; NODE_EXTRA_CA_CERTS names a file with more certificates to trust.`
-  if (closed.has(code) && isOfBaseUrl(failure, address)) {
+  if (closed.test(code) && isOwn) {
     const scheme = address.baseUrl?.protocol === "http:" ? ", or the URL must begin with https://" : ""
     return `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}${scheme}.`
   }
-  return silent.has(code)
+  return silent.test(code)
     ? `Check ${setting}, and run the command again later.`
     : "Check the network, and run the command again."
 }
@@ -143,40 +137,89 @@ const ofResponse = (failure: Failure, address: Address): string => {
 export const isWrongPath = (failure: Failure, address: Address): boolean =>
   failure.status === 404 && pathOf(address) !== "" && !(failure.code ?? "").endsWith("_NOT_FOUND")
 
-const tellsProxy = (
-  failure: Failure,
-  address: Address,
-  advise: (failure: Failure, address: Address) => string
-): string => {
+/** Names the proxy, if there is one, because it may be the cause or may have answered instead of the host. */
+const tellsProxy = (failure: Failure, address: Address, advice: string): string => {
   const host = hostOf(failure, address)
   const route = address.proxyOf?.(host)
-  if (route === undefined) return advise(failure, address)
-  return throughProxy(failure, host, route) ?? withProxy(advise(failure, address), route)
+  if (route === undefined) return advice
+  const through = `${advice} The request went through the proxy ${route.address} (${route.variable}).`
+  return throughProxy(failure, host, route) ?? through
 }
 
 /** What to do after a request that got no response, or after a token request that got a server error (5xx). */
 export const unreachable = (failure: Failure, address: Address): string => {
-  const { status } = failure
-  if (status === undefined) return tellsProxy(failure, address, ofUnreachable)
-  return ServiceError.gatewayStatuses.has(status) ? tellsProxy(failure, address, ofResponse) : later
+  if (failure.status === undefined) return tellsProxy(failure, address, ofUnreachable(failure, address))
+  return ServiceError.gatewayStatuses.has(failure.status)
+    ? tellsProxy(failure, address, ofResponse(failure, address))
+    : later
 }
 
 /** What to do after a request whose response did not arrive in time. */
 export const late = (failure: Failure, address: Address): string =>
-  tellsProxy(failure, address, () => `Check ${settingOf(failure, address)}, or run the command again later.`)
+  tellsProxy(failure, address, `Check ${settingOf(failure, address)}, or run the command again later.`)
 
-/**
- * What to do after a response that is not a response of the service. The result is undefined if the request did not go
- * to ASSEMBLY_BASE_URL.
- */
+/** What to do after a response from ASSEMBLY_BASE_URL that is not a response of the service. */
 export const unexpected = (failure: Failure, address: Address): string | undefined =>
-  isOfBaseUrl(failure, address) ? tellsProxy(failure, address, ofResponse) : undefined
+  isOfBaseUrl(failure, address) ? tellsProxy(failure, address, ofResponse(failure, address)) : undefined
 
-/**
- * What to do after an error response. The result is undefined, unless ASSEMBLY_BASE_URL has a wrong path, or the
- * response has a status of a proxy or a gateway (`ServiceError.gatewayStatuses`).
- */
+/** What to do after an error response, if ASSEMBLY_BASE_URL has a wrong path, or a proxy or a gateway has responded. */
 export const refused = (failure: Failure, address: Address): string | undefined => {
   if (isWrongPath(failure, address)) return unexpected(failure, address)
   return ServiceError.gatewayStatuses.has(failure.status) ? later : undefined
+}
+
+/** A proxy, and the environment variable that names it. `address` contains no user and no password. */
+export interface Route {
+  readonly variable: string
+  readonly address: string
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * For each protocol, the pairs of variables that may name the proxy, in order of precedence. In a pair, the variable in
+ * lower case takes precedence. A request with TLS uses the variables for HTTP if the variables for HTTPS name no proxy.
+ */
+const variables: Readonly<Record<string, ReadonlyArray<readonly [string, string]>>> = {
+  "http:": [["http_proxy", "HTTP_PROXY"]],
+  "https:": [
+    ["https_proxy", "HTTPS_PROXY"],
+    ["http_proxy", "HTTP_PROXY"]
+  ]
+}
+
+/** A host without the brackets of IPv6 and without the dot at its end, in lower case. */
+const bare = (host: string): string =>
+  host
+    .replace(/^\[(.+)\]$/, "$1")
+    .replace(/^(.+)\.$/, "$1")
+    .toLowerCase()
+
+/** The host and the port of an entry of NO_PROXY. An address of IPv6 with a port has brackets. */
+const split = (entry: string): readonly [host: string, port: string] => {
+  const [, host = entry, port = ""] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? []
+  return [host, port]
+}
+
+/** Whether an entry of NO_PROXY exempts a host. `*.example.com` exempts only the hosts below `example.com`. */
+const exempts = (entry: string, host: string, port: string): boolean => {
+  const [name, only] = split(entry)
+  if (only !== "" && Number(only) !== Number(port)) return false
+  if (name === "*") return true
+  const suffix = bare(name.replace(/^\*?\./, ""))
+  return (host === suffix && !entry.startsWith("*")) || host.endsWith(`.${suffix}`)
+}
+
+/** The proxy for requests to a URL. The result is undefined if the requests go to the host directly. */
+export const routeOf = ({ hostname, port, protocol }: URL, env: Env): Route | undefined => {
+  const exceptions = (env["no_proxy"] ?? env["NO_PROXY"] ?? "").split(/[,\s]/).filter((entry) => entry !== "")
+  const host = bare(hostname)
+  const target = port === "" ? (protocol === "https:" ? "443" : "80") : port
+  if (exceptions.some((entry) => exempts(entry, host, target))) return undefined
+  for (const [lower, upper] of variables[protocol] ?? []) {
+    const variable = env[lower] === undefined ? upper : lower
+    const value = env[variable] ?? ""
+    if (URL.canParse(value)) return { variable, address: new URL(value).origin }
+  }
+  return undefined
 }

@@ -1,18 +1,68 @@
 /**
- * Reads JSON that a command sends: from a file, or from the standard input. Secrets are read in this way too, because
- * other users of the machine can see the arguments of a program.
+ * Reads what a command sends from a file, or from the standard input: JSON, Steps, fields, certificates. Secrets are read
+ * in this way too, because other users of the machine can see the arguments of a program.
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as ByteSize from "effect/ByteSize"
+import * as CliError from "effect/cli/CliError"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import type * as Stdio from "effect/Stdio"
-import * as CommandError from "../CommandError.ts"
-import * as TextFile from "./textFile.ts"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import * as Failure from "./failure.ts"
+import * as Cli from "./cli.ts"
+
+const maxBytes = ByteSize.mebibytes(16)
+const tooLarge = "has more than 16 MiB"
+
+const standardInput = Stdio.Stdio.use(({ stdin }) =>
+  stdin.pipe(
+    Stream.mapError(Failure.problemOf),
+    Stream.limitBytes(maxBytes, () => Stream.fail(tooLarge)),
+    Stream.decodeText,
+    Stream.mkString
+  )
+)
+
+/**
+ * Whether the path leads to a pipe without a name, as in `--steps <(jq .steps job.json)`. Opening such a pipe never
+ * waits. Opening a named pipe waits until another program opens it for writing.
+ */
+const isPipeOfShell = Effect.fnUntraced(function* (path: string) {
+  if (!/^\/(?:dev|proc\/self)\/fd\/[0-9]+$/.test(path)) return false
+  const fs = yield* FileSystem.FileSystem
+  // On Linux, the path is a link. The link to a pipe without a name is a text such as pipe:[4026].
+  return !Option.exists(yield* Effect.option(fs.readLink(path)), (to) => to.startsWith("/"))
+})
+
+const file = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { size, type } = yield* Effect.mapError(fs.stat(path), Failure.problemOf)
+  if (type === "Directory") return yield* Effect.fail("is a folder")
+  // A device may never end.
+  if (type !== "File" && !(type === "FIFO" && (yield* isPipeOfShell(path)))) {
+    return yield* Effect.fail("is not a file; redirect it to the standard input, and give - as the path")
+  }
+  if (size > maxBytes) return yield* Effect.fail(tooLarge)
+  return yield* Effect.mapError(fs.readFileString(path), Failure.problemOf)
+})
+
+type Reading<A> = Effect.Effect<A, Failure.CommandError, FileSystem.FileSystem | Stdio.Stdio>
+
+/** Reads a text of at most 16 MiB. The standard input is `-` or `/dev/stdin`. */
+export const text = (path: string): Reading<string> => {
+  if (path === "") return Effect.fail(Failure.invalidFile(path, "the path of the file is empty"))
+  const read: Effect.Effect<string, string, FileSystem.FileSystem | Stdio.Stdio> =
+    path === "-" || path === "/dev/stdin" ? standardInput : file(path)
+  return Effect.mapError(read, (problem) => Failure.invalidFile(path, problem))
+}
 
 interface Options {
   /** Whether the values of the document are secrets, which an error must not repeat. */
@@ -22,45 +72,114 @@ interface Options {
 const describe = (issue: SchemaIssue.Issue, { confidential = false }: Options): string =>
   Input.fromSchemaIssue(issue)
     .map(({ message, path }) => {
-      const at = path.length === 0 ? "" : path.join(".")
+      const at = path.join(".")
       if (confidential) return `${at || "the content"} is invalid`
       return at === "" ? message : `${at}: ${message}`
     })
     .join("; ")
 
-/** Decodes a value that was read from `path`. */
-export const decode = <S extends Schema.ConstraintDecoder<unknown>>(
+const decode = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   path: string,
   value: unknown,
   options: Options = {}
-): Effect.Effect<S["Type"], CommandError.InvalidDocument> =>
-  Effect.mapError(
-    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value),
-    (issue) => new CommandError.InvalidDocument({ path, description: describe(issue, options) })
+): Effect.Effect<S["Type"], Failure.CommandError> =>
+  Effect.mapError(SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value), (issue) =>
+    Failure.invalidFile(path, describe(issue, options))
   )
 
 /** Reads a file, or the standard input if the path is `-`, and decodes its JSON. */
-export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDecoder<unknown>>(
+export const read = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   path: string,
   options: Options = {}
-) {
-  const text = yield* Effect.mapError(
-    TextFile.read(path),
-    (problem) => new CommandError.InvalidDocument({ path, description: problem })
+): Reading<S["Type"]> =>
+  text(path).pipe(
+    Effect.flatMap((content) =>
+      Effect.mapError(Effect.fromResult(Json.parse(content)), (problem) => Failure.invalidFile(path, problem))
+    ),
+    Effect.flatMap((value) => decode(schema, path, value, options))
   )
-  const value = yield* Effect.mapError(
-    Effect.fromResult(Json.parse(text)),
-    (problem) => new CommandError.InvalidDocument({ path, description: problem })
-  )
-  return yield* decode(schema, path, value, options)
-})
 
 /** Reads a document as {@link read} does, if its path was given. */
 export const readGiven = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   path: Option.Option<string>,
   options: Options = {}
-): Effect.Effect<Option.Option<S["Type"]>, CommandError.InvalidDocument, FileSystem.FileSystem | Stdio.Stdio> =>
+): Reading<Option.Option<S["Type"]>> =>
   Option.isSome(path) ? Effect.asSome(read(schema, path.value, options)) : Effect.succeedNone
+
+/** The flag `--steps`. */
+export const stepsFlag = Cli.optional("steps", "file")
+
+const JsonObject = Schema.Record(Schema.String, Schema.Json)
+
+/** The Steps of a file: the file itself, or its only key `steps`, as in a Template. A Step may have the name `steps`. */
+const stepsOf = (path: string, found: typeof JsonObject.Type) => {
+  const fail = (problem: string) => Effect.fail(Failure.invalidFile(path, problem))
+  const isWrapped = Predicate.isObject(found["steps"]) && !Object.hasOwn(found["steps"], "robot")
+  const other = Object.keys(found).find((key) => key !== "steps")
+  if (isWrapped && other !== undefined) {
+    return fail(
+      `the file has the key ${other} next to steps, where no other key is permitted; --fields sets fields, a Template sets everything else`
+    )
+  }
+  const inside = isWrapped ? found["steps"] : found
+  return Predicate.isObject(inside) && Object.keys(inside).length > 0
+    ? Effect.succeed(inside)
+    : fail(`the file has no Steps, such as {"stored": {"robot": "/transloadit/store", "use": ":original"}}`)
+}
+
+/** Reads the file of `--steps`, if it was given, and decodes `{ steps }`. */
+export const steps = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  path: Option.Option<string>
+): Reading<Option.Option<S["Type"]>> =>
+  Option.isNone(path)
+    ? Effect.succeedNone
+    : read(JsonObject, path.value).pipe(
+        Effect.flatMap((found) => stepsOf(path.value, found)),
+        Effect.flatMap((inside) => decode(schema, path.value, { steps: inside })),
+        Effect.asSome
+      )
+
+const invalidPair = (value: string, expected: string) =>
+  Effect.fail(new CliError.InvalidValue({ option: "fields", value, expected, kind: "flag" }))
+
+/** The flags for the fields of a new Assembly. `Flag.KeyValuePair` takes the last value of a repeated key silently. */
+export const fieldsFlags = {
+  fields: Cli.text("fields", "key=value").pipe(
+    Flag.atLeast(1),
+    Flag.mapEffect(
+      Effect.fnUntraced(function* (pairs) {
+        const found = new Map<string, string>()
+        for (const pair of pairs) {
+          const [, key = "", value = ""] = /^([^=]+)=(.+)$/s.exec(pair) ?? []
+          if (key === "") return yield* invalidPair(pair, "key=value, such as name=cat")
+          if (found.has(key)) return yield* invalidPair(pair, `each key once, but ${key} has two values`)
+          found.set(key, value)
+        }
+        return Object.fromEntries(found)
+      })
+    ),
+    Flag.optional
+  ),
+  fieldsFile: Cli.optional("fields-file", "file")
+}
+
+interface Given {
+  readonly fields: Option.Option<Readonly<Record<string, string>>>
+  readonly fieldsFile: Option.Option<string>
+}
+
+/** The fields of `--fields` and `--fields-file`. Fails if both flags have a value for the same field. */
+export const fields = Effect.fnUntraced(function* ({ fields: typed, fieldsFile }: Given) {
+  const ofFile = yield* readGiven(JsonObject, fieldsFile)
+  if (Option.isNone(ofFile) || Option.isNone(typed)) return Option.orElse(ofFile, () => typed)
+  const twice = Object.keys(typed.value).find((key) => Object.hasOwn(ofFile.value, key))
+  if (twice !== undefined) {
+    const path = Option.getOrElse(fieldsFile, () => "-")
+    return yield* Failure.invalidFile(path, `the field ${twice} has another value in --fields`)
+  }
+  return Option.some({ ...ofFile.value, ...typed.value })
+})

@@ -5,12 +5,43 @@
 import * as FileSystem from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
-import * as Interruption from "./interruption.ts"
-import * as Message from "./message.ts"
 
 interface Package {
   readonly version: string
   readonly engines: { readonly node: string }
+}
+
+let messages = 0
+
+/**
+ * Marks the write of a message to the standard error, which the user must be able to read, unlike progress. Call this
+ * function before the write. Node reports the failure of a write before the next turn of the event loop.
+ */
+export const beginMessage = (): void => {
+  messages += 1
+  setImmediate(() => (messages -= 1))
+}
+
+/** Whether an earlier command can have kept an upload. Without a folder, no command keeps an upload. */
+const hasFolder = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean =>
+  args.some((arg) => /^--journal(?:=|$)/.test(arg)) ||
+  [env.XDG_STATE_HOME, env.HOME, env.LOCALAPPDATA].some((path) => path !== undefined && Path.isAbsolute(path))
+
+/**
+ * The text for a Ctrl-C during an `assembly upload` that has sent nothing, and has not yet found out whether an earlier
+ * command has sent anything. The text is empty for every other command. On a terminal, the text begins with a line
+ * break, because the terminal has written `^C`.
+ */
+export const textAtStart = (
+  args: ReadonlyArray<string>,
+  { isTTY }: { readonly isTTY?: boolean | undefined },
+  env: NodeJS.ProcessEnv
+): string => {
+  if (args[0] !== "upload") return ""
+  const text = hasFolder(args, env)
+    ? "interrupted before anything was sent; what an earlier command uploaded is kept. Run the same command again"
+    : "interrupted before a file was sent; run the same command again"
+  return `${isTTY === true ? "\n" : ""}assembly: ${text}\n`
 }
 
 const readPackage = (): Package =>
@@ -53,7 +84,7 @@ const reportLost = (): void => {
     process.stderr.write(`assembly: the output cannot be written: ${message}\n`)
   })
   process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
-    if (Message.isOpen()) process.exitCode ??= exitCodeOf(code)
+    if (messages > 0) process.exitCode ??= exitCodeOf(code)
   })
 }
 
@@ -112,7 +143,7 @@ const listen = (): { readonly handOver: () => void } => {
   const end = () => {
     for (const signal of signals) process.off(signal, end)
     if (isRunning) return
-    process.stderr.write(Interruption.textAtStart(process.argv.slice(2), process.stderr, process.env))
+    process.stderr.write(textAtStart(process.argv.slice(2), process.stderr, process.env))
     process.exit(130)
   }
   for (const signal of signals) process.on(signal, end)

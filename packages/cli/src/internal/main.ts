@@ -1,29 +1,103 @@
+/** The command line as one Effect: it parses the arguments, runs the command, and reports a failure and what to do. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as ExitCode from "../ExitCode.ts"
-import * as Program from "../Program.ts"
-import * as StandardError from "../StandardError.ts"
-import * as Fate from "./fate.ts"
+import * as Logger from "effect/Logger"
+import * as PlatformError from "effect/PlatformError"
+import * as Runtime from "effect/Runtime"
+import * as Stdio from "effect/Stdio"
+import * as Terminal from "effect/Terminal"
+import { root } from "../commands/root.ts"
+import * as DotEnv from "./dotEnv.ts"
 import * as Invocation from "./invocation.ts"
-import * as LostTerminal from "./lostTerminal.ts"
+import * as Failure from "./failure.ts"
+import * as Output from "./output.ts"
+import * as Address from "./address.ts"
+import * as Help from "./help.ts"
+
+/** The module that describes errors imports the errors of several packages. It is loaded only after a failure. */
+const loadAdvice = Effect.promise(() => import("./advice.ts"))
+
+/** Presents the help in lines that fit the terminal, and a wrong invocation as one line for each error. */
+const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter => ({
+  present: Effect.fnUntraced(function* (event) {
+    const program = yield* Invocation.Program
+    if (event._tag === "Help") {
+      const layout = yield* Effect.provideService(Output.layout, Terminal.Terminal, terminal)
+      return yield* Output.report(Help.render(event.helpDoc, { ...layout, program }))
+    }
+    if (event._tag === "Version") return yield* CliOutput.defaultPresenter.present(event)
+    const Advice = yield* loadAdvice
+    for (const line of new Set(event.errors.map((error) => Advice.line(error)))) yield* Output.error(line)
+    yield* Output.hint(`See: ${[program, ...event.commandPath.slice(1), "--help"].join(" ")}`)
+  })
+}))
+
+/**
+ * Whether a cause without a failure is a prompt whose terminal cannot be written, for example because its reader has
+ * ended. `launch.ts` reports a standard output that cannot be written. Its input may have ended at the same time.
+ */
+export const isLostTerminal = <E>(cause: Cause.Cause<E>): boolean =>
+  !cause.reasons.some(Cause.isFailReason) &&
+  cause.reasons.some((reason) => {
+    if (!Cause.isDieReason(reason) || !PlatformError.isPlatformError(reason.defect)) return false
+    return "module" in reason.defect.reason && reason.defect.reason.module === "Terminal"
+  })
+
+/**
+ * Reports a failure, unless it was reported already: by the presenter (a wrong invocation), by the program that
+ * `assembly emulator` ran, or by `launch.ts` (lost output). Interruptions are left to `Fate`.
+ */
+const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
+  const error = Cause.squash(cause)
+  if (!Runtime.getErrorReported(error) || isLostTerminal(cause) || Cause.hasInterruptsOnly(cause)) return
+  const Advice = yield* loadAdvice
+  const address = yield* Address.current
+  const isDefect = !cause.reasons.some(Cause.isFailReason)
+  // A defect is a bug in this program, so its stack is kept.
+  const line = isDefect ? Cause.pretty(cause) : Advice.line(error, address.baseUrl?.host)
+  if (line === "") return
+  yield* Output.error(line)
+  const next = Advice.next(error, address)
+  if (next !== undefined) yield* Output.hint(next)
+  if (Advice.isOfSettings(error)) for (const note of yield* DotEnv.notes) yield* Output.hint(note)
+})
+
+/** Runs the command that the arguments in `Stdio` name. */
+export const run = (version: string) =>
+  Stdio.Stdio.use(({ args }) => args).pipe(
+    Effect.flatMap((args) => Effect.flatMap(root(args), (command) => Command.runWith(command, { version })(args))),
+    Effect.tapCause(report),
+    Effect.provide([
+      Output.layer,
+      Layer.effect(CliOutput.Presenter, presenter),
+      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
+      DotEnv.layer
+    ]),
+    // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.
+    Effect.provideService(Logger.LogToStderr, true)
+  )
 
 /** Runs the program to its end, and exits with the code of its outcome. */
 export const main = (version: string): void =>
-  Program.run(version).pipe(
-    Effect.provide(Layer.provideMerge(StandardError.layer, NodeServices.layer)),
-    // `Fate.run` also surrounds the layers, so that it prints what became of the work even if Ctrl-C arrives while the
-    // layers are built.
-    Fate.run(process.argv.slice(2)),
+  run(version).pipe(
+    Effect.provide(Layer.provideMerge(Output.standardErrorLayer, NodeServices.layer)),
+    // `Output.sayingFate` also surrounds the layers: Ctrl-C may arrive while they are built.
+    Output.sayingFate(process.argv.slice(2)),
     Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
     NodeRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => {
-        const isLost = Exit.isFailure(exit) && LostTerminal.is(exit.cause)
+        const isLost = Exit.isFailure(exit) && isLostTerminal(exit.cause)
         // If the output was lost, `launch.ts` has set the exit code.
-        onExit(isLost ? Number(process.exitCode ?? ExitCode.codes.failed) : ExitCode.fromExit(exit))
+        onExit(isLost ? Number(process.exitCode ?? Failure.codes.failed) : Failure.codeOfExit(exit))
       }
     })
   )

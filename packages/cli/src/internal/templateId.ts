@@ -1,23 +1,24 @@
-/**
- * Finds the Template that a flag names by its id or its name. The operations on Assemblies accept only the id.
- */
+/** Finds the Template that a flag names by its id or its name. The operations on Assemblies accept only the id. */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as CommandError from "../CommandError.ts"
+import * as Failure from "./failure.ts"
 
 /** Why the id of a Template cannot be found. */
 export type TemplateError =
-  | CommandError.UnknownTemplate
+  | Failure.CommandError
   | Exclude<Effect.Error<ReturnType<typeof Templates.get>>, ApiError.TemplateNotFound>
+
+const unknown = (template: string) =>
+  Failure.failed(`there is no Template ${template}`, "assembly templates list shows the Templates.")
 
 /** The id of the Template with this id or name. */
 export const find = (template: string): Effect.Effect<string, TemplateError, AssemblyClient> =>
   Templates.get(template).pipe(
     Effect.map(({ id }) => id),
-    Effect.catchTag("TemplateNotFound", () => Effect.fail(new CommandError.UnknownTemplate({ template })))
+    Effect.catchTag("TemplateNotFound", () => Effect.fail(unknown(template)))
   )
 
 /** Matches the ids that the service makes. A service for tests may have Templates with other ids. */

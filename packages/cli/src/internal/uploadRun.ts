@@ -3,6 +3,7 @@
  * unreachable, and starts a new upload if the Assembly of the earlier command cannot be used.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as Clock from "effect/Clock"
@@ -10,23 +11,16 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import * as CommandError from "../CommandError.ts"
-import * as ErrorLine from "../ErrorLine.ts"
-import * as ExitCode from "../ExitCode.ts"
-import * as JobProgress from "../JobProgress.ts"
-import * as Output from "../Output.ts"
-import * as StandardError from "../StandardError.ts"
-import type * as StateFolder from "../StateFolder.ts"
-import * as UploadJob from "../UploadJob.ts"
-import * as UploadPlan from "../UploadPlan.ts"
-import * as UploadProgress from "../UploadProgress.ts"
-import * as EarlierUpload from "./earlierUpload.ts"
-import * as Fate from "./fate.ts"
+import * as Advice from "./advice.ts"
 import * as Invocation from "./invocation.ts"
-import * as JournalProblem from "./journalProblem.ts"
+import * as Service from "./service.ts"
 import * as TemplateId from "./templateId.ts"
-import type * as UnfinishedUploads from "./unfinishedUploads.ts"
-import * as Waiting from "./waiting.ts"
+import * as UploadPlan from "./uploadPlan.ts"
+import * as Failure from "./failure.ts"
+import * as Output from "./output.ts"
+import * as Follow from "./follow.ts"
+import * as Journal from "./journal.ts"
+import * as UploadJob from "./uploadJob.ts"
 
 /**
  * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
@@ -45,73 +39,58 @@ const maxPauses = 120
 
 /**
  * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
- * - `isKept`: whether a later command can continue the upload.
- * - `isNoted`: whether the files can be read again, so that a folder for unfinished uploads could keep the upload.
- * - `folder`: the folder of the journal.
+ * - `folder`: the folder of the journal. Without it, no later command can continue the upload.
  * - `memory`: remembers the Assembly of the command.
  */
 export interface Settings {
   readonly params: Assembly.CreateParams
   readonly concurrency: number
   readonly isRestarted: boolean
-  readonly isKept: boolean
-  readonly isNoted: boolean
-  readonly folder: string
   readonly isJson: boolean
-  readonly memory: UnfinishedUploads.Memory
+  readonly folder: string | undefined
+  readonly memory: Journal.Memory
 }
 
-type Events = Stream.Stream<UploadJob.JobEvent, UploadJob.JobError, StateFolder.JobServices>
-
-type Started = Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.JobError, StateFolder.JobServices>
+type Files = ReadonlyArray<UploadPlan.Planned>
+type Events = Stream.Stream<UploadJob.JobEvent, UploadJob.JobError, Journal.Services>
+type Started = Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.JobError, Journal.Services>
 
 /**
  * The events of the job. A later command can continue the job only if all files can be read again. Each attempt
- * resolves the name of a Template again, as a part of these events. Therefore {@link waiting} also applies if the
- * service is unreachable while the name is resolved.
+ * resolves the name of a Template again, so {@link waiting} also applies to that.
  */
-const eventsOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) => {
-  const { concurrency, isJson, isRestarted } = settings
+const eventsOf = (files: Files, { concurrency, isJson, params }: Settings, isRestarted: boolean): Events => {
   const replayable = UploadPlan.replayable(files)
-  const jobOf = (params: Assembly.CreateParams): Started => {
+  const named = <Source>(all: ReadonlyArray<{ readonly name: string; readonly source: Source }>) =>
+    all.map(({ name, source }) => ({ source, filename: name }))
+  const jobOf = (resolved: Assembly.CreateParams): Started => {
     const options = {
-      params,
+      params: resolved,
       concurrency,
       upload: { maxRetries },
       wait: { interval: "100 millis" },
       progressInterval: isJson ? "1 second" : undefined
     } as const
     return replayable === undefined
-      ? AssemblyUpload.events({
-          ...options,
-          cancelOnInterrupt: true,
-          files: files.map(({ name, source }) => ({ source, filename: name }))
-        }).pipe(Stream.provide(AssemblyUpload.layer))
-      : AssemblyUpload.events({
-          ...options,
-          restart: isRestarted,
-          files: replayable.map(({ name, source }) => ({ source, filename: name }))
-        }).pipe(Stream.provide(AssemblyUpload.layerJournaled))
+      ? AssemblyUpload.events({ ...options, cancelOnInterrupt: true, files: named(files) }).pipe(
+          Stream.provide(AssemblyUpload.layer)
+        )
+      : AssemblyUpload.events({ ...options, restart: isRestarted, files: named(replayable) }).pipe(
+          Stream.provide(AssemblyUpload.layerJournaled)
+        )
   }
-  return UploadJob.withWork(Stream.unwrap(Effect.map(TemplateId.inParams(settings.params), jobOf)))
+  return UploadJob.withWork(Stream.unwrap(Effect.map(TemplateId.inParams(params), jobOf)))
 }
-
-const notice = (message: string): UploadJob.JobEvent => ({ _tag: "Notice", message })
 
 /** What the events have shown so far about the Assembly and the service. */
 interface Seen {
   status: Assembly.Status | undefined
   /** The Assembly of an earlier command. Undefined if there is none, or after this command has created an Assembly. */
   earlier: Assembly.AssemblyId | undefined
-  /**
-   * Whether the job continues the Assembly of an earlier command, and this Assembly had ended when this command began.
-   */
+  /** Whether the job continues the Assembly of an earlier command, which had ended when this command began. */
   isEarlier: boolean
   isUploaded: boolean
-  /**
-   * When the service became unreachable: the time of the first failure since the last event with a Status, in
-   * milliseconds since 1970.
-   */
+  /** When the service became unreachable: the first failure since the last Status, in milliseconds since 1970. */
   goneSince: number | undefined
 }
 
@@ -126,25 +105,18 @@ const unseen = (): Seen => ({
 const note = (seen: Seen, event: UploadJob.JobEvent): void => {
   if (event._tag === "Uploaded") seen.isUploaded = true
   if (!("status" in event)) return
-  const isFirst = seen.status === undefined
-  seen.status = event.status
-  seen.goneSince = undefined
-  if (event._tag === "AssemblyCreated") {
-    seen.earlier = undefined
-    seen.isEarlier = false
-    seen.isUploaded = false
-  }
-  if (event._tag === "AssemblyResumed" && isFirst) seen.isEarlier = Assembly.isOver(event.status)
+  const { status } = event
+  if (event._tag === "AssemblyCreated") Object.assign(seen, unseen())
+  if (event._tag === "AssemblyResumed" && seen.status === undefined) seen.isEarlier = Assembly.isOver(status)
+  Object.assign(seen, { status, goneSince: undefined })
 }
 
-/** The statuses with which a proxy or a gateway responds if it has no valid response of the service. */
-const gone: ReadonlySet<number> = new Set([502, 503, 504])
+/** After these errors of a file, the next attempt finds out whether its upload exists. */
+const isUnknown = ({ _tag }: { readonly _tag: string }): boolean => _tag === "CreationUnknown"
 
 /**
- * Whether the job may succeed after a pause. A job cannot succeed after a permanent `TransportFailure`, such as an
- * untrusted certificate. A job with a failed file cannot succeed either, because the error of the file is permanent, or
- * the file was already retried for minutes. An exception is a file for which the response to the creation or the
- * concatenation of its upload was lost: the next attempt finds out whether this upload exists.
+ * Whether the job may succeed after a pause. A job with a failed file cannot succeed, unless the response to the creation
+ * of its upload was lost: the error of the file is permanent, or the file was already retried for minutes.
  */
 const isTemporary = (error: UploadJob.JobError): boolean => {
   switch (error._tag) {
@@ -154,7 +126,7 @@ const isTemporary = (error: UploadJob.JobError): boolean => {
       return true
     case "ServiceFailure":
     case "UnexpectedResponse":
-      return gone.has(error.status)
+      return error.status !== 407 && ServiceError.gatewayStatuses.has(error.status)
     case "FilesFailed":
       return (
         error.assembly === "kept" && error.files.every((file) => file.outcome !== "Failed" || isUnknown(file.error))
@@ -164,26 +136,20 @@ const isTemporary = (error: UploadJob.JobError): boolean => {
   }
 }
 
-const isUnknown = ({ _tag }: { readonly _tag: string }): boolean => _tag === "CreationUnknown"
-
-/**
- * Why the job waits. For `FilesFailed`, the reason has the number of files, because the errors of the files are too
- * long for a note.
- */
+/** Why the job waits. The errors of the files are too long for a note. */
 const reasonOf = (error: UploadJob.JobError): string => {
-  if (error._tag !== "FilesFailed") return ErrorLine.fromError(error)
+  if (error._tag !== "FilesFailed") return Advice.line(error)
   const lost = error.files.filter(({ outcome }) => outcome === "Failed").length
   return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
 }
 
 /** Whether this command or an earlier one has created an Assembly that the user can continue with the same command. */
-const hasUpload = ({ isKept }: Settings, { earlier, status }: Seen): boolean =>
-  isKept && (status !== undefined || earlier !== undefined)
+const hasUpload = ({ folder }: Settings, { earlier, status }: Seen): boolean =>
+  folder !== undefined && (status !== undefined || earlier !== undefined)
 
 /**
- * Continues the job after a pause if the service is unreachable. If neither this command nor an earlier one has created
- * an Assembly, the job fails at once, because the address may be wrong. If no later command can continue the job
- * (`isKept` is false), the job fails at once too.
+ * Continues the job after a pause if the service is unreachable. If there is no Assembly that a command can continue,
+ * the job fails at once, because the address may be wrong.
  */
 const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): Events => {
   const attempt = (events: Events, pauses: number): Events =>
@@ -195,9 +161,8 @@ const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): 
             seen.goneSince ??= now
             const isOver = pauses >= maxPauses || now - seen.goneSince >= Duration.toMillis(patience)
             if (isOver || !hasUpload(settings, seen) || !isTemporary(error)) return Stream.fail(error)
-            return Stream.succeed(
-              AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
-            ).pipe(
+            const until = now + Duration.toMillis(pause)
+            return Stream.succeed(AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until })).pipe(
               Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
               Stream.concat(Stream.suspend(() => attempt(again, pauses + 1)))
             )
@@ -208,10 +173,7 @@ const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): 
   return attempt(first, 0)
 }
 
-/**
- * Why the job starts again in a new Assembly: the Assembly of an earlier command is gone, or had been canceled before
- * this command began. The result is undefined for every other error.
- */
+/** Why the job starts again: the Assembly of an earlier command is gone, or was canceled before this command began. */
 const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefined => {
   if (error._tag === "ServiceFailure" && error.status === 404 && error.operation === "Assemblies.get") {
     return "The service no longer has the Assembly of the interrupted upload. Starting again"
@@ -223,95 +185,77 @@ const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefi
 }
 
 /** The events of the whole command: the job, further attempts, the check of an earlier upload, and notices. */
-const program = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen): Events => {
+const program = (files: Files, settings: Settings, seen: Seen): Events => {
   const { memory } = settings
   const once = (isRestarted: boolean): Events =>
-    Stream.tap(eventsOf(files, { ...settings, isRestarted }), (event) => Effect.sync(() => note(seen, event)))
+    Stream.tap(eventsOf(files, settings, isRestarted), (event) => Effect.sync(() => note(seen, event)))
   const run = (isRestarted: boolean): Events => waiting(once(isRestarted), once(false), settings, seen)
+  const noticed = (message: string, events: Events): Events =>
+    Stream.concat(Stream.succeed(UploadJob.notice(message)), events)
 
   const isReplayable = UploadPlan.replayable(files) !== undefined
-  const renewed = Stream.catchIf(
-    run(settings.isRestarted),
-    (error) => isReplayable && lossOf(error, seen) !== undefined,
-    (error) => {
-      const message = lossOf(error, seen) ?? ""
+  const renewed = run(settings.isRestarted).pipe(
+    Stream.catch((error) => {
+      const message = isReplayable ? lossOf(error, seen) : undefined
+      if (message === undefined) return Stream.fail(error)
       // The job starts again without the earlier upload, so what `seen` knows about it is removed.
       Object.assign(seen, unseen())
-      return Stream.concat(Stream.succeed(notice(message)), run(false))
-    }
+      return noticed(message, run(false))
+    })
   )
 
-  /** Uploads everything again if the Workspace no longer has the files that an earlier command uploaded. */
-  const checked = (event: Extract<UploadJob.JobEvent, { readonly _tag: "Completed" }>): Events =>
-    Stream.unwrap(
-      Effect.map(EarlierUpload.check(event.status), ({ _tag, message }) =>
-        _tag === "Done"
-          ? Stream.make(notice(message), event)
-          : Stream.concat(Stream.succeed(notice(message)), Stream.flatMap(run(true), follow))
-      )
-    )
-
   const follow = (event: UploadJob.JobEvent): Events => {
-    if (event._tag === "Completed" && seen.isEarlier) return checked(event)
+    if (event._tag === "Completed" && seen.isEarlier) {
+      // Everything is uploaded again if the Workspace no longer has the files that an earlier command uploaded.
+      return Stream.unwrap(
+        Effect.map(UploadJob.checkEarlier(event.status), ({ isGone, message }) =>
+          noticed(message, isGone ? Stream.flatMap(run(true), follow) : Stream.succeed(event))
+        )
+      )
+    }
     const isRun =
       event._tag === "AssemblyCreated" || (event._tag === "AssemblyResumed" && !Assembly.isOver(event.status))
-    const { assembly_id } = isRun ? event.status : {}
-    if (assembly_id === undefined || assembly_id === null) return Stream.succeed(event)
+    const id = isRun ? event.status.assembly_id : undefined
+    if (!id) return Stream.succeed(event)
     return Stream.unwrap(
-      Effect.map(memory.runs(Assembly.AssemblyId.make(assembly_id)), (message) =>
-        message === undefined ? Stream.succeed(event) : Stream.make(event, notice(message))
+      Effect.map(memory.runs(Assembly.AssemblyId.make(id)), (message) =>
+        message === undefined ? Stream.succeed(event) : Stream.make(event, UploadJob.notice(message))
       )
     )
   }
-
   return Stream.concat(Stream.flatMap(renewed, follow), Stream.drain(Stream.fromEffect(memory.completed)))
 }
 
 const unkept =
   "No command can continue this upload after an interruption, because there is no folder for unfinished uploads: set HOME or XDG_STATE_HOME, or name a folder with --journal"
 
-/** Shows the events as progress, or writes them as lines of JSON. Returns the final progress, if it was shown. */
-const show = <E, R>(
-  events: Stream.Stream<UploadJob.JobEvent, E, R>,
-  files: ReadonlyArray<UploadPlan.Planned>,
-  isJson: boolean
-) => {
-  const names = files.map(({ name }) => name)
-  return isJson
-    ? Stream.runForEach(events, (event) =>
-        Effect.flatMap(UploadJob.toRecords(event, names), (records) => Effect.forEach(records, Output.jsonLine))
-      ).pipe(
-        Effect.tapError((error) =>
-          Output.jsonLine({
-            event: "Failed",
-            message: ErrorLine.fromError(error),
-            exit_code: ExitCode.fromError(error)
-          })
-        ),
-        Effect.as(undefined)
-      )
-    : StandardError.show(UploadProgress.follow(events, JobProgress.view(names, UploadPlan.totalSize(files))))
-}
+/** Writes the events as lines of JSON. */
+const write = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, names: ReadonlyArray<string>) =>
+  Stream.runForEach(events, (event) =>
+    Effect.flatMap(UploadJob.toRecord(event, names), (record) =>
+      record === undefined ? Effect.void : Output.jsonLine(record)
+    )
+  ).pipe(
+    Effect.tapError((error) =>
+      Output.jsonLine({ event: "Failed", message: Advice.line(error), exit_code: Failure.codeOf(error) })
+    ),
+    Effect.as(undefined)
+  )
 
-/**
- * Shows the events as {@link show} does, and also shows what the client of the service waits for, above the progress.
- */
-const showWithNotices = <E, R>(
-  events: Stream.Stream<UploadJob.JobEvent, E, R>,
-  files: ReadonlyArray<UploadPlan.Planned>
-) =>
+/** Shows the events as progress, and above it what the client of the service waits for. Returns the final progress. */
+const show = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Follow.Job) =>
   Effect.gen(function* () {
     const notices = yield* Queue.unbounded<UploadJob.JobEvent>()
     const all = Stream.merge(events, Stream.fromQueue(notices), { haltStrategy: "left" })
-    return yield* Effect.provideService(show(all, files, false), Waiting.Show, (text) =>
-      Effect.asVoid(Queue.offer(notices, notice(text)))
+    return yield* Effect.provideService(Output.onStandardError(Follow.follow(all, job)), Service.Show, (text) =>
+      Effect.asVoid(Queue.offer(notices, UploadJob.notice(text)))
     )
   })
 
 /** The messages of these errors already say what the user must do about the arguments, the files or the journal. */
 const own: ReadonlySet<string> = new Set([
   "InvalidRequest",
-  "UnknownTemplate",
+  "CommandError",
   "SourceFailed",
   "InvalidTarget",
   "JournalFailed",
@@ -320,58 +264,61 @@ const own: ReadonlySet<string> = new Set([
   "LeaseLost"
 ] satisfies ReadonlyArray<UploadJob.JobError["_tag"]>)
 
-const ended: ReadonlySet<string> = new Set([
-  "AssemblyFailed",
-  "AssemblyCanceled",
-  "AssemblyAborted",
-  "DeliveryMismatch"
-] satisfies ReadonlyArray<UploadJob.JobError["_tag"]>)
-
-/** Whether a file has changed, so that the next command starts again in a new Assembly. */
-const hasChanged = (error: UploadJob.JobError): boolean =>
-  error._tag === "FilesFailed" &&
-  error.files.some(
-    (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
-  )
-
-type Failure =
-  | UploadJob.JobError
-  | CommandError.UploadFailed
-  | CommandError.UnusableJournal
-  | CommandError.DamagedJournal
+/** After these errors, no command can continue the Assembly. */
+const hasEnded = (error: UploadJob.JobError): boolean => {
+  switch (error._tag) {
+    case "AssemblyFailed":
+    case "AssemblyCanceled":
+    case "AssemblyAborted":
+    case "DeliveryMismatch":
+      return true
+    case "FilesFailed": {
+      // If a file has changed, the next command starts again in a new Assembly.
+      const isChanged = error.files.some(
+        (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
+      )
+      return isChanged || error.assembly === "canceled"
+    }
+    default:
+      return false
+  }
+}
 
 /**
- * Adds to an error what becomes of the upload: the same command continues it (`kept`), the same command uploads into a
- * new Assembly (`ended`), or no command can continue it (`left`). The error stays as it is if the job has no Assembly
- * yet, if the message of the error already says what to do, or if the job reads the standard input and the Assembly has
- * not ended.
+ * Adds to an error what the same command does when it is run again: it continues the upload, or uploads into a new
+ * Assembly. The error stays as it is if the job has no Assembly yet, if the message of the error already says what to
+ * do, or if the job reads the standard input and the Assembly has not ended.
  */
-const toFailed =
-  (settings: Settings, seen: Seen) =>
-  (error: UploadJob.JobError): Failure => {
-    const unusable = JournalProblem.of(error, settings.folder, hasUpload(settings, seen))
-    if (unusable !== undefined) return unusable
-    const { isKept, isRestarted } = settings
-    const isCreated = seen.status !== undefined || hasUpload(settings, seen)
-    if (!isCreated || own.has(error._tag)) return error
-    const isCanceled = error._tag === "FilesFailed" && error.assembly === "canceled"
-    const isEnded = ended.has(error._tag) || isCanceled || hasChanged(error)
-    if (isEnded) return new CommandError.UploadFailed({ assembly: "ended", cause: error })
-    if (isKept) return new CommandError.UploadFailed({ assembly: "kept", isRestarted, cause: error })
-    const assemblyId = settings.isNoted ? seen.status?.assembly_id : undefined
-    return typeof assemblyId === "string"
-      ? new CommandError.UploadFailed({ assembly: "left", assemblyId, cause: error })
+const toFailure =
+  (files: Files, settings: Settings, seen: Seen) =>
+  (error: UploadJob.JobError): UploadJob.JobError | Failure.CommandError => {
+    const ofJournal = Journal.failureOf(error, settings.folder ?? "the memory", hasUpload(settings, seen))
+    if (ofJournal !== undefined) return ofJournal
+    const { folder, isRestarted } = settings
+    if ((seen.status === undefined && !hasUpload(settings, seen)) || own.has(error._tag)) return error
+    if (hasEnded(error)) {
+      return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
+    }
+    if (folder !== undefined) {
+      const again = `Run the same command again${isRestarted ? " without --restart" : ""} to continue it.`
+      return Failure.because(error, { next: `The upload is kept. ${again}` })
+    }
+    const id = UploadPlan.replayable(files) === undefined ? undefined : seen.status?.assembly_id
+    return typeof id === "string"
+      ? Failure.because(error, {
+          next: `No command can continue this upload. assembly cancel ${id} cancels its Assembly; the same command uploads everything again.`
+        })
       : error
   }
 
 /** What became of the upload after Ctrl-C, and how the user can continue it. */
-const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, seen: Seen, name: string): string => {
+const fateOf = (files: Files, settings: Settings, seen: Seen, name: string): string => {
   const { isEarlier, isUploaded, status } = seen
   const again = settings.isRestarted ? "run the same command again without --restart" : "run the same command again"
   if (!hasUpload(settings, seen) && status === undefined) {
     return "interrupted before a file was sent; run the same command again"
   }
-  if (settings.isKept) {
+  if (settings.folder !== undefined) {
     if (isEarlier) return `Assembly ${status?.assembly_id} has all files; ${again} to see its results`
     return isUploaded
       ? `all files are uploaded, and their Assembly goes on; ${again} to wait for its results`
@@ -389,14 +336,18 @@ const fateOf = (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings, se
  * Uploads the files as one job. Returns the last Status of the Assembly, the final progress (undefined with `--json`),
  * and whether the Assembly had already ended before this command.
  */
-export const run = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, settings: Settings) {
-  const fate = yield* Fate.Fate
+export const run = Effect.fnUntraced(function* (files: Files, settings: Settings) {
+  const fate = yield* Output.Fate
   const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
   fate.say = Effect.flatMap(Invocation.Program, (name) => Output.error(fateOf(files, settings, seen, name)))
   const events = Stream.concat(
-    !settings.isKept && settings.isNoted ? Stream.succeed(notice(unkept)) : Stream.empty,
-    Stream.mapError(program(files, settings, seen), (error) => toFailed(settings, seen)(error))
+    settings.folder === undefined && UploadPlan.replayable(files) !== undefined
+      ? Stream.succeed(UploadJob.notice(unkept))
+      : Stream.empty,
+    Stream.mapError(program(files, settings, seen), (error) => toFailure(files, settings, seen)(error))
   )
-  const progress = yield* settings.isJson ? show(events, files, true) : showWithNotices(events, files)
+  const names = files.map(({ name }) => name)
+  const total = UploadPlan.totalSize(files)
+  const progress = yield* settings.isJson ? write(events, names) : show(events, { names, total })
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })

@@ -2,9 +2,7 @@
  * The command line in the process of the test. The test must not depend on signals, or on how the process starts and
  * ends: those need a process of their own.
  */
-import * as Program from "@assembly-effect/cli/Program"
-import * as ExitCode from "@assembly-effect/cli/ExitCode"
-import * as StandardError from "@assembly-effect/cli/StandardError"
+import * as Program from "../../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Console from "effect/Console"
@@ -12,6 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import { format } from "node:util"
+import * as Failure from "../../src/internal/failure.ts"
+import * as Output from "../../src/internal/output.ts"
 
 /** A console that keeps what is written. */
 export const captured = () => {
@@ -52,9 +52,11 @@ export const assembly = (cwd: string, env: Readonly<Record<string, string>>, arg
       Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     )
     return Program.run("0.0.0").pipe(
-      Effect.provide(StandardError.layer.pipe(Layer.provideMerge(services), Layer.provideMerge(NodeServices.layer))),
+      Effect.provide(
+        Output.standardErrorLayer.pipe(Layer.provideMerge(services), Layer.provideMerge(NodeServices.layer))
+      ),
       Effect.exit,
-      Effect.map((exit) => ({ code: ExitCode.fromExit(exit), ...written })),
+      Effect.map((exit) => ({ code: Failure.codeOfExit(exit), ...written })),
       Effect.ensuring(
         Effect.sync(() => {
           process.stderr.write = stderr

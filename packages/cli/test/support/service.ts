@@ -4,11 +4,14 @@ import type * as Operation from "@assembly-effect/api/Operation"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Command from "effect/cli/Command"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Screen from "./screen.ts"
+import * as Cli from "../../src/internal/cli.ts"
 
 /** The services of every command, with a screen that is not a terminal. */
 const platform = Screen.make({ columns: 0, animated: false }).layer.pipe(Layer.provideMerge(NodeServices.layer))
@@ -46,8 +49,18 @@ const answering = (
   return { asked, client, layer: Layer.merge(client, platform) }
 }
 
-/** Runs a command as the program `assembly` does. */
+type Clients = AssemblyClient.AssemblyClient | HttpClient.HttpClient
+
+/** Runs a command as the program `assembly` does, with the client of the test. */
 export const run = <Name extends string, Input, E, R, C>(
   command: Command.Command<Name, Input, C, E, R>,
   args: ReadonlyArray<string>
-) => Command.runWith(command, { version: "0.0.0" })(args)
+) =>
+  Effect.contextWith((context: Context.Context<AssemblyClient.AssemblyClient>) =>
+    Effect.provideService(
+      Command.runWith(command, { version: "0.0.0" })(args),
+      Cli.Client,
+      // Only the commands that download use an HTTP client.
+      Layer.succeedContext(context as Context.Context<Clients>)
+    )
+  )

@@ -5,7 +5,7 @@
 /** An option whose value is invalid or missing. `rule` describes the broken rule. */
 export interface OptionProblem {
   readonly option: string
-  readonly rule: string
+  readonly message: string
 }
 
 interface Option {
@@ -48,5 +48,5 @@ export const optionProblems = (step: Readonly<Record<string, unknown>>): Readonl
   Object.entries(robots.get(step["robot"]) ?? {}).flatMap(([option, { expected, holds, isRequired = false }]) => {
     const value = step[option]
     const isValid = value === undefined ? !isRequired : holds(value) || hasVariable(value)
-    return isValid ? [] : [{ option, rule: `Expected ${expected}` }]
+    return isValid ? [] : [{ option, message: `Expected ${expected}` }]
   })

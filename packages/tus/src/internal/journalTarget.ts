@@ -40,10 +40,10 @@ export const deployment = (
           onSome: (known) => ServiceOrigins.extend(known.origins, additional)
         })
       ),
-      ([description]) =>
+      ([issue]) =>
         new InvalidTarget({
-          field: description?.index === undefined ? "assembly_ssl_url" : "origins",
-          rule: description?.rule ?? ""
+          field: issue?.path[0] === "origins" ? "origins" : "assembly_ssl_url",
+          rule: issue?.message ?? ""
         })
     )
     return ServiceOrigins.includes(origins, assembly)

@@ -88,7 +88,7 @@ const isPassing = (error: ApiError.ServiceFailure | ApiError.UnexpectedResponse)
     : error.status >= 500 || error.status === 429 || error.status === 403
 
 /** Whether the same transfer may succeed later. */
-export const isTemporary = (error: TransferError): boolean => {
+const isTemporary = (error: TransferError): boolean => {
   switch (error._tag) {
     case "StoreFailed":
       return !StoreError.isDamaged(error)

@@ -1,0 +1,170 @@
+/** The commands that read and control Assemblies. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
+import * as TemplateSchema from "@assembly-effect/schema/Template"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Advice from "../internal/advice.ts"
+import * as Document from "../internal/document.ts"
+import * as Table from "../internal/table.ts"
+import * as TemplateId from "../internal/templateId.ts"
+import * as Text from "../internal/text.ts"
+import * as Failure from "../internal/failure.ts"
+import * as Output from "../internal/output.ts"
+import * as Cli from "../internal/cli.ts"
+import * as Shown from "../internal/assembly.ts"
+
+/** `assembly get`: shows the Status of an Assembly and its results. */
+export const get = Cli.command(
+  "get",
+  { assemblyId: Cli.assemblyId, json: Cli.json },
+  Effect.fnUntraced(function* ({ assemblyId, json }) {
+    const status = yield* Assemblies.get(assemblyId)
+    const files = Shown.of(status)
+    yield* Output.show(json, Assembly.Status, status, (layout) => [
+      ...Table.facts(Shown.facts(status), layout),
+      ...(files.length === 0 ? [] : [Text.blank, ...Table.render(Shown.columns, files, layout)])
+    ])
+    if (!json) yield* Shown.suggestFor(status)
+  })
+)
+
+/** Prints a text of one Assembly, broken between words. */
+const printWrapped = (text: string) =>
+  Effect.flatMap(Output.layout, ({ width = Number.POSITIVE_INFINITY }) =>
+    Output.lines<string>(Text.wrap(text, width).map((line) => line.trimEnd()))
+  )
+
+/**
+ * Prints a line for the Status each time its text changes, but at most one line a second, because nobody can read more.
+ * The text of the last Status is always printed.
+ */
+export const changes = <E, R>(statuses: Stream.Stream<Assembly.Status, E, R>) => {
+  let last: string | undefined
+  const show = Effect.fnUntraced(function* (status: Assembly.Status) {
+    const line = Shown.line(status)
+    if (line === last) return
+    last = line
+    yield* printWrapped(`${Text.date(yield* DateTime.now).slice(11)}  ${line}`)
+    if (!Assembly.isOver(status)) yield* Effect.sleep("1 second")
+  })
+  return Output.whileRead(Stream.buffer(statuses, { capacity: 1, strategy: "sliding" }), show)
+}
+
+/** `assembly watch`: prints each change of an Assembly until it ends. */
+export const watch = Cli.command(
+  "watch",
+  { assemblyId: Cli.assemblyId, json: Cli.json },
+  Effect.fnUntraced(function* ({ assemblyId, json }) {
+    const statuses = Assemblies.watch(assemblyId)
+    const print = (status: Assembly.Status) => Output.jsonLines(Assembly.Status)([status])
+    const last = yield* Stream.runLast(json ? Output.whileRead(statuses, print) : changes(statuses))
+    // If nobody reads the output any more, the command ends before the Assembly has ended.
+    if (Option.isNone(last) || !(yield* Output.isWritten)) return
+    // The exit code tells a script how the Assembly ended.
+    const outcome = Assemblies.outcome(last.value)
+    if (Option.isSome(outcome)) yield* Effect.fromResult(outcome.value)
+    if (!json) yield* Shown.suggestFor(last.value)
+  })
+)
+
+/** How many Assemblies a command waits for at the same time. */
+const concurrency = 8
+
+/** `assembly wait`: waits until Assemblies have completed. */
+export const wait = Cli.command(
+  "wait",
+  {
+    assemblyIds: Cli.assemblyIds,
+    timeout: Cli.durationFlag("timeout", "1h"),
+    json: Cli.json
+  },
+  Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
+    const waitFor = (id: Assembly.AssemblyId) =>
+      Assemblies.awaitCompletion(id, { timeout }).pipe(
+        Effect.catchTag("TimedOut", (error) =>
+          Effect.fail(
+            error.operation === "Assemblies.awaitCompletion"
+              ? Failure.failed(
+                  `the Assembly ${id} has not ended after ${Text.duration(error.after)}; --timeout waits longer`
+                )
+              : error
+          )
+        ),
+        Effect.tap((status) =>
+          json ? Output.jsonLines(Assembly.Status)([status]) : printWrapped(`${id}  ${Shown.line(status)}`)
+        )
+      )
+    const [only, ...others] = ids
+    if (only !== undefined && others.length === 0) {
+      const status = yield* waitFor(only)
+      return yield* json ? Effect.void : Shown.suggestFor(status)
+    }
+    const tell = (id: string) => (error: unknown) => {
+      const text = Advice.line(error)
+      return Output.error(text.includes(id) ? text : `${id}: ${text}`)
+    }
+    const [, causes] = yield* Effect.partition(ids, (id) => Effect.tapError(waitFor(id), tell(id)), { concurrency })
+    if (causes.length > 0) {
+      return yield* new Failure.CommandError({
+        message: `${causes.length} of ${ids.length} Assemblies did not complete`,
+        causes
+      })
+    }
+  })
+)
+
+/** `assembly cancel`: stops Assemblies. */
+export const cancel = Cli.command(
+  "cancel",
+  { assemblyIds: Cli.assemblyIds, json: Cli.json },
+  Effect.fnUntraced(function* ({ assemblyIds: ids, json }) {
+    for (const id of ids) {
+      const status = yield* Assemblies.cancel(id)
+      const sentence =
+        Assembly.state(status) === "Canceled"
+          ? `canceled ${status.assembly_id}`
+          : `${status.assembly_id} had ended before: ${Shown.state(status)}`
+      yield* json ? Output.jsonLines(Assembly.Status)([status]) : Output.lines<string>([sentence])
+    }
+  })
+)
+
+/** Changes to Steps: a changed Step may omit its robot. */
+const Changes = Schema.Struct({ steps: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json)) })
+
+/** `assembly replay`: runs the files of an Assembly again. */
+export const replay = Cli.command(
+  "replay",
+  {
+    assemblyId: Cli.assemblyId,
+    template: Flag.optional(Flag.withSchema(Cli.text("template", "template"), TemplateSchema.IdOrName)),
+    reparseTemplate: Cli.flag("reparse-template"),
+    steps: Document.stepsFlag,
+    ...Document.fieldsFlags,
+    notifyUrl: Cli.optional("notify-url", "url"),
+    wait: Cli.flag("wait"),
+    json: Cli.json
+  },
+  Effect.fnUntraced(function* ({ assemblyId, json, notifyUrl, reparseTemplate, template, wait: isAwaited, ...files }) {
+    const changed = yield* Document.steps(Changes, files.steps)
+    const fields = yield* Document.fields(files)
+    const templateId = yield* TemplateId.given(template)
+    const steps = Option.map(changed, (found) => found.steps)
+    const replayed = yield* Assemblies.replay(assemblyId, {
+      ...Cli.given({ steps, fields, notifyUrl, templateId }),
+      ...(reparseTemplate ? { reparseTemplate } : {})
+    })
+    if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed)(replayed)
+    if (!json) yield* Output.lines([`replayed as ${replayed.assembly_id}`])
+    if (!isAwaited) return yield* Shown.suggest(`wait ${replayed.assembly_id}`)
+    const status = yield* Assemblies.awaitCompletion(replayed.assembly_id)
+    yield* Output.show(json, Assembly.Status, status, () => Output.sentence(Shown.line(status)))
+    if (!json) yield* Shown.suggestFor(status)
+  })
+)

@@ -1,0 +1,255 @@
+/** The commands about the Workspace as a whole: its bill, its notifications and its job slots. */
+import * as Billing from "@assembly-effect/api/Billing"
+import * as Notifications from "@assembly-effect/api/Notifications"
+import * as Queues from "@assembly-effect/api/Queues"
+import * as Bill from "@assembly-effect/schema/Bill"
+import * as Notification from "@assembly-effect/schema/Notification"
+import * as Queue from "@assembly-effect/schema/Queue"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Table from "../internal/table.ts"
+import * as Text from "../internal/text.ts"
+import * as Output from "../internal/output.ts"
+import * as Cli from "../internal/cli.ts"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+
+/** The given month, or the current month in UTC. */
+const monthOf = (month: Option.Option<Bill.Month>, now: DateTime.DateTime) =>
+  Option.getOrElse(month, () => Bill.Month.make(DateTime.formatIsoDateUtc(now).slice(0, 7)))
+
+/** `assembly bill`: the bill of a month. */
+export const bill = Cli.query(
+  "bill",
+  { month: Argument.optional(Argument.withSchema(Cli.argument("month"), Bill.Month)), json: Cli.json },
+  Bill.Bill,
+  ({ month }) => Effect.flatMap(DateTime.now, (now) => Billing.get(monthOf(month, now))),
+  (found, layout, { month }) => render(found, monthOf(month, layout.now), layout)
+)
+
+const paintStatus = (text: string, { status }: Notification.Notification, style: Text.Style): string =>
+  status === "successful" ? style.green(text) : status === "error" ? style.red(text) : style.yellow(text)
+
+const notificationColumns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Notification.Notification>> => [
+  Table.timeColumn("Sent", ({ start }) => start, { now, rank: 2 }),
+  { title: "Status", rank: 1, value: ({ status }) => Table.known(status), style: paintStatus, keep: true },
+  {
+    title: "Response",
+    rank: 3,
+    align: "right",
+    value: (one) => Table.known(one.response_code?.toString()),
+    keep: true
+  },
+  { title: "URL", rank: 5, value: ({ url }) => Table.known(url) },
+  { title: "Error", rank: 4, value: ({ error }) => Table.known(error) }
+]
+
+const list = Cli.query(
+  "notifications list",
+  { assemblyId: Cli.assemblyId, json: Cli.json },
+  Notification.Listing,
+  ({ assemblyId }) => Notifications.list(assemblyId),
+  (found, layout) =>
+    Table.list(notificationColumns(layout), found.notifications, { ...layout, empty: "no notifications" })
+)
+
+const replay = Cli.query(
+  "notifications replay",
+  {
+    assemblyId: Cli.assemblyId,
+    notifyUrl: Cli.optional("url", "url"),
+    wait: Cli.choice("wait"),
+    json: Cli.json
+  },
+  Notification.Replayed,
+  ({ assemblyId, json: _json, ...options }) => Notifications.replay(assemblyId, Cli.given(options)),
+  (replayed) => Output.sentence(`sent notification ${replayed.notification_id}`)
+)
+
+/** `assembly notifications`: the requests of the service to the `notify_url` of an Assembly. */
+export const notifications = Cli.group("notifications", [list, replay])
+
+type Slot = readonly [name: string, count: number]
+
+/** The numbers of slots, with the names of the levels joined by ` › `. */
+const flatten = (slots: Queue.Slots, above: ReadonlyArray<string> = []): ReadonlyArray<Slot> =>
+  Object.entries(slots).flatMap(([name, value]): ReadonlyArray<Slot> =>
+    typeof value === "number" ? [[[...above, name].join(" › "), value]] : flatten(value, [...above, name])
+  )
+
+const slotsOf = (count: number | null | undefined): string =>
+  count === null || count === undefined ? Table.unknown : String(Number(count.toFixed(2)))
+
+const slotColumns: ReadonlyArray<Table.Column<Slot>> = [
+  { title: "Jobs", value: ([name]) => name },
+  { title: "Slots", align: "right", value: ([, count]) => Text.count(count) }
+]
+
+const bucketColumns: ReadonlyArray<Table.Column<Queue.Bucket>> = [
+  {
+    title: "From (UTC)",
+    value: (bucket) => Table.minute(Option.getOrUndefined(DateTime.make(bucket.data_from_ts * 1000))),
+    keep: true
+  },
+  { title: "Average", align: "right", value: (bucket) => slotsOf(bucket.avg_slot_count) },
+  { title: "Maximum", align: "right", value: (bucket) => slotsOf(bucket.max_slot_count) }
+]
+
+/** Whether a job ran in the period of the bucket. */
+const isUsed = ({ avg_slot_count, max_slot_count, slot_count }: Queue.Bucket): boolean =>
+  [avg_slot_count, max_slot_count, slot_count].some((count) => typeof count === "number" && count !== 0)
+
+const stats = Cli.query(
+  "queues stats",
+  {
+    region: Cli.region,
+    since: Cli.startFlag("since", "7d"),
+    aggregation: Flag.optional(Flag.Literals("aggregation", ["avg", "max"])),
+    json: Cli.json
+  },
+  Queue.Statistics,
+  ({ aggregation, region, since }) => Queues.statistics({ region, since, ...Cli.given({ aggregation }) }),
+  (found, layout, { region }) => [
+    ...Table.facts(
+      [
+        ["Average", slotsOf(found.avgSlotCount)],
+        ["Maximum", slotsOf(found.maxSlotCount)]
+      ],
+      layout
+    ),
+    Text.blank,
+    ...Table.render(bucketColumns, found.stats.filter(isUsed), {
+      ...layout,
+      empty: `no jobs in ${region === "all" ? "any region" : region} in this period`
+    })
+  ]
+)
+
+const slotsInUse = Cli.query(
+  "queues",
+  { json: Cli.json },
+  Queue.JobSlots,
+  () => Queues.jobSlots,
+  ({ priority_job_slots: { count, slots } }, layout) => [
+    ...Table.facts([["Job slots in use", Text.count(count)]], layout),
+    Text.blank,
+    ...Table.render(slotColumns, flatten(slots), { ...layout, empty: "no jobs" })
+  ]
+)
+
+/** `assembly queues`: the priority job slots. */
+export const queues = Command.withSubcommands(slotsInUse, [stats])
+
+/** An amount with two decimals, or more if the service reports parts of a cent. */
+const decimals = { minimumFractionDigits: 2, maximumFractionDigits: 6 } as const
+
+const money = (amount: number | null | undefined, currency: string | null | undefined): string | undefined =>
+  amount === null || amount === undefined
+    ? undefined
+    : [amount.toLocaleString("en-US", decimals), currency ?? ""].join(" ").trim()
+
+/**
+ * Fields of the bill that other commands show too, with the names that those commands use. In the table of robots,
+ * fields with the same names are other quantities: what the Steps of the robot have read and made.
+ */
+const quantities: Readonly<Record<string, string>> = { bytes_in: "Received", bytes_out: "Result bytes" }
+
+/** The name of a field in words: `bytes_in` is `bytes in`. */
+const words = (name: string): string => name.replaceAll("_", " ").trim() || name
+
+const title = (name: string): string => words(name).replace(/^./u, (first) => first.toUpperCase())
+
+/** A number with the unit that its name implies. */
+const quantity = (name: string, value: number, currency: string | null | undefined): string => {
+  if (/(?:^|_)bytes(?:_|$)/.test(name)) return Text.bytes(value)
+  if (/(?:^|_)price(?:_|$)/.test(name)) return money(value, currency) ?? ""
+  return value.toLocaleString("en-US", { maximumFractionDigits: 6 })
+}
+
+/** A value as one line, such as `steps 2` or `emulator, price per gigabyte 1.00 USD`. */
+const details = (value: unknown, currency: string | null | undefined): string =>
+  Predicate.isObject(value)
+    ? Object.entries(value)
+        .map(([name, part]) => {
+          if (name === "name") return Table.json(part)
+          return `${words(name)} ${typeof part === "number" ? quantity(name, part, currency) : Table.json(part)}`
+        })
+        .join(", ")
+    : Table.json(value)
+
+/** The use of each robot. The result is undefined if the service does not report the use as named numbers. */
+const numbersOf = (robots: object): ReadonlyArray<readonly [string, Readonly<Record<string, number>>]> | undefined => {
+  const rows = Object.entries(robots)
+  const isNumbers = (use: unknown): use is Readonly<Record<string, number>> =>
+    Predicate.isObject(use) && Object.values(use).every((value) => typeof value === "number")
+  return rows.every((row): row is [string, Readonly<Record<string, number>>] => isNumbers(row[1])) ? rows : undefined
+}
+
+const table = (
+  robots: Schema.Json | undefined,
+  currency: string | null | undefined,
+  layout: Table.Options
+): ReadonlyArray<Text.Line> => {
+  if (!Predicate.isObject(robots) || Object.keys(robots).length === 0) return []
+  const rows = numbersOf(robots)
+  if (rows === undefined) {
+    const columns: ReadonlyArray<Table.Column<readonly [robot: string, use: unknown]>> = [
+      { title: "Robot", value: ([robot]) => robot, keep: true },
+      { title: "Use", value: ([, use]) => details(use, currency), least: 20, wrap: true }
+    ]
+    return Table.render(columns, Object.entries(robots), layout)
+  }
+  const names = [...new Set(rows.flatMap(([, use]) => Object.keys(use)))]
+  const sums = Object.fromEntries(
+    names.map((name) => [name, rows.reduce((sum, [, use]) => sum + (use[name] ?? 0), 0)] as const)
+  )
+  const columns: ReadonlyArray<Table.Column<(typeof rows)[number]>> = [
+    { title: "Robot", value: ([robot]) => robot, keep: true },
+    ...names.map((name): Table.Column<(typeof rows)[number]> => ({
+      title: title(name),
+      align: "right",
+      value: ([, use]) => {
+        const value = Object.hasOwn(use, name) ? use[name] : undefined
+        return value === undefined ? Table.unknown : quantity(name, value, currency)
+      },
+      keep: true
+    }))
+  ]
+  return Table.render(columns, rows.length === 1 ? rows : [...rows, ["all robots", sums]], layout)
+}
+
+/** The fields that {@link further} leaves out, because {@link render} shows them. */
+const named = new Set(["month", "total", "sub_total", "credit"])
+
+/** Further numbers of the bill, such as the number of Assemblies. */
+const further = (whole: Bill.Bill): ReadonlyArray<Table.Fact> =>
+  Object.entries(whole).flatMap(([name, value]): ReadonlyArray<Table.Fact> =>
+    typeof value !== "number" || named.has(name) || /(?:^|_)id$/.test(name)
+      ? []
+      : [
+          [
+            Object.hasOwn(quantities, name) ? (quantities[name] ?? "") : title(name),
+            quantity(name, value, whole.currency)
+          ]
+        ]
+  )
+
+/** Renders a bill. `month` is the month that the user asked for. */
+export const render = (whole: Bill.Bill, month: string, layout: Table.Options = {}): ReadonlyArray<Text.Line> => {
+  const { credit, currency, plan, sub_total, total } = whole
+  const facts: ReadonlyArray<Table.Fact> = [
+    ["Month", whole.month ?? month],
+    ["Total", money(total, currency)],
+    ["Subtotal", money(sub_total, currency)],
+    ["Credit", money(credit, currency)],
+    ["Plan", plan === undefined || plan === null ? undefined : details(plan, currency)],
+    ["Invoice", whole.invoice_id],
+    ...further(whole)
+  ]
+  const robots = table(whole.robots, currency, layout)
+  return [...Table.facts(facts, layout), ...(robots.length === 0 ? [] : [Text.blank, ...robots])]
+}

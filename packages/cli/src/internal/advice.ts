@@ -1,0 +1,288 @@
+/** Errors as one line of text for people, and what the user can do about them. */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as AuthError from "@assembly-effect/auth/AuthError"
+import * as Printable from "@assembly-effect/schema/Printable"
+import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
+import * as CliError from "effect/cli/CliError"
+import * as Formatter from "effect/Formatter"
+import * as Option from "effect/Option"
+import * as PlatformError from "effect/PlatformError"
+import * as Schema from "effect/Schema"
+import * as Invocation from "./invocation.ts"
+import * as Failure from "./failure.ts"
+import * as Address from "./address.ts"
+
+/** The fields of the errors that the texts and the advice need. */
+const Tagged = Schema.Struct({
+  _tag: Schema.String,
+  message: Schema.optional(Schema.String),
+  code: Schema.optional(Schema.String),
+  path: Schema.optional(Schema.String),
+  description: Schema.optional(Schema.String),
+  assemblyId: Schema.optional(Schema.String),
+  host: Schema.optional(Schema.String),
+  operation: Schema.optional(Schema.String),
+  request: Schema.optional(Schema.String),
+  status: Schema.optional(Schema.Int),
+  clockSkew: Schema.optional(Schema.Finite),
+  reason: Schema.optional(Schema.Unknown),
+  issues: Schema.optional(Schema.Unknown),
+  cause: Schema.optional(Schema.Unknown)
+})
+type Tagged = typeof Tagged.Type
+
+const decode = Schema.decodeUnknownOption(Tagged)
+
+const isCommandError = Schema.is(Failure.CommandError)
+const isFilesFailed = Schema.is(AssemblyUploadError.FilesFailed)
+const isInvalidValue = Schema.is(CliError.InvalidValue)
+const isMistyped = Schema.is(Schema.Union([CliError.UnrecognizedOption, CliError.UnknownSubcommand]))
+const isEnded = Schema.is(Schema.Union([ApiError.AssemblyFailed, ApiError.AssemblyCanceled, ApiError.AssemblyAborted]))
+const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
+
+/** The messages of the parser about a path, and what the path must be. */
+const paths: ReadonlyArray<readonly [words: RegExp, rule: string]> = [
+  [/^Path is not a file: /, "a file, not a folder"],
+  [/^Path is not a directory: /, "a folder, not a file"],
+  [/^Path does not exist: /, "a path that exists"],
+  [/^Failed to (?:check path existence|stat path): /, "a path that can be read"]
+]
+
+/** Says once what a flag or an argument expects, and names the value once. The parser and the schemas repeat both. */
+const invalidValue = ({ expected, kind, option, value }: CliError.InvalidValue): string => {
+  const rule = expected.replace(/^(?:Schema validation failed: *)+/, "").replace(/^(?:Expected:? +){2,}/, "Expected ")
+  const said = paths.find(([words]) => words.test(rule))?.[1] ?? rule
+  const repeated = `, got ${JSON.stringify(value)}`
+  const once = said.endsWith(repeated) ? said.slice(0, -repeated.length) : said
+  if (kind !== "flag" || value !== "") return new CliError.InvalidValue({ option, value, kind, expected: once }).message
+  const missing = once.replace(/^Expected:? +/, "")
+  // This is the rule of a text that must not be empty.
+  if (/^a value with a length of at least 1\b/.test(missing)) return `--${option} needs a value`
+  if (missing.includes(" | ")) return `--${option} needs a value: ${missing.replaceAll(" | ", ", ")}`
+  return `--${option} needs a value: ${/^[\w=:-]+$/.test(missing) ? `--${option} <${missing}>` : missing}`
+}
+
+const mistyped = (error: CliError.UnrecognizedOption | CliError.UnknownSubcommand): string => {
+  const [first = ""] = error.message.split("\n")
+  return error.suggestions.length === 0 ? first : `${first}; did you mean ${error.suggestions.join(" or ")}?`
+}
+
+/** The environment variable for each option of the client. */
+const variables = new Map<unknown, string>([
+  ["baseUrl", "ASSEMBLY_BASE_URL"],
+  ["key", "ASSEMBLY_AUTH_KEY"],
+  ["secret", "ASSEMBLY_AUTH_SECRET"]
+])
+
+/** The operations whose input comes from the user. Their names mean nothing to the user. */
+const ofUser = new Set([undefined, "AssemblyClient.layer", "AssemblyUpload", "UndiciClient.layer"])
+
+const Issues = Schema.Array(Schema.Struct({ path: Schema.Array(Schema.Any), message: Schema.String }))
+const issuesOf = Schema.decodeUnknownOption(Issues)
+
+const invalid = (issues: Tagged["issues"]): string =>
+  Option.getOrElse(issuesOf(issues), () => [])
+    .map(({ message, path: [name, ...rest] }) => {
+      const at = [variables.get(name) ?? name ?? "", ...rest].join(".")
+      return at === "" ? message : `${at}: ${message}`
+    })
+    .join("; ")
+
+/** What the errors of the other packages advise to programs, and the same advice for a user of the command line. */
+const adapted = [
+  ["with restart: true if the upload is in a journal", "with --restart"],
+  ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
+  ["if it does, add its origin to the option origins", "check ASSEMBLY_BASE_URL"],
+  // `next` gives this advice with the name of the variable.
+  ["; check the secret of the Auth Key", ""]
+] as const
+
+/** What happened to the Assembly of the files. If it was kept, `next` says how to continue. */
+const fates = {
+  canceled: ". The Assembly was canceled",
+  "not canceled": ". The Assembly was not canceled, and may still wait for files",
+  kept: ""
+} as const
+
+/** At most this number of files is named, so that the line stays readable. */
+const mostFiles = 3
+
+const failedFiles = ({ assembly, files }: AssemblyUploadError.FilesFailed, host: string | undefined): string => {
+  const failed = files.flatMap((file) =>
+    file.outcome === "Failed" ? [`${file.filename}: ${text(file.error, host)}`] : []
+  )
+  const rest = failed.length > mostFiles ? [`${failed.length - mostFiles} more`] : []
+  return `${failed.length} of ${files.length} files failed: ${[...failed.slice(0, mostFiles), ...rest].join("; ")}${fates[assembly]}`
+}
+
+/** The names of the variables in a configuration error. */
+const namesIn = (cause: unknown): ReadonlyArray<string> =>
+  Schema.isSchemaError(cause) ? [...new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_")))] : []
+
+/** An error of the operating system, with the path of its file or folder. */
+const platform = (error: PlatformError.PlatformError): string => {
+  if (Failure.systemCodeOf(error) === undefined) return error.message
+  const path = "pathOrDescriptor" in error.reason ? error.reason.pathOrDescriptor : undefined
+  return path === undefined ? Failure.problemOf(error) : `${path}: ${Failure.problemOf(error)}`
+}
+
+/** The text of an error that is known by its tag. */
+const tagged = (error: Tagged, host: string | undefined): string | undefined => {
+  const { _tag, host: own = host, message = "", operation, status } = error
+  switch (_tag) {
+    case "ConfigError": {
+      const names = namesIn(error.cause)
+      return names.length === 0
+        ? "the configuration cannot be read"
+        : `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
+    }
+    case "InvalidCredentials":
+    case "InvalidRequest":
+      return ofUser.has(operation) ? invalid(error.issues) : undefined
+    case "SaveFailed":
+      return `${error.path} was not written: ${Failure.problemOfText(error.description ?? "")}`
+  }
+  // A request of an upload: its host is in the message, its status may be.
+  if (error.request !== undefined && status !== undefined) {
+    return message.includes(`status ${status}`) ? message : `${message} (status ${status})`
+  }
+  // A request of an operation names the host, which may be another host than that of the service.
+  return host === undefined || !operation || own === undefined || message.includes(own)
+    ? undefined
+    : message.replace(operation, () => `${operation} at ${own}`)
+}
+
+const text = (error: unknown, host: string | undefined): string => {
+  if (isCommandError(error)) {
+    const [cause] = error.causes ?? []
+    const said = error.message === "" && cause !== undefined ? text(cause, host) : error.message
+    return error.about === undefined ? said : `${error.about}: ${said}`
+  }
+  if (isInvalidValue(error)) return invalidValue(error)
+  if (isMistyped(error)) return mistyped(error)
+  // The message has only the first digits of the id, and a user copies this id into the next command.
+  if (isEnded(error)) return error.message.replace(`${error.assemblyId.slice(0, 6)}…`, () => error.assemblyId)
+  if (isFilesFailed(error)) return failedFiles(error, host)
+  if (PlatformError.isPlatformError(error)) return platform(error)
+  if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
+  const known = Option.flatMapNullishOr(decode(error), (one) => tagged(one, host))
+  if (typeof error === "string") return error
+  // The error is formatted, because `String(error)` would be `[object Object]`.
+  const said = Option.getOrElse(known, () =>
+    error instanceof Error ? error.message || error.name : Formatter.format(error)
+  )
+  return adapted.reduce((words, [program, user]) => words.replace(program, () => user), said)
+}
+
+/**
+ * The error in one line, without control characters. `host` is the host of the service. The line names it if a request
+ * of an operation failed, or if a token request got no usable response.
+ */
+export const line = (error: unknown, host?: string): string =>
+  Printable.escape(
+    text(error, host)
+      .trim()
+      .replace(/\s*\n\s*/g, " ")
+  )
+
+/** What to do about a refusal of the credentials, by the error code of the service. */
+const refusals: Readonly<Record<string, (host: string, address: Address.Address) => string>> = {
+  GET_ACCOUNT_UNKNOWN_AUTH_KEY: (host) => `Check ASSEMBLY_AUTH_KEY: ${host} has no such key.`,
+  INVALID_SIGNATURE: (host) => `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
+  TOKEN_INVALID_CREDENTIALS: (host) =>
+    `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
+  INSUFFICIENT_AUTH_SCOPE: (_, address) =>
+    `Add the scope to the Auth Key (${Address.command(address, "keys update")}), or set ASSEMBLY_AUTH_KEY to another key.`,
+  TOKEN_INVALID_SCOPE: () => "Request only scopes that the Auth Key has, or leave out --scope.",
+  AUTH_EXPIRED: () => "Set the clock of this machine."
+}
+
+const refused = ({ clockSkew, code = "", ...error }: Tagged, address: Address.Address): string => {
+  if (clockSkew !== undefined) return "Set the clock of this machine."
+  const host = error.host ?? address.baseUrl?.host ?? "this service"
+  const advise = Object.hasOwn(refusals, code) ? refusals[code] : undefined
+  return advise?.(host, address) ?? `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.`
+}
+
+/** What to do if `count` variables are not set. */
+export const missing = (count: number, address: Address.Address): string => {
+  const those = count === 1 ? "it" : "them"
+  return `Set ${those} in the environment or in the file .env; ${Address.command(address, "emulator")} prints ${those} for a service on this machine.`
+}
+
+/** What to do if a result cannot be saved, by the code of the operating system. */
+const notSaved = ({ description = "", path = "", reason }: Tagged): string | undefined => {
+  const code = Failure.codeIn(description)
+  if (Failure.isFull(code))
+    return "Free some space, and run the same command again: it downloads only the missing files."
+  if (code === "EISDIR" || reason === "NotAFile")
+    return `Remove or rename ${Printable.escape(path)}, or name another folder with --output.`
+  if (code === "ENAMETOOLONG") return "Name a folder with a shorter path with --output."
+  if (code !== undefined && Failure.isForbidden(code))
+    return "Make the folder writable, or name another folder with --output."
+  return code === undefined ? undefined : "Name another folder with --output. The files that are complete stay."
+}
+
+const noRegion = () => "Set --region to a region such as eu-west-1, or to all."
+
+/** What to do about an error of the other packages, by its tag. */
+const steps: Readonly<Record<string, (error: Tagged, address: Address.Address) => string | undefined>> = {
+  ConfigError: ({ cause }, address) => missing(namesIn(cause).length, address),
+  AuthenticationFailed: refused,
+  WrongCredentials: refused,
+  ScopeNotGranted: refused,
+  AudienceRefused: refused,
+  TokenRefused: (error, address) =>
+    Address.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key.",
+  TransportFailure: Address.unreachable,
+  TokenUnavailable: Address.unreachable,
+  TimedOut: Address.late,
+  Stalled: Address.late,
+  UnexpectedResponse: (error, address) =>
+    error.operation === "Assemblies.cancel"
+      ? `${Address.command(address, `get ${error.assemblyId}`)} shows its state.`
+      : Address.unexpected(error, address),
+  UnexpectedTokenResponse: Address.unexpected,
+  ServiceFailure: Address.refused,
+  StatisticsMissingRegion: noRegion,
+  JobSlotStatisticsMissingRegion: noRegion,
+  SaveFailed: notSaved,
+  JournalFailed: () => "Set --journal to a folder that can be written."
+}
+
+/**
+ * What the user can do after an error, in one or a few sentences. The result is undefined if there is no advice beyond
+ * the text of the error.
+ */
+export const next = (error: unknown, address: Address.Address = {}): string | undefined => {
+  if (isCommandError(error)) {
+    const [cause] = error.causes ?? []
+    if (error.next === undefined) return cause === undefined ? undefined : next(cause, address)
+    const own = Invocation.inHelp(error.next, address.program ?? "assembly")
+    // If the service refused the credentials, the user must correct them first.
+    const isRefused = Failure.codeOf(cause) === Failure.codes.authentication
+    return [isRefused ? next(cause, address) : undefined, own].filter((one) => one !== undefined).join(" ")
+  }
+  const found = Option.getOrUndefined(decode(error))
+  return found !== undefined && Object.hasOwn(steps, found._tag) ? steps[found._tag]?.(found, address) : undefined
+}
+
+/** The errors whose cause may be a setting: a variable of the environment, or the file `.env`. */
+const ofSettings = new Set([
+  "ConfigError",
+  "InvalidRequest",
+  "InvalidCredentials",
+  "AuthenticationFailed",
+  "WrongCredentials",
+  "TokenUnavailable",
+  "TransportFailure",
+  "UnexpectedResponse",
+  "UnexpectedTokenResponse"
+])
+
+/** Whether the cause of an error may be a setting. */
+export const isOfSettings = (error: unknown): boolean =>
+  isCommandError(error)
+    ? isOfSettings(error.causes?.[0])
+    : Option.exists(decode(error), ({ _tag }) => ofSettings.has(_tag))

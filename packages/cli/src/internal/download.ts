@@ -1,0 +1,145 @@
+/** Saves results in files: nothing is overwritten unasked, and a file that is there already is not downloaded again. */
+import * as Results from "@assembly-effect/api/Results"
+import * as Folder from "@assembly-effect/api/unstable/Folder"
+import * as Md5 from "@assembly-effect/api/unstable/Md5"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import * as Advice from "./advice.ts"
+import * as Text from "./text.ts"
+import * as Failure from "./failure.ts"
+import * as Output from "./output.ts"
+import * as Shown from "./assembly.ts"
+
+/** The folder for the files, or a path in it, cannot be used. */
+const cannotUse = (path: string) => (error: PlatformError.PlatformError) => {
+  const isMissing = Failure.systemCodeOf(error) === "ENOENT"
+  const problem = isMissing ? "the folder cannot be created here" : Failure.problemOf(error)
+  return Failure.failed(`${path}: ${problem}; --output names another folder`)
+}
+
+/** The results, or the files of the given Steps. Fails if one of the given Steps has no file: it may be mistyped. */
+export const find = (status: Assembly.Status, steps: ReadonlyArray<string>) => {
+  const missing = steps.filter((step) => Shown.of(status, [step]).length === 0)
+  const others = Shown.stepsOf(status)
+  const instead = others.length === 0 ? "" : `; it has results of ${others.join(", ")}`
+  return missing.length === 0
+    ? Effect.succeed(steps.length === 0 ? Shown.of(status) : Shown.of(status, steps))
+    : Effect.fail(
+        Failure.failed(`the Assembly ${status.assembly_id} has no results of ${missing.join(", ")}${instead}`)
+      )
+}
+
+/** The MD5 of a file in hexadecimal digits. */
+const md5Of = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const sum = yield* Md5.make
+  yield* Stream.runForEach(fs.stream(path), (piece) => Effect.sync(() => sum.add(piece)))
+  return sum.hex()
+})
+
+/**
+ * Whether the result is at its destination already. Fails if another file is there, which would be lost. A file that
+ * cannot be compared by its MD5 counts as another file.
+ */
+const isThere = Effect.fnUntraced(function* (path: string, { file }: Shown.ResultFile, overwrite: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const info = yield* Effect.asSome(fs.stat(path)).pipe(
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeedNone),
+    Effect.mapError(cannotUse(path))
+  )
+  if (Option.isNone(info)) return false
+  const { size, type } = info.value
+  const md5hash = Md5.ofFile(file)
+  const isComparable = type === "File" && Number(size) === file.size && md5hash !== undefined
+  if (isComparable && (yield* md5Of(path)) === md5hash) return true
+  if (overwrite) return false
+  return yield* Failure.failed(
+    `${path} exists and is another file; --overwrite replaces it, --output names another folder`
+  )
+})
+
+/**
+ * Fails if one of the folders of a result is a link, because the service decides the path of a result, and the file
+ * would be written elsewhere. The folder of `--output` itself may be a link, because the user chose it.
+ */
+const refuseLinks = Effect.fnUntraced(function* (output: string, { folder, name }: Shown.Placed) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const parts = folder === "" ? [] : folder.split("/")
+  for (const index of parts.keys()) {
+    const link = paths.join(output, ...parts.slice(0, index + 1))
+    const target = yield* Effect.option(fs.readLink(link))
+    if (Option.isSome(target)) {
+      const path = paths.join(output, folder, name)
+      return yield* Failure.failed(
+        `${link} is a link to ${target.value}, so ${path} would be written outside of the folder; remove the link, or name another folder with --output`
+      )
+    }
+  }
+})
+
+/** The results to save, with their paths. All are checked first, so that a conflict does not leave a part of them. */
+const destinations = (placed: ReadonlyArray<Shown.Placed>, output: string, overwrite: boolean) =>
+  Effect.forEach(
+    placed,
+    Effect.fnUntraced(function* (result) {
+      const path = (yield* Path.Path).join(output, result.folder, result.name)
+      yield* refuseLinks(output, result)
+      return { file: result.file, step: result.step, path, isThere: yield* isThere(path, result, overwrite) }
+    })
+  )
+
+/** Which results to save: those of the given Steps, or of all Steps without `:original`. */
+interface Options {
+  readonly steps: ReadonlyArray<string>
+  readonly output: string
+  readonly overwrite: boolean
+  readonly concurrency: number
+  readonly json: boolean
+}
+
+/** Saves the results of an Assembly that has ended in the folder `output`. */
+export const save = Effect.fnUntraced(function* (
+  status: Assembly.Status,
+  { concurrency, json, output, overwrite, steps }: Options
+) {
+  const paths = yield* Path.Path
+  const id = status.assembly_id ?? ""
+  const found = yield* find(status, steps)
+  const placed = Shown.place(found.filter(Shown.hasUrl))
+  if (placed.length === 0) {
+    const of = steps.length === 0 ? "" : ` of ${steps.join(", ")}`
+    return yield* Failure.failed(
+      found.length === 0
+        ? `the Assembly ${id} has no results${of}`
+        : `the files${of} of the Assembly ${id} have no URL, because their Steps do not export them`
+    )
+  }
+  const hidden = new Set(found.filter((one) => !Shown.hasUrl(one)).map(({ step }) => step))
+  if (hidden.size > 0) yield* Output.hint(`left out, because they have no URL: the files of ${[...hidden].join(", ")}`)
+
+  const files = yield* destinations(placed, output, overwrite)
+  for (const folder of new Set(files.map(({ path }) => paths.dirname(path)))) {
+    yield* Effect.mapError(Folder.make(folder), cannotUse(folder))
+  }
+  const [, failures] = yield* Effect.partition(
+    files,
+    Effect.fnUntraced(function* ({ file, isThere: isSaved, path, step }) {
+      const saved = isSaved ? undefined : yield* Results.save(file, path)
+      const size = saved?.size ?? file.size ?? null
+      yield* json
+        ? Output.jsonLine({ event: isSaved ? "AlreadyThere" : "Downloaded", step, path, size })
+        : Output.lines([isSaved ? `${path} is there already` : `${path} (${Text.bytes(size ?? 0)})`])
+    }),
+    { concurrency }
+  )
+  // A file that cannot be saved does not keep the others from being saved.
+  const [first, ...others] = failures
+  for (const error of others) yield* Output.error(Advice.line(error))
+  if (first !== undefined) return yield* first
+})

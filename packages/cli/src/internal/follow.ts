@@ -1,0 +1,338 @@
+/**
+ * Shows a job: the upload of all its files, then the work of the Assembly. In a terminal, one line is rewritten. In a
+ * file or pipe, a new line is written for each 10 %, or for each 64 MiB if the size is unknown.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as Duration from "effect/Duration"
+import * as Advice from "./advice.ts"
+import * as Progress from "./progress.ts"
+import type { JobEvent } from "./uploadJob.ts"
+import * as Text from "./text.ts"
+import * as Printable from "@assembly-effect/schema/Printable"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Terminal from "effect/Terminal"
+import * as Output from "./output.ts"
+import * as UploadJob from "./uploadJob.ts"
+
+type FileEvent = Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>
+
+/** Makes a function that returns the progress after an event. */
+export const makeAdvance = (total: bigint | undefined) => {
+  /** The files whose bytes are counted, because an event has reported that they were created, resumed or complete. */
+  const begun = new Set<number>()
+  /** The files that the current attempt, which begins with its Assembly, has created or resumed or found complete. */
+  const open = new Set<number>()
+  /** Whether the next sum may be smaller, because the server has stored fewer bytes than this run has sent. */
+  let mayFall = false
+
+  /** The progress after an event that reports the `bytes` of a file on the server. */
+  const found = (progress: Progress.Progress, now: number, file: number, bytes: bigint) => {
+    const isOwn = begun.has(file)
+    mayFall ||= isOwn && open.has(file)
+    begun.add(file)
+    open.add(file)
+    return isOwn ? Progress.pause(Progress.update(progress, { now })) : Progress.inherit(progress, { now, bytes })
+  }
+
+  const ofFile = (progress: Progress.Progress, { event, file }: FileEvent, now: number): Progress.Progress => {
+    switch (event._tag) {
+      case "Created":
+        begun.add(file)
+        open.add(file)
+        return progress
+      case "Resumed":
+        return found(progress, now, file, event.offset)
+      case "Completed":
+        return begun.has(file) ? progress : found(progress, now, file, event.length)
+      case "Waiting":
+        return Progress.wait(progress, { now, until: event.until })
+      case "Retrying":
+        return Progress.wait(progress, { now, until: now + Duration.toMillis(event.delay) })
+      default:
+        return progress
+    }
+  }
+
+  return (progress: Progress.Progress, event: JobEvent, now: number): Progress.Progress => {
+    switch (event._tag) {
+      case "AssemblyCreated":
+        begun.clear()
+        open.clear()
+        return Progress.pause({ ...Progress.start(total, now), startedAt: progress.startedAt })
+      case "AssemblyResumed":
+        open.clear()
+        return Progress.pause(Progress.update(progress, { now, total }))
+      case "Progress": {
+        // In a new attempt, the sum lacks a file until the first event of this file. So a smaller sum is ignored.
+        const isLess = event.sent < progress.sent && !mayFall
+        mayFall = false
+        const sizes = isLess ? {} : { sent: event.sent, acknowledged: event.acknowledged }
+        return Progress.update(progress, { now, total: event.total, ...sizes })
+      }
+      case "Waiting":
+        return Progress.wait(progress, { now, until: event.until })
+      case "FileEvent":
+        return ofFile(progress, event, now)
+      case "Uploaded": {
+        const all = progress.total ?? progress.sent
+        return Progress.update(progress, { now, sent: all, acknowledged: all, total: all })
+      }
+      default:
+        return Progress.update(progress, { now })
+    }
+  }
+}
+
+/**
+ * Whether this run may send bytes from this event on. If an earlier run has uploaded all files, so that the Assembly is
+ * no longer uploading, the result is false for every event.
+ */
+const begins = (event: JobEvent): boolean =>
+  event._tag === "AssemblyCreated" ||
+  (event._tag === "AssemblyResumed" && event.status.ok === "ASSEMBLY_UPLOADING") ||
+  (event._tag === "FileEvent" && ["Created", "Resumed", "Retrying"].includes(event.event._tag))
+
+/** With more files than this, a resumed file leaves no note. */
+const mostNamed = 4
+
+/**
+ * Makes a function that returns the note that an event leaves on the screen for good, if any. With several files, the
+ * name of the file comes first. A reason is told once until a file or the Assembly resumes.
+ */
+const makeNotes = (names: ReadonlyArray<string>) => {
+  const told = new Set<string>()
+  const once = (reason: string, text: string): string | undefined => {
+    if (told.has(reason)) return undefined
+    told.add(reason)
+    return text
+  }
+  let continued: string | undefined
+
+  const ofFile = ({ event, file }: FileEvent): string | undefined => {
+    const prefix = names.length === 1 ? "" : `${names[file] ?? ""}: `
+    switch (event._tag) {
+      case "Retrying": {
+        const { attempt, delay, reason } = event
+        return once(reason, `${prefix}Retrying in ${Text.duration(delay)} (attempt ${attempt}): ${reason}`)
+      }
+      case "Resumed":
+        told.clear()
+        return event.offset === 0n || names.length > mostNamed
+          ? undefined
+          : `${prefix}Resumed at ${Text.bytes(event.offset)}`
+      case "Waiting":
+        return once(event.reason, `${prefix}Waiting: ${event.reason}`)
+      default:
+        return undefined
+    }
+  }
+
+  return (event: JobEvent): string | undefined => {
+    switch (event._tag) {
+      case "AssemblyCreated": {
+        const { assembly_id } = event.status
+        return continued === undefined
+          ? `Assembly ${assembly_id}`
+          : `Assembly ${continued} was canceled, because it is not known which files it has. Starting again in Assembly ${assembly_id}`
+      }
+      case "AssemblyResumed":
+        if (Assembly.isOver(event.status)) return undefined
+        continued = event.status.assembly_id
+        told.clear()
+        return `Continuing Assembly ${continued}`
+      case "Notice":
+        continued = undefined
+        return event.message
+      case "Waiting":
+        return once(event.reason, `Waiting: ${event.reason}`)
+      case "FileEvent":
+        return ofFile(event)
+      case "FileFailed": {
+        // If the job has one file, the error of the command says why this file failed.
+        if (names.length === 1 || event.error._tag === "CreationUnknown") return undefined
+        const reason = Advice.line(event.error)
+        return once(reason, `${names[event.file] ?? ""}: ${reason}`)
+      }
+      default:
+        return undefined
+    }
+  }
+}
+
+/** The names of the files, and their size in bytes if it is known. */
+export interface Job {
+  readonly names: ReadonlyArray<string>
+  readonly total: bigint | undefined
+}
+
+const labelOf = ({ names }: Job): string => (names.length === 1 ? (names[0] ?? "") : `${names.length} files`)
+
+/** What a job has shown so far. `endedAt` is when all bytes were stored; `work` is the work of the Assembly since then. */
+interface Shown {
+  readonly progress: Progress.Progress
+  readonly isBegun: boolean
+  readonly endedAt: number | undefined
+  readonly work: string | undefined
+  /** The number of steps that a log has printed, see {@link milestone}. */
+  readonly told: number
+}
+
+/** Makes a function that returns what is shown after an event, and the note of the event. */
+const makeNext = (job: Job) => {
+  const advance = makeAdvance(job.total)
+  const noteOf = makeNotes(job.names)
+  return (before: Shown, event: UploadJob.JobEvent, now: number) => {
+    const isOver = before.endedAt !== undefined
+    const isEnd = !isOver && event._tag === "Uploaded"
+    const after: Shown = {
+      ...before,
+      isBegun: before.isBegun || begins(event),
+      progress: isOver ? before.progress : advance(before.progress, event, now),
+      work: UploadJob.workOf(event) ?? before.work,
+      endedAt: isEnd ? now : before.endedAt
+    }
+    return { after, isEnd, note: noteOf(event) }
+  }
+}
+
+const initial = Effect.map(Clock.currentTimeMillis, (now): Shown => ({
+  progress: Progress.start(undefined, now),
+  isBegun: false,
+  endedAt: undefined,
+  work: undefined,
+  told: 0
+}))
+
+/** What happens while no bar is shown, such as `Connecting, 2 s` or `Processing, 5 s, 3 results`. */
+const working = ({ endedAt, progress, work }: Shown, now: number): string => {
+  const [what, since] = endedAt === undefined ? ["Connecting", progress.startedAt] : ["Processing", endedAt]
+  return [what, Text.duration(now - since), work].filter((part) => part !== undefined && part !== "").join(", ")
+}
+
+/** Ten redraws a second look smooth, and an upload may report progress far more often. */
+const redrawInterval = "100 millis"
+
+/**
+ * The width of the progress line. Three cells stay free, because a full line wraps in some terminals, and because the
+ * terminal appends `^C` when a user presses Ctrl-C.
+ */
+const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 3
+
+/**
+ * One fiber handles the events and the clock ticks, and only this fiber draws, so that two draws never mix. When the
+ * upload ends, fails or is interrupted, the cursor is shown again, at the start of an empty line.
+ */
+const animate = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Job) =>
+  Effect.gen(function* () {
+    const terminal = yield* Terminal.Terminal
+    const style = yield* Text.current
+    const next = makeNext(job)
+    let shown = yield* initial
+    /** Whether the line with the cursor stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
+    let isKept = false
+
+    const draw = Effect.fnUntraced(function* (now: number, note: string | undefined, below = "") {
+      const width = drawingWidth(yield* terminal.columns)
+      const isBar = shown.isBegun && (shown.endedAt === undefined || below !== "")
+      const line = isBar
+        ? Progress.line(shown.progress, { label: labelOf(job), width, style })
+        : Text.truncate(working(shown, now), width)
+      // Notes are wrapped instead of cut, because the reason of a retry is at the end of the note.
+      const notes = note === undefined ? [] : Text.wrap(Printable.escape(note), width, { breakWords: true })
+      const above = notes.map((text) => `${style.yellow(text)}\n`).join("")
+      yield* Output.draw(Text.eraseLine + above + line + below)
+      isKept = below === "" && (shown.isBegun || shown.endedAt !== undefined)
+    })
+
+    const tick = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (shown.endedAt === undefined) shown = { ...shown, progress: Progress.update(shown.progress, { now }) }
+      yield* draw(now, undefined)
+    })
+
+    const show = Effect.fnUntraced(function* (event: UploadJob.JobEvent) {
+      const now = yield* Clock.currentTimeMillis
+      const { after, isEnd, note } = next(shown, event, now)
+      shown = after
+      // At the end of the uploads, the bar stays, and the work of the Assembly begins on the next line.
+      if (isEnd && shown.isBegun) yield* draw(now, note, "\n")
+      else if (note !== undefined) yield* draw(now, note)
+    })
+
+    const ticks = Stream.map(Stream.tick(redrawInterval), () => tick)
+    const steps = Stream.merge(Stream.map(events, show), ticks, { haltStrategy: "left" })
+    yield* Effect.acquireUseRelease(
+      Output.draw(Text.hideCursor),
+      () => Stream.runForEach(steps, (step) => step),
+      () => Output.draw((isKept ? "\n" : Text.eraseLine) + Text.showCursor)
+    )
+    return shown.progress
+  })
+
+/** A log has one line for each step of this many bytes, while the length of the upload is unknown. */
+const unknownStep = 64n * 1024n * 1024n
+
+/**
+ * The number of steps that the progress has reached. A step is 10 %, or `unknownStep` bytes if the size is unknown. The
+ * number is 0 when all bytes are sent, because the end of the upload prints its own line.
+ */
+const milestone = (progress: Progress.Progress): number => {
+  const share = Progress.percent(progress)
+  if (share === undefined) return Number(progress.sent / unknownStep)
+  return progress.sent === progress.total ? 0 : Math.floor(share / 10)
+}
+
+/** The time between two lines about the work after the upload, so that the log is not silent during long work. */
+const workInterval = "30 seconds"
+
+const log = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Job) =>
+  Effect.gen(function* () {
+    const next = makeNext(job)
+    const name = Printable.escape(labelOf(job))
+    const write = (text: string) => Output.draw(`${text}\n`)
+
+    const show = Effect.fnUntraced(function* (before: Shown, event: UploadJob.JobEvent) {
+      const { after, isEnd, note } = next(before, event, yield* Clock.currentTimeMillis)
+      if (note !== undefined) yield* write(`${name}: ${Printable.escape(note)}`)
+      if (before.endedAt !== undefined) return after
+      const reached = after.isBegun ? milestone(after.progress) : 0
+      if ((after.isBegun && isEnd) || reached > before.told)
+        yield* write(Progress.sentence(after.progress, labelOf(job)))
+      if (isEnd) yield* write(`${name}: Processing`)
+      return { ...after, told: Math.max(before.told, reached) }
+    })
+
+    const tick = Effect.fnUntraced(function* (shown: Shown) {
+      if (shown.endedAt !== undefined) yield* write(`${name}: ${working(shown, yield* Clock.currentTimeMillis)}`)
+      return shown
+    })
+
+    const steps = Stream.merge(
+      Stream.map(events, (event) => (shown: Shown) => show(shown, event)),
+      Stream.map(Stream.drop(Stream.tick(workInterval), 1), () => tick),
+      { haltStrategy: "left" }
+    )
+    const start = yield* initial
+    const last = yield* Stream.runFoldEffect(
+      steps,
+      () => start,
+      (shown, step) => step(shown)
+    )
+    return last.progress
+  })
+
+/**
+ * Runs a job and shows its events. Returns the final progress. In a terminal, the notes of events, such as `Retrying`
+ * and `Resumed`, stay above the line. Without a terminal (a pipe, a log, `TERM=dumb`), each is a line.
+ */
+export const follow = <E, R>(
+  events: Stream.Stream<UploadJob.JobEvent, E, R>,
+  job: Job
+): Effect.Effect<Progress.Progress, E, R | Terminal.Terminal> =>
+  Effect.flatMap(TerminalCapabilities.TerminalCapabilities, ({ canAnimate }) =>
+    canAnimate ? animate(events, job) : log(events, job)
+  )

@@ -1,0 +1,162 @@
+/** The help: `manual.md` says what each command and each parameter does. Lines are broken only between words. */
+import { readFileSync } from "node:fs"
+import type * as HelpDoc from "effect/cli/HelpDoc"
+import * as Option from "effect/Option"
+import * as Invocation from "./invocation.ts"
+import * as Text from "./text.ts"
+
+/** A term and its explanation. */
+type Row = readonly [term: string, explanation: string]
+
+interface Page {
+  readonly description: string
+  readonly rows: ReadonlyArray<Row>
+  readonly examples: ReadonlyArray<{ readonly command: string; readonly description: string }>
+}
+
+const parse = (section: string): Page => {
+  const [text = "", code = ""] = section.split("```")
+  return {
+    description: text
+      .replaceAll(/^- .*$/gm, "")
+      .trim()
+      .replaceAll(/\s+/g, " "),
+    rows: Array.from(text.matchAll(/^- `([^`]+)`: (.*)$/gm), ([, term = "", about = ""]): Row => [term, about]),
+    examples: Array.from(code.matchAll(/^# (.*)\n(.*)$/gm), ([, about = "", command = ""]) => ({
+      command,
+      description: about
+    }))
+  }
+}
+
+/** The sections by the path of their command, such as `templates list`. The path of the root is empty. */
+const pages = new Map(
+  readFileSync(new URL("../../manual.md", import.meta.url), "utf8")
+    .split(/^## /m)
+    .map((section) => {
+      const [, path = "", rest = ""] = /^(?:assembly ?)?(.*)\n([^]*)$/.exec(section) ?? []
+      return [path, parse(rest)] as const
+    })
+)
+
+/** The section of a command, or a page such as `help environment`. */
+export const page = (path: string): Page => pages.get(path) ?? { description: "", rows: [], examples: [] }
+
+/** What a parameter of a command means. The name of a flag begins with `--`. */
+export const parameter = (path: string, name: string): string =>
+  [...page(path).rows, ...page("Parameters of several commands").rows].find(([term]) => term === name)?.[1] ?? ""
+
+/** The maximum width of a term beside its explanation, in cells. A longer term is on a line of its own. */
+const longestTerm = 24
+
+/** In a narrower terminal, each explanation is below its term. */
+const narrow = 60
+
+/** The maximum width of a line, in cells, because wider lines are harder to read. */
+const widest = 100
+
+/** `program` is how the user runs this program, such as `npx --no-install assembly`. */
+interface Layout {
+  readonly width: number
+  readonly program: string
+  readonly style: Text.Style
+}
+
+const layoutOf = (options: {
+  readonly width?: number | undefined
+  readonly program: string
+  readonly style: Text.Style
+}) => ({
+  ...options,
+  width: Math.min(options.width ?? 80, widest)
+})
+
+const indented = (text: string, indent: number, { program, width }: Layout): ReadonlyArray<string> =>
+  Text.wrap(Invocation.inHelp(text, program), width - indent).map((line) => " ".repeat(indent) + line)
+
+const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string> => {
+  const cells = Math.min(longestTerm, Math.max(0, ...entries.map(([term]) => Text.width(term))))
+  return entries.flatMap(([term, explanation]) => {
+    const isBelow = layout.width < narrow || Text.width(term) > longestTerm
+    if (!isBelow) {
+      const [first = "", ...others] = indented(explanation, cells + 4, layout)
+      return [`  ${layout.style.green(term)}${first.slice(2 + Text.width(term))}`, ...others]
+    }
+    // A term that is too long is broken at its spaces, for example between the values of a flag.
+    const [head = "", ...tail] = Text.wrap(term, layout.width - 2)
+    const lines = [`  ${layout.style.green(head)}`, ...tail.map((line) => `      ${line}`)]
+    return [...lines, ...indented(explanation, 6, layout)].filter((line) => line.trim() !== "")
+  })
+}
+
+const section = (title: string, lines: ReadonlyArray<string>, { style }: Layout): ReadonlyArray<string> =>
+  lines.length === 0 ? [] : [style.bold(title), ...lines, ""]
+
+/** Matches the list of the values of a flag, which Effect adds to its description. */
+const choices = / ?\(choices: ([^)]*)\)/
+
+const valuesOf = ({ description, type }: HelpDoc.FlagDoc): string => {
+  const [, listed] = choices.exec(Option.getOrElse(description, () => "")) ?? []
+  if (listed !== undefined) return ` ${listed.split(", ").join(" | ")}`
+  return type === "boolean" || type === "[=boolean]" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
+}
+
+const flagRow =
+  (path: string) =>
+  (flag: HelpDoc.FlagDoc): Row => {
+    const about = parameter(path, `--${flag.name}`)
+    return [
+      [...flag.aliases, `--${flag.name}`].join(", ") + valuesOf(flag),
+      `${about}${flag.required ? " (required)" : ""}`
+    ]
+  }
+
+const argumentRow =
+  (path: string) =>
+  ({ name, required, variadic }: HelpDoc.ArgDoc): Row => {
+    const text = parameter(path, name)
+    // A text that names a default needs no word that the argument is optional.
+    const suffix = required ? " (required)" : text.includes("(default: ") ? "" : " (optional)"
+    return [variadic ? `${name}...` : name, text + suffix]
+  }
+
+const examples = (docs: ReadonlyArray<HelpDoc.ExampleDoc>, { program, style, width }: Layout): ReadonlyArray<string> =>
+  docs.flatMap(({ command, description = "" }) => [
+    ...Text.wrap(description, width - 4).map((line) => `  ${style.dim(`# ${line}`)}`),
+    // A command is never broken into lines, because a user pastes it.
+    `  ${style.cyan(Invocation.inHelp(command, program))}`
+  ])
+
+const trimmed = (lines: ReadonlyArray<string>): ReadonlyArray<Text.Line> =>
+  lines.slice(0, lines.findLastIndex((line) => line !== "") + 1).map((line) => Text.toLine(line))
+
+/** Renders the help of a command. */
+export const render = (doc: HelpDoc.HelpDoc, options: Parameters<typeof layoutOf>[0]): ReadonlyArray<Text.Line> => {
+  const layout = layoutOf(options)
+  const below = (doc.subcommands ?? []).flatMap(({ commands }) =>
+    commands.map(({ description, name, shortDescription }): Row => [name, shortDescription ?? description])
+  )
+  const [program = "", ...names] = doc.commandPath ?? []
+  const path = names.join(" ")
+  // A group with flags also runs without one of its commands.
+  const usage = doc.usage.replace("<subcommand>", doc.flags.length > 0 ? "[<command>]" : "<command>")
+  const version = path === "" ? `${program} --version; ` : ""
+  const more = below.length > 0 ? `${[program, ...names].join(" ")} <command> --help; ${version}` : ""
+  return trimmed([
+    ...indented(doc.description, 0, layout),
+    "",
+    ...section("USAGE", indented(usage, 2, layout), layout),
+    ...section("ARGUMENTS", rows((doc.args ?? []).map(argumentRow(path)), layout), layout),
+    ...section("FLAGS", rows(doc.flags.map(flagRow(path)), layout), layout),
+    ...section("COMMANDS", rows(below, layout), layout),
+    ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
+    ...indented(`More: ${more}assembly help environment | exit-codes`, 0, layout)
+  ])
+}
+
+/** Renders a page that belongs to no command: terms with their explanations, and a text below them. */
+export const renderPage = (path: string, options: Parameters<typeof layoutOf>[0]): ReadonlyArray<Text.Line> => {
+  const layout = layoutOf(options)
+  const { description, rows: entries } = page(path)
+  return trimmed([...rows(entries, layout), "", ...indented(description, 0, layout)])
+}

@@ -1,0 +1,374 @@
+/**
+ * The folder in which the command line keeps unfinished uploads for the next command.
+ *
+ * The service, the params, and the paths and names of the files identify a command, and the content of the files does
+ * not. The journal finds an upload only if its files have not changed. If a file has changed, this module finds the
+ * Assembly of the earlier content, and the command cancels that Assembly.
+ */
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Failure from "./failure.ts"
+import * as Cli from "./cli.ts"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as Clock from "effect/Clock"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stdio from "effect/Stdio"
+import * as Advice from "./advice.ts"
+import * as UploadPlan from "./uploadPlan.ts"
+import type * as UploadJob from "./uploadJob.ts"
+
+/** The services that a job of `assembly upload` needs. */
+export type Services = AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
+
+/** The flag `--journal`, which names another folder. */
+export const flag = Cli.optional("journal", "folder")
+
+/**
+ * The default folder: below XDG_STATE_HOME, else below HOME, else below LOCALAPPDATA, as is usual on Windows. A variable
+ * whose path is relative is ignored, as the XDG Base Directory Specification says.
+ */
+export const usual = Effect.gen(function* () {
+  const path = yield* Path.Path
+  const variable = (name: string) =>
+    Effect.map(
+      Config.option(Config.String(name)),
+      Option.filter((at) => path.isAbsolute(at))
+    )
+  const state = yield* variable("XDG_STATE_HOME")
+  const home = Option.map(yield* variable("HOME"), (at) => path.join(at, ".local", "state"))
+  const found = Option.firstSomeOf([state, home, yield* variable("LOCALAPPDATA")])
+  return Option.map(found, (at) => path.join(at, "assembly", "uploads"))
+})
+
+/** The folder of `--journal`, or else the default folder, if there is one. */
+export const folderOf = Effect.fnUntraced(function* (typed: Option.Option<string>) {
+  if (Option.isNone(typed)) return yield* usual
+  if (typed.value === "") return yield* Failure.usage("--journal is empty; name a folder")
+  const info = yield* Effect.option((yield* FileSystem.FileSystem).stat(typed.value))
+  if (Option.exists(info, ({ type }) => type !== "Directory")) {
+    return yield* Failure.usage(`--journal ${typed.value} is not a folder`)
+  }
+  return typed
+})
+
+/**
+ * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
+ * upload. After a crash of the process that ran an upload, another process can continue the upload after at most 10
+ * seconds.
+ */
+export const layer = (folder: Option.Option<string>) =>
+  Option.match(folder, {
+    onNone: () => UploadJournal.layerMemory(),
+    // 24 hours after an upload has completed, the same command uploads again: a user who uploads the same files on
+    // another day wants another Assembly.
+    onSome: (at) => UploadJournal.layerFileSystem(at, { completedExpiry: "24 hours" })
+  })
+
+/** An entry of the journal that cannot be read: its path, and why. */
+export interface Damaged {
+  readonly file: string
+  readonly description: string
+}
+
+/** Entries of unfinished uploads are damaged, so no command can continue these uploads. */
+export const damagedError = ([first, ...others]: ReadonlyArray<Damaged>) => {
+  const rest = others.length === 0 ? "" : `; and ${others.length} more, such as ${others[0]?.file}`
+  return Failure.failed(
+    `the entry of an unfinished upload is damaged: ${first?.file} (${first?.description})${rest}`,
+    "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type uploading shows the Assemblies that still wait for files."
+  )
+}
+
+const unusable = (folder: string, problem: string, isKept: boolean) => {
+  const repair = Failure.isFull(Failure.codeIn(problem)) ? "Free some space" : "Make the folder writable"
+  return Failure.failed(
+    `${folder}: ${Failure.problemOfText(problem)}; nothing more is sent, because this folder must record the upload`,
+    isKept
+      ? `${repair}. The upload is kept. Run the same command again to continue it.`
+      : `${repair}, or name another folder with --journal.`
+  )
+}
+
+/**
+ * The error of the command line for an error of the journal in this folder. The result is undefined if the error is
+ * another error. If several files failed, only the error of the first one counts. `isKept`: whether the same command
+ * continues the upload.
+ */
+export const failureOf = (
+  error: UploadJournal.JournalFailed | UploadJob.JobError,
+  folder: string,
+  isKept: boolean
+): Failure.CommandError | undefined => {
+  const first =
+    error._tag === "FilesFailed"
+      ? error.files.flatMap((file) => (file.outcome === "Failed" ? [file.error] : []))[0]
+      : error
+  switch (first?._tag) {
+    case "JournalTorn":
+      return damagedError([{ file: `${folder}/${first.key}.json`, description: first.description }])
+    case "JournalFailed":
+      return unusable(folder, first.description, isKept)
+    case "LeaseLost":
+      // The lease may be lost because the journal could not be written for a long time.
+      return Failure.codeIn(first.description) === undefined ? undefined : unusable(folder, first.description, isKept)
+    default:
+      return undefined
+  }
+}
+
+/** At most this number of names of files is stored for a command, so that the file of the command stays small. */
+const mostNames = 3
+
+/**
+ * An unfinished command.
+ *
+ * - `origin`: the origin of the service.
+ * - `content`: a hash of the identities of the files, which change with their sizes and modification times.
+ * - `folder` and `args`: the working directory and the arguments, without `--restart`.
+ * - `names`: the names of the first files; `files` is the number of files, and `size` their total size in bytes.
+ * - `startedAt`: milliseconds since 1970.
+ */
+const Command = Schema.Struct({
+  assemblyId: Assembly.AssemblyId,
+  origin: Schema.String,
+  content: Schema.String,
+  folder: Schema.String,
+  args: Schema.Array(Schema.String),
+  names: Schema.Array(Schema.String),
+  files: Schema.Int,
+  size: Schema.BigInt,
+  startedAt: Schema.Finite
+})
+type Command = typeof Command.Type
+
+const AtRest = Schema.fromJsonString(Schema.toCodecJson(Command))
+const decode = Schema.decodeOption(AtRest)
+const encode = Schema.encodeSync(AtRest)
+
+/** An entry of the journal for an Assembly whose job is not complete, with its key. */
+interface Unfinished {
+  readonly key: string
+  readonly entry: UploadJournal.AssemblyEntry
+}
+
+/** The entry of the journal for an Assembly whose job is not complete. */
+const entryOf = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
+  const { assemblies } = yield* UploadJournal.UploadJournal
+  const all = yield* assemblies.list
+  return all.find(({ entry }) => entry._tag !== "Completed" && entry.assemblyId === assemblyId)
+})
+
+/** The files of the unfinished commands, one for each command, in the subfolder `commands` of the journal folder. */
+const filesIn = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const inside = path.join(folder, "commands")
+  const at = (name: string) => path.join(inside, name)
+  return {
+    read: (name: string) =>
+      // Opening a named pipe would wait for ever.
+      fs.stat(at(name)).pipe(
+        Effect.flatMap(({ type }) => (type === "File" ? fs.readFileString(at(name)) : Effect.succeed(""))),
+        Effect.map(decode),
+        Effect.orElseSucceed(() => Option.none<Command>()),
+        Effect.map(Option.getOrUndefined)
+      ),
+    write: (name: string, command: Command) =>
+      // The folder of the journal exists. If `commands` cannot be created, the write fails. Only the owner may read the
+      // file, because anybody who knows the id of an Assembly can read its Status.
+      Effect.ignore(fs.makeDirectory(inside, { mode: 0o700 })).pipe(
+        Effect.andThen(fs.writeFileString(at(name), encode(command), { mode: 0o600 }))
+      ),
+    remove: (name: string) => fs.remove(at(name), { force: true }),
+    names: Effect.orElseSucceed(fs.readDirectory(inside), (): ReadonlyArray<string> => [])
+  }
+})
+
+/** An unfinished upload of the journal. `command` is undefined if its file is missing or cannot be read. */
+export interface Upload extends Unfinished {
+  readonly command: Command | undefined
+  /** Removes the files in `commands` that name the Assembly of this upload. */
+  readonly forget: Effect.Effect<void>
+}
+
+/** When the upload was started, or else when its entry was last written, in milliseconds since 1970. */
+export const startOf = ({ command, entry }: Upload): number => command?.startedAt ?? entry.writtenAt
+
+/**
+ * Reads each entry of a journal folder on its own, so that a damaged entry does not hide the other entries. Returns the
+ * entries of the jobs that are not complete, and the entries that cannot be read.
+ */
+const readAll = Effect.fnUntraced(function* (folder: string) {
+  const journal = yield* UploadJournal.UploadJournal
+  // Listing the jobs also removes the expired entries.
+  yield* Effect.ignore(journal.assemblies.list)
+  const names = yield* Effect.mapError((yield* FileSystem.FileSystem).readDirectory(folder), (error) =>
+    Failure.failed(
+      `the folder of unfinished uploads ${folder} cannot be read: ${Failure.problemOf(error)}`,
+      "Make the folder readable, or name another folder with --journal."
+    )
+  )
+  const jobs: Array<Unfinished> = []
+  const damaged: Array<Damaged> = []
+  for (const name of names.toSorted().filter((one) => one.endsWith(".json"))) {
+    const key = name.slice(0, -".json".length)
+    const job = yield* Effect.result(journal.assemblies.get(key))
+    if (Result.isSuccess(job)) {
+      const entry = Option.getOrUndefined(job.success)
+      if (entry !== undefined && entry._tag !== "Completed") jobs.push({ key, entry })
+      continue
+    }
+    // The entry may be the entry of one file, and not of a job.
+    const problem = yield* Effect.option(Effect.flip(journal.get(key)))
+    if (Option.isSome(problem) && problem.value._tag !== "InvalidRequest") {
+      const description = Failure.problemOfText(problem.value.description)
+      damaged.push({ file: (yield* Path.Path).join(folder, name), description })
+    }
+  }
+  return { jobs, damaged }
+})
+
+/** The unfinished uploads of a journal folder, the oldest first, and the entries that cannot be read. */
+export const list = Effect.fnUntraced(function* (folder: string) {
+  const memory = yield* filesIn(folder)
+  const commands = yield* Effect.forEach(yield* memory.names, (name) =>
+    Effect.map(memory.read(name), (command) => ({ name, command }))
+  )
+  const { damaged, jobs } = yield* readAll(folder)
+  const uploads = jobs.map(({ entry, key }): Upload => {
+    const own = commands.filter(({ command }) => command?.assemblyId === entry.assemblyId)
+    const forgetAll = Effect.forEach(own, ({ name }) => memory.remove(name), { discard: true })
+    return { key, entry, command: own[0]?.command, forget: Effect.ignore(forgetAll) }
+  })
+  return { uploads: uploads.toSorted((one, other) => startOf(one) - startOf(other)), damaged }
+})
+
+/**
+ * Cancels the Assembly of an unfinished upload, and removes the entries of the upload and of its files from the
+ * journal. Fails if another process runs the upload. Returns the Status of the Assembly, or `None` if the service no
+ * longer has the Assembly.
+ */
+export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
+  Effect.gen(function* () {
+    const journal = yield* UploadJournal.UploadJournal
+    yield* journal.lease(key)
+    // The entries of the files are read first: if they cannot be read, the upload is kept as it is.
+    const files = yield* journal.list
+    const status = yield* Assemblies.cancel(assemblyId).pipe(
+      Effect.asSome,
+      Effect.catchIf(
+        (error) => error._tag === "ServiceFailure" && error.status === 404,
+        () => Effect.succeedNone
+      )
+    )
+    for (const file of files) {
+      const url = Redacted.value(file.entry.target.assemblySslUrl)
+      if (ServiceOrigins.assemblyIdAt(url) === assemblyId) yield* journal.forget(file.key)
+    }
+    yield* journal.assemblies.forget(key)
+    return status
+  }).pipe(Effect.scoped)
+
+/**
+ * Cancels an Assembly that no command can continue. Returns what happened, for the user, unless the journal or the
+ * service no longer has the Assembly, or the Assembly had ended before.
+ */
+const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
+  Effect.gen(function* () {
+    const found = yield* entryOf(assemblyId)
+    const status = found === undefined ? Option.none() : yield* forget(found)
+    return Option.exists(status, (ended) => Assembly.state(ended) === "Canceled")
+      ? `${what} changed after an interrupted upload. Its Assembly ${assemblyId} was canceled`
+      : undefined
+  }).pipe(
+    Effect.catch((error) =>
+      Effect.succeed(
+        error._tag === "UploadLeased"
+          ? `${what} changed, but another process still uploads the earlier content to Assembly ${assemblyId}`
+          : `${what} changed after an interrupted upload. Its Assembly ${assemblyId} could not be canceled and may still wait for files: ${Advice.line(error)}`
+      )
+    )
+  )
+
+/**
+ * The memory of one command.
+ *
+ * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
+ * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
+ *   cancels that Assembly and returns what happened, for the user.
+ * - `completed`: forgets the Assembly of the command, which is complete.
+ */
+export interface Memory {
+  readonly earlier: Assembly.AssemblyId | undefined
+  readonly runs: (
+    assemblyId: Assembly.AssemblyId
+  ) => Effect.Effect<string | undefined, never, AssemblyClient | UploadJournal.UploadJournal>
+  readonly completed: Effect.Effect<void>
+}
+
+/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
+export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }
+
+/** The arguments of the command that continues this upload: the same arguments without `--restart`. */
+const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const end = args.indexOf("--")
+  return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))
+}
+
+/** Makes the memory of a command. The command does not fail if its file cannot be read or written. */
+export const make = Effect.fnUntraced(function* (
+  folder: string,
+  files: ReadonlyArray<UploadPlan.Planned>,
+  params: Assembly.CreateParams
+) {
+  const [origin = ""] = (yield* AssemblyClient).origins.entries
+  const memory = yield* filesIn(folder)
+  const paths = files.map(({ name, realPath }) => [realPath, name])
+  const own = yield* UploadJournal.assemblyKeyOf([origin, JSON.stringify(params), paths])
+  const identities = yield* Effect.forEach(UploadPlan.replayable(files) ?? [], ({ source }) =>
+    Effect.map(Effect.option(source.identity), (identity) => Option.getOrUndefined(identity) ?? null)
+  )
+  const about = {
+    origin,
+    content: yield* UploadJournal.assemblyKeyOf(identities),
+    folder: (yield* Path.Path).resolve("."),
+    args: toContinue(yield* (yield* Stdio.Stdio).args),
+    names: files.slice(0, mostNames).map(({ name }) => name),
+    files: files.length,
+    size: UploadPlan.totalSize(files) ?? 0n
+  }
+  const before = yield* memory.read(own)
+  const isSame =
+    before?.content === about.content &&
+    (yield* Effect.orElseSucceed(entryOf(before.assemblyId), () => undefined)) !== undefined
+
+  /** Removes the files of commands whose jobs are complete or not in the journal, and files that cannot be read. */
+  const sweep = Effect.gen(function* () {
+    for (const name of yield* memory.names) {
+      const found = yield* memory.read(name)
+      if (found === undefined || (yield* entryOf(found.assemblyId)) === undefined) yield* memory.remove(name)
+    }
+  })
+
+  const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
+  return {
+    earlier: isSame ? before.assemblyId : undefined,
+    runs: Effect.fnUntraced(function* (assemblyId) {
+      const last = yield* memory.read(own)
+      const startedAt = last?.assemblyId === assemblyId ? last.startedAt : yield* Clock.currentTimeMillis
+      yield* Effect.ignore(Effect.andThen(memory.write(own, { ...about, assemblyId, startedAt }), sweep))
+      return last === undefined || last.assemblyId === assemblyId ? undefined : yield* leave(last.assemblyId, what)
+    }),
+    completed: Effect.ignore(memory.remove(own))
+  } satisfies Memory
+})

@@ -1,0 +1,213 @@
+/**
+ * Commands write to the standard output and error only with this module. The exceptions are the questions of `Prompt`,
+ * and `launch.ts`, which runs before this module is loaded. Text from outside is escaped; colours and cursor moves come
+ * only from this program. Progress is shown on the standard error, so that the standard output contains only results.
+ */
+import * as Printable from "@assembly-effect/schema/Printable"
+import * as Console from "effect/Console"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Formatter from "effect/Formatter"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Terminal from "effect/Terminal"
+import * as Launch from "./launch.ts"
+import * as Text from "./text.ts"
+import * as Failure from "./failure.ts"
+import * as Context from "effect/Context"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as Stdio from "effect/Stdio"
+
+/** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */
+type Unrendered<T extends string> = T extends Text.Line ? never : T
+
+/** Writes texts, one line each. Control characters in a text are escaped. */
+export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>): Effect.Effect<void> =>
+  Console.log(texts.map(Printable.escape).join("\n"))
+
+/** Writes rendered lines with their colours. */
+export const report = (rendered: ReadonlyArray<Text.Line>): Effect.Effect<void> =>
+  rendered.length === 0 ? Effect.void : Console.log(rendered.join("\n"))
+
+/**
+ * Writes a message to the standard error. If the message cannot be written, `launch.ts` sets the exit code. A message
+ * has no line breaks of its own, because a user pastes the commands in it.
+ */
+const tell = (text: string): Effect.Effect<void> =>
+  Effect.andThen(Effect.sync(Launch.beginMessage), Console.error(text))
+
+/** Writes a rendered line to the standard error, such as a line of a log. */
+export const log = (line: Text.Line): Effect.Effect<void> => tell(line)
+
+/** Writes an error to the standard error. */
+export const error = (text: string): Effect.Effect<void> => tell(keepLines(`assembly: ${text}`))
+
+/** Writes a hint to the standard error, such as what to do after an error. */
+export const hint = (text: string): Effect.Effect<void> => tell(Printable.escape(text))
+
+/** Whether the process was able to write all earlier output to its standard output. Waits until it is written. */
+export const isWritten: Effect.Effect<boolean> = Effect.callback((resume) => {
+  process.stdout.write("", (problem) => resume(Effect.succeed(problem === undefined || problem === null)))
+})
+
+/**
+ * Prints each value of a stream, and ends the stream when the output can no longer be written, for example because
+ * `head` has ended. Nobody would read the further values.
+ */
+export const whileRead = <A, E, R, E2, R2>(
+  values: Stream.Stream<A, E, R>,
+  print: (value: A) => Effect.Effect<unknown, E2, R2>
+): Stream.Stream<A, E | E2, R | R2> =>
+  Stream.takeWhileEffect(values, (value) => Effect.andThen(print(value), isWritten))
+
+const unprintable = (problem: string) =>
+  Failure.failed(`the response of the service cannot be printed as JSON: ${problem}`)
+
+/** Encodes a value as JSON. `JSON.stringify` is recursive: it throws if the value is too deep or the text is too long. */
+const encoded = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, indentation: number) => {
+  const encode = Schema.encodeEffect(schema)
+  return (value: S["Type"]): Effect.Effect<string, Failure.CommandError> =>
+    encode(value).pipe(
+      Effect.mapError(({ message }) => unprintable(message)),
+      Effect.flatMap((json) =>
+        Effect.try({
+          try: () => Printable.escapeJson(JSON.stringify(json, null, indentation)),
+          catch: () => unprintable("the response is nested too deeply or too long")
+        })
+      )
+    )
+}
+
+/** Writes a value as JSON, encoded by its schema. */
+export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
+  const encode = encoded(schema, 2)
+  return (value: S["Type"]) => Effect.flatMap(encode(value), (text) => Console.log(text))
+}
+
+/** Writes values as JSON, one line each, encoded by their schema. */
+export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
+  const encode = encoded(schema, 0)
+  return (values: ReadonlyArray<S["Type"]>) =>
+    Effect.flatMap(Effect.forEach(values, encode), (texts) =>
+      texts.length === 0 ? Effect.void : Console.log(texts.join("\n"))
+    )
+}
+
+/** Writes a record as one line of JSON, for programs that read line by line. */
+export const jsonLine = (record: Readonly<Record<string, Schema.Json>>): Effect.Effect<void> =>
+  Console.log(Printable.escapeJson(JSON.stringify(record)))
+
+/** Writes a response as JSON, or its lines for a person. */
+export const show = <S extends Schema.ConstraintCodec<unknown, unknown>>(
+  isJson: boolean,
+  schema: S,
+  value: S["Type"],
+  render: (layout: Layout) => ReadonlyArray<Text.Line>
+) => (isJson ? json(schema)(value) : Effect.flatMap(layout, (found) => report(render(found))))
+
+/** A sentence as lines for {@link show}. */
+export const sentence = (text: string): ReadonlyArray<Text.Line> => [Text.toLine(Printable.escape(text))]
+
+/**
+ * Writes a text to the terminal. The text may contain colours, and the control sequences that redraw a line. A closed
+ * terminal is not a failure.
+ */
+export const draw = (text: string): Effect.Effect<void, never, Terminal.Terminal> =>
+  Effect.flatMap(Terminal.Terminal, (terminal) => Effect.ignore(terminal.display(guard(text, Text.screen))))
+
+/** How progress is written to the standard error of the process. */
+export const standardError: Pick<Terminal.Terminal, "columns" | "rows" | "display"> = {
+  columns: Effect.sync(() => process.stderr.columns ?? 0),
+  rows: Effect.sync(() => process.stderr.rows ?? 0),
+  display: (text) =>
+    Effect.sync(() => {
+      process.stderr.write(text)
+    })
+}
+
+const keepLines = (text: string): string => text.replace(/[^\n\t]+/g, Printable.escape)
+
+/** Escapes every control sequence in the text except line breaks, tabs and the sequences that match `own`. */
+const guard = (text: string, own: RegExp): string => {
+  const orders = text.match(own) ?? []
+  return text
+    .split(own)
+    .map((part, index) => keepLines(part) + (orders[index] ?? ""))
+    .join("")
+}
+
+const guardAll = (values: ReadonlyArray<unknown>): string =>
+  values.map((value) => guard(typeof value === "string" ? value : Formatter.format(value), Text.colours)).join(" ")
+
+/** The methods of a console whose arguments {@link layer} escapes. `table`, `dir` and others are not among them. */
+const writing = ["log", "error", "info", "warn", "debug", "trace", "group", "groupCollapsed"] as const
+
+/**
+ * Escapes what is written with the console, also by code that does not use this module, such as the loggers of Effect.
+ * Colours and line breaks are kept.
+ */
+export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(
+  Effect.map(Console.Console, (console) =>
+    Object.assign(
+      Object.create(console) as Console.Console,
+      Object.fromEntries(
+        writing.map((method) => [method, (...values: ReadonlyArray<unknown>) => console[method](guardAll(values))])
+      )
+    )
+  )
+)
+
+/** How lines for the standard output are made. `width` is undefined for a file or a pipe, where lines are not cut. */
+export interface Layout {
+  readonly width: number | undefined
+  readonly style: Text.Style
+  readonly now: DateTime.Utc
+}
+
+export const layout: Effect.Effect<Layout, never, Terminal.Terminal> = Effect.gen(function* () {
+  const width = yield* (yield* Terminal.Terminal).columns
+  return { width: width === 0 ? undefined : width, style: yield* Text.current, now: yield* DateTime.now }
+})
+
+/** What happened to the work of an interrupted command. `assembly upload` replaces `say` when it begins its work. */
+export const Fate = Context.Reference<{ say: Effect.Effect<void> }>("@assembly-effect/cli/Fate", {
+  defaultValue: () => ({ say: Effect.void })
+})
+
+/** Runs the program, and says its {@link Fate} if it is interrupted: at first that no upload has begun its work. */
+export const sayingFate =
+  (args: ReadonlyArray<string>) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const write = () => void process.stderr.write(Launch.textAtStart(args, process.stderr, process.env))
+      const fate = { say: Effect.sync(write) }
+      return program.pipe(
+        Effect.provideService(Fate, fate),
+        Effect.onInterrupt(() => Effect.suspend(() => fate.say))
+      )
+    })
+
+/** The services that write to the standard error. Without them, progress goes to the `Terminal` of the context. */
+const StandardError = Context.Reference<Context.Context<Terminal.Terminal> | undefined>(
+  "@assembly-effect/cli/StandardError",
+  { defaultValue: () => undefined }
+)
+
+/** The terminal and its capabilities, but for the standard error of the process. */
+export const standardErrorLayer: Layer.Layer<never, never, Terminal.Terminal | Stdio.Stdio> = Layer.effect(
+  StandardError,
+  Effect.gen(function* () {
+    const terminal = Terminal.make({ ...(yield* Terminal.Terminal), ...standardError })
+    const stdio = yield* Stdio.Stdio
+    const asError = Layer.succeed(Stdio.Stdio, Stdio.make({ ...stdio, stdoutIsTerminal: stdio.stderrIsTerminal }))
+    const capabilities = yield* Layer.build(Layer.provide(TerminalCapabilities.layer, asError))
+    return Context.add(capabilities, Terminal.Terminal, terminal)
+  })
+)
+
+/** Runs a program that shows progress, with the services of the standard error. */
+export const onStandardError = <A, E, R>(program: Effect.Effect<A, E, R | Terminal.Terminal>) =>
+  Effect.flatMap(StandardError, (services) =>
+    services === undefined ? program : Effect.provideContext(program, services)
+  )

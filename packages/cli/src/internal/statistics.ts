@@ -1,0 +1,215 @@
+/** Assembly statistics as text with charts, as CSV, as a picture (SVG) and as a page (HTML). All functions are pure. */
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
+import * as Table from "./table.ts"
+import * as Text from "./text.ts"
+import * as Chart from "./chart.ts"
+
+type Statistics = AssemblyStatistics.Statistics
+type Bucket = AssemblyStatistics.StatsBucket
+
+/**
+ * - `from`, `to`: the window of the charts, by default the start of the first bucket and of the last one.
+ * - `region`: the region of the statistics, or `all`.
+ * - `template`: the id or the name of the Template of the statistics. `all` stands for all Assemblies, and `none` for
+ *   the Assemblies without a Template.
+ */
+export interface Query {
+  readonly from?: DateTime.DateTime | undefined
+  readonly to?: DateTime.DateTime | undefined
+  readonly region: string
+  readonly template: string
+}
+
+const canceled = (bucket: Bucket): number => bucket.num_cancelled_assemblies + bucket.num_request_aborted_assemblies
+
+const unfinished = (bucket: Bucket): number =>
+  Math.max(
+    0,
+    bucket.num_assemblies - bucket.num_successful_assemblies - bucket.num_erroneous_assemblies - canceled(bucket)
+  )
+
+/** Every Assembly of a bucket has exactly one of these outcomes. */
+const outcomes: ReadonlyArray<readonly [name: string, tone: Chart.Series["tone"], count: (bucket: Bucket) => number]> =
+  [
+    ["Completed", "completed", (bucket) => bucket.num_successful_assemblies],
+    ["Failed", "failed", (bucket) => bucket.num_erroneous_assemblies],
+    ["Canceled or aborted", "canceled", canceled],
+    ["Unfinished", "unfinished", unfinished]
+  ]
+
+/** The outcomes with their numbers of Assemblies. Unfinished Assemblies are mentioned only if there are some. */
+const counted = ({ stats }: Statistics) =>
+  outcomes
+    .map(([name, tone, count]) => ({ name, tone, count, total: stats.reduce((sum, bucket) => sum + count(bucket), 0) }))
+    .filter(({ tone, total }) => tone !== "unfinished" || total > 0)
+
+/** The points of a chart. A bucket whose time is not a valid date is left out. */
+const points = ({ stats }: Statistics, value: (bucket: Bucket) => number): ReadonlyArray<Chart.Point> =>
+  stats.flatMap((bucket) =>
+    Option.toArray(Option.map(DateTime.make(bucket.data_from_ts * 1000), (at) => ({ at, value: value(bucket) })))
+  )
+
+const windowOf = (statistics: Statistics, query: Partial<Query>): Chart.Window => {
+  const times = points(statistics, () => 0).map(({ at }) => at.epochMilliseconds)
+  const to = query.to?.epochMilliseconds ?? times.reduce((last, time) => Math.max(last, time), 0)
+  const from = query.from?.epochMilliseconds ?? times.reduce((first, time) => Math.min(first, time), to)
+  return { from, to, granularity: statistics.granularity * 1000 }
+}
+
+const seriesOf = (statistics: Statistics): ReadonlyArray<Chart.Series> => [
+  ...counted(statistics).map(({ count, name, tone }) => ({
+    name,
+    tone,
+    format: Text.count,
+    points: points(statistics, count)
+  })),
+  {
+    name: "Received",
+    tone: "bytes",
+    format: Text.bytes,
+    points: points(statistics, (bucket) => bucket.total_num_uploaded_bytes)
+  }
+]
+
+type Row = readonly [name: string, value: string]
+
+const seconds = (value: number): string => Text.duration(Duration.seconds(value))
+
+/** The totals in words and units. */
+const totals = (statistics: Statistics): ReadonlyArray<Row> => [
+  ["Assemblies", Text.count(statistics.totalAssemblies)],
+  ...counted(statistics).map(({ name, total }): Row => [`  ${name.toLowerCase()}`, Text.count(total)]),
+  ["Received", Text.bytes(statistics.totalBytesUploaded)],
+  ["Results", Text.count(statistics.totalOutputFilesProcessed)],
+  ["Result bytes", Text.bytes(statistics.totalOutputBytesProcessed)],
+  ["Processed files", Text.count(statistics.totalFilesProcessed)],
+  ["Processed bytes", Text.bytes(statistics.totalBytesProcessed)],
+  ["Usage", Text.bytes(statistics.totalUsage)],
+  ["Time uploading", seconds(statistics.totalUploadDuration)],
+  ["Time in queue", seconds(statistics.totalLiveQueueDuration)],
+  ["Time executing", seconds(statistics.totalExecutionDuration)]
+]
+
+const errors = ({ errorStatsTotals }: Statistics): ReadonlyArray<Row> =>
+  errorStatsTotals.map(({ error, num_erroneous_assemblies: count }) => [error, Text.count(count)])
+
+const columns = ([name, value]: Row, style?: Table.Column<Row>["style"]): ReadonlyArray<Table.Column<Row>> => [
+  { title: name, value: ([text]) => text, style },
+  { title: value, align: "right", value: ([, text]) => text }
+]
+
+/** Renders the totals, the errors if there were some, and the charts. */
+export const report = (
+  statistics: Statistics,
+  query: Partial<Query>,
+  layout: { readonly width?: number | undefined; readonly style?: Text.Style }
+): ReadonlyArray<Text.Line> => {
+  const found = errors(statistics)
+  const red = columns(["Error", "Assemblies"], (text, _, style) => style.red(text))
+  const none = Text.truncate("No Assemblies in this period.", layout.width ?? Number.POSITIVE_INFINITY)
+  return [
+    ...Table.render(columns(["Statistics", "Total"]), totals(statistics), layout),
+    ...(found.length === 0 ? [] : [Text.blank, ...Table.render(red, found, layout)]),
+    Text.blank,
+    ...(statistics.totalAssemblies === 0
+      ? [Text.toLine(none)]
+      : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout))
+  ]
+}
+
+const { data_from_ts: _from, ...bucketFields } = AssemblyStatistics.StatsBucket.fields
+
+/** The columns of the CSV after `from`: the other fields of a bucket. */
+const fields = Struct.keys(bucketFields)
+
+/**
+ * A line with the names of the columns, and one line for each bucket of the service, with its start in ISO 8601 (UTC).
+ * Sizes are in bytes, durations in seconds, and speeds in megabits per second.
+ */
+export const csv = ({ stats }: Statistics): ReadonlyArray<string> => [
+  ["from", ...fields].join(","),
+  ...stats.map((bucket) => {
+    const at = Option.match(DateTime.make(bucket.data_from_ts * 1000), {
+      onNone: () => String(bucket.data_from_ts),
+      onSome: DateTime.formatIso
+    })
+    return [at, ...fields.map((field) => String(bucket[field]))].join(",")
+  })
+]
+
+/** Which Assemblies, which region and which period the report covers, in one line. */
+const headline = (statistics: Statistics, query: Query): string => {
+  const { from, to } = windowOf(statistics, query)
+  const [start, end] = [from, to].map((millis) => Option.getOrUndefined(DateTime.make(millis))).map(Table.minute)
+  const region = query.region === "all" ? "all regions" : `region ${query.region}`
+  const words: Readonly<Record<string, string>> = { all: "with and without a Template", none: "without a Template" }
+  const template = words[query.template] ?? `of the Template ${query.template}`
+  return `Assemblies ${template} in ${region}, ${start} to ${end} UTC`
+}
+
+const pictureOf = (
+  statistics: Statistics,
+  query: Query,
+  drawn: { readonly width: number; readonly inner?: string; readonly name?: string }
+): string =>
+  Chart.picture(seriesOf(statistics), windowOf(statistics, query), { ...drawn, about: headline(statistics, query) })
+
+/** The charts as one picture, which is readable on light and dark backgrounds. */
+export const svg = (statistics: Statistics, query: Query): string =>
+  pictureOf(statistics, query, { width: 760, inner: `<style>${Chart.css}</style>\n` })
+
+const pageStyle = `
+:root { color-scheme: light dark }
+body { background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 860px; padding: 24px 16px }
+h1 { font-size: 1.5rem; margin: 0 }
+h2 { font-size: 1.1rem; margin: 32px 0 8px }
+p { color: var(--soft); margin: 4px 0 16px }
+table { border-collapse: collapse }
+th, td { border-bottom: 1px solid var(--grid); padding: 4px 24px 4px 0; text-align: left }
+td:last-child, th:last-child { padding-right: 0; text-align: right; font-variant-numeric: tabular-nums }
+td:first-child { overflow-wrap: anywhere; white-space: pre-wrap }
+svg { display: block; height: auto; margin: 0 -16px; width: calc(100% + 32px) }
+.narrow { display: none }
+@media (max-width: 600px) { .wide { display: none } .narrow { display: block } }
+`
+
+/** The name of an error is one long word. A narrow screen may break this word after each underscore. */
+const breakable = (name: string): string => Chart.escape(name).replaceAll("_", "_<wbr>")
+
+const table = ([name, value]: Row, rows: ReadonlyArray<Row>): string =>
+  [
+    `<table><thead><tr><th scope="col">${name}</th><th scope="col">${value}</th></tr></thead><tbody>`,
+    ...rows.map(([first, second]) => `<tr><td>${breakable(first)}</td><td>${Chart.escape(second)}</td></tr>`),
+    "</tbody></table>"
+  ].join("\n")
+
+/**
+ * The report as one file without scripts and without links to other files. It has one picture for wide screens and one
+ * for narrow screens, so that the texts have a readable size on both.
+ */
+export const html = (statistics: Statistics, query: Query): string => {
+  const found = errors(statistics)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Assembly statistics</title>
+<style>${Chart.css}${pageStyle}</style>
+</head>
+<body>
+<h1>Assembly statistics</h1>
+<p>${Chart.escape(headline(statistics, query))}</p>
+${pictureOf(statistics, query, { width: 760, name: "wide" })}
+${pictureOf(statistics, query, { width: 380, name: "narrow" })}
+<h2>Totals</h2>
+${table(["Statistics", "Total"], totals(statistics))}
+<h2>Errors</h2>
+${found.length === 0 ? "<p>No Assembly failed.</p>" : table(["Error", "Assemblies"], found)}
+</body>
+</html>`
+}

@@ -1,0 +1,264 @@
+/** Tables and lists of facts for the terminal. All functions are pure: they take values and return lines. */
+import * as Printable from "@assembly-effect/schema/Printable"
+import * as DateTime from "effect/DateTime"
+import * as Predicate from "effect/Predicate"
+import * as Text from "./text.ts"
+
+/**
+ * A column of a table.
+ *
+ * - `value`: the text of a cell. Its control characters are made visible.
+ * - `below`: if the whole table does not fit, each text of the column that is not empty has lines of its own below its
+ *   row, without a title.
+ * - `keep`: the texts of the column are never cut.
+ * - `least`: the minimum width to which the column may be cut, 6 by default. The title is never cut.
+ * - `optional`: in a narrow terminal, the column may be left out. A line below the table names what is left out.
+ * - `rank`: the importance, 1 is the highest; by default the position. The optional columns get space in this order.
+ * - `short`: a shorter title and text, used if the whole table does not fit.
+ * - `wrap`: a text that is too wide is broken between words into several lines, and is not cut.
+ * - `style`: the style of a cell, from the text after cutting and the row.
+ */
+export interface Column<in Row> {
+  readonly title: string
+  readonly value: (row: Row) => string
+  readonly align?: "left" | "right" | undefined
+  readonly below?: boolean | undefined
+  readonly keep?: boolean | undefined
+  readonly least?: number | undefined
+  readonly optional?: boolean | undefined
+  readonly rank?: number | undefined
+  readonly short?: { readonly title: string; readonly value: (row: Row) => string } | undefined
+  readonly wrap?: boolean | undefined
+  readonly style?: ((text: string, row: Row, style: Text.Style) => string) | undefined
+}
+
+/** `width` is the width of the terminal in cells, unlimited by default. `empty` is shown if there are no rows. */
+export interface Options {
+  readonly width?: number | undefined
+  readonly style?: Text.Style | undefined
+  readonly empty?: string | undefined
+}
+
+/** Stands for a value that the service does not report. */
+export const unknown = "–"
+
+/** A time to the minute, in UTC. */
+export const minute = (moment: DateTime.DateTime | null | undefined): string =>
+  moment === null || moment === undefined ? unknown : Text.date(moment).slice(0, 16)
+
+/** How long ago a moment was. */
+export const age = (moment: DateTime.DateTime | null | undefined, now: DateTime.DateTime): string =>
+  moment === null || moment === undefined ? unknown : Text.age(DateTime.distance(moment, now))
+
+/** A column of times: dates, or ages in a narrow terminal. */
+export const timeColumn = <Row>(
+  title: string,
+  value: (row: Row) => DateTime.DateTime | null | undefined,
+  { now, rank }: { readonly now: DateTime.DateTime; readonly rank: number }
+): Column<Row> => ({
+  title: `${title} (UTC)`,
+  rank,
+  value: (row) => minute(value(row)),
+  short: { title, value: (row) => age(value(row), now) },
+  keep: true
+})
+
+/** A boolean as `yes` or `no`. */
+export const flag = (value: boolean | undefined): string => (value === undefined ? unknown : value ? "yes" : "no")
+
+/** A text, or the mark of an unknown value if the text is absent or empty. */
+export const known = (value: string | null | undefined): string => value || unknown
+
+/** A value of a record whose form the service does not document, as one line. */
+export const json = (value: unknown): string => (Predicate.isString(value) ? value : (JSON.stringify(value) ?? unknown))
+
+const gap = "  "
+
+/** A column in the form that the table uses. `natural` is the width of its widest text, and `least` its minimum. */
+interface Drawn<in Row> {
+  readonly column: Column<Row>
+  readonly title: string
+  readonly cell: (row: Row) => string
+  readonly natural: number
+  readonly least: number
+}
+
+const most = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, other) => Math.max(one, other), 0)
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, other) => one + other, 0)
+
+const draw = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, isShort: boolean) =>
+  columns.map((column): Drawn<Row> => {
+    const { title, value } = (isShort ? column.short : undefined) ?? column
+    const cell = (row: Row) => Printable.escape(value(row))
+    const natural = most([title, ...rows.map(cell)].map(Text.width))
+    const words = column.wrap === true ? rows.flatMap((row) => cell(row).split(" ")) : []
+    // The column is at least as wide as its title, because a user cannot understand a title that is cut.
+    const readable = most([column.least ?? 6, ...[title, ...words].map(Text.width)])
+    return { column, title, cell, natural, least: column.keep === true ? natural : Math.min(natural, readable) }
+  })
+
+const widthOf = (cells: ReadonlyArray<number>): number => sum(cells) + gap.length * Math.max(0, cells.length - 1)
+
+/**
+ * The columns whose minimum widths fit: all that are not optional, and each optional column that still fits, chosen in
+ * the order of importance. The result is undefined if the columns that are not optional do not fit.
+ */
+const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> | undefined => {
+  const rank = (one: Drawn<Row>) => one.column.rank ?? columns.indexOf(one) + 1
+  const fits = (some: Iterable<Drawn<Row>>) => widthOf(Array.from(some, ({ least }) => least)) <= width
+  const chosen = new Set(columns.filter(({ column }) => column.optional !== true))
+  if (!fits(chosen)) return undefined
+  for (const column of columns.toSorted((one, other) => rank(one) - rank(other))) {
+    if (fits(new Set([...chosen, column]))) chosen.add(column)
+  }
+  return columns.filter((column) => chosen.has(column))
+}
+
+/** The widths: in each step, the widest column that can still shrink loses one cell, until the table fits. */
+const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<number> => {
+  const widths = columns.map(({ natural }) => Math.min(natural, width))
+  while (widthOf(widths) > width) {
+    const widest = columns.reduce((best, { least }, index) => {
+      const cells = widths[index] ?? 0
+      return cells > Math.max(least, widths[best] ?? 0) ? index : best
+    }, -1)
+    if (widest === -1) break
+    widths[widest] = (widths[widest] ?? 1) - 1
+  }
+  return widths
+}
+
+/** The lines of a table: its heading, its rows, and what is not shown. */
+interface Parts {
+  readonly head: ReadonlyArray<Text.Line>
+  readonly body: ReadonlyArray<Text.Line>
+  readonly end: ReadonlyArray<Text.Line>
+}
+
+/** Each row as the text of its first column, and below it the titles and the texts of the cells that say something. */
+const blocks = <Row>([first, ...others]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
+  const indent = width < 12 ? "" : gap
+  const wrap = (words: string, cells: number) => Text.wrap(words, cells, { breakWords: true })
+  const linesOf = (row: Row) => {
+    const filled = others.filter(({ cell }) => cell(row) !== "" && cell(row) !== unknown)
+    const rest = filled.map(({ cell, title }) => `${title} ${cell(row)}`).join(", ")
+    const below = rest === "" ? [] : wrap(rest, width - indent.length)
+    return [...wrap(first?.cell(row) || unknown, width), ...below.map((line) => indent + line)].map(Text.toLine)
+  }
+  return { head: [], body: rows.flatMap(linesOf), end: [] }
+}
+
+const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, options: Options): Parts => {
+  const { style = Text.plain, width = Number.POSITIVE_INFINITY } = options
+  const full = draw(columns, rows, false)
+  const isFull = widthOf(full.map(({ natural }) => natural)) <= width
+  const all = isFull ? full : draw(columns, rows, true)
+  const below = isFull ? [] : all.filter(({ column }) => column.below === true)
+  const beside = all.filter((one) => !below.includes(one))
+  const shown = choose(beside, width)
+  if (shown === undefined) return blocks(all, rows, width)
+  const widths = shrink(shown, width)
+
+  const linesOf = (textOf: (drawn: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
+    const cells = shown.map((drawn, index) => {
+      const room = widths[index] ?? 0
+      const lines = drawn.column.wrap === true ? Text.wrap(textOf(drawn), room) : [textOf(drawn)]
+      return lines.map((line) => Text.truncate(line, room))
+    })
+    return Array.from({ length: most([1, ...cells.map(({ length }) => length)]) }, (_, at) => {
+      const line = shown.map(({ column }, index) =>
+        Text.pad(paint(cells[index]?.[at] ?? "", column), widths[index] ?? 0, column.align ?? "left")
+      )
+      return Text.toLine(line.join(gap).trimEnd())
+    })
+  }
+  const linesBelow = (row: Row) =>
+    below
+      .filter(({ cell }) => cell(row) !== "")
+      .flatMap(({ cell, column }) =>
+        Text.wrap(cell(row), width - gap.length, { breakWords: true }).map((line) =>
+          Text.toLine(gap + (column.style?.(line, row, style) ?? line))
+        )
+      )
+  const hidden = beside.filter((column) => !shown.includes(column)).map(({ title }) => title)
+  const note = `not shown: ${hidden.join(", ")} (use a wider terminal or --json)`
+  return {
+    head: [...linesOf(({ title }) => title, style.bold), Text.toLine(style.dim("─".repeat(widthOf(widths))))],
+    body: rows.flatMap((row) => [
+      ...linesOf(
+        ({ cell }) => cell(row),
+        (one, column) => column.style?.(one, row, style) ?? one
+      ),
+      ...linesBelow(row)
+    ]),
+    end:
+      hidden.length === 0
+        ? []
+        : Text.wrap(note, width, { breakWords: true }).map((line) => Text.toLine(style.dim(line)))
+  }
+}
+
+/**
+ * Renders rows under a heading. Columns are as wide as their content. If the table does not fit, columns use their short
+ * form, and the texts of columns with `below` are lines below their rows. Then the widest columns are made narrower, and
+ * `optional` columns are left out. If the others do not fit either, each row is a block of lines with whole texts.
+ */
+export const render = <Row>(
+  columns: ReadonlyArray<Column<Row>>,
+  rows: ReadonlyArray<Row>,
+  options: Options = {}
+): ReadonlyArray<Text.Line> => {
+  const { empty = "none", style = Text.plain, width = Number.POSITIVE_INFINITY } = options
+  const { body, end, head } = arrange(columns, rows, options)
+  const none = style.dim(Text.truncate(Printable.escape(empty), width))
+  return [...head, ...(rows.length === 0 ? [Text.toLine(none)] : body), ...end]
+}
+
+/** The rows for another program: the texts of all columns between tabs. An unknown value is empty. */
+const separated = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): Parts => {
+  const fieldOf = (text: string) => (text === unknown ? "" : Printable.escape(text))
+  const lineOf = (row: Row) => columns.map(({ value }) => fieldOf(value(row))).join("\t")
+  return { head: [], body: rows.map((row) => Text.toLine(lineOf(row))), end: [] }
+}
+
+/** Renders a list as {@link render} does, or for another program with tabs, without a heading. */
+export const list: typeof render = (columns, rows, options) =>
+  options?.width === undefined ? separated(columns, rows).body : render(columns, rows, options)
+
+/** Makes a function that renders a further part of a list. A part whose columns have other widths has a heading too. */
+export const makeParts = (options: Options) => {
+  let last = ""
+  return <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) => {
+    const parts = options.width === undefined ? separated(columns, rows) : arrange(columns, rows, options)
+    const head = parts.head.join("\n") === last ? [] : parts.head
+    last = parts.head.join("\n")
+    return { lines: [...head, ...parts.body], end: parts.end }
+  }
+}
+
+/** The name of a value, its text, and whether the text is a command to paste. */
+export type Fact = readonly [name: string, value: string | null | undefined, isCommand?: boolean]
+
+/**
+ * Renders each fact that has a text. The texts begin in the same column, and are never cut, because users copy them. If a
+ * word of a text, such as an id, does not fit beside the name, the text is below the name. A command is never wrapped.
+ */
+export const facts = (all: ReadonlyArray<Fact>, options: Options = {}): ReadonlyArray<Text.Line> => {
+  const { style = Text.plain, width = Number.POSITIVE_INFINITY } = options
+  const shown = all.filter(([, value]) => value !== null && value !== undefined)
+  const cells = most(shown.map(([name]) => Text.width(name)))
+  const beside = cells + gap.length
+  const lines = shown.flatMap(([name, value, isCommand = false]) => {
+    const text = Printable.escape(value ?? "")
+    const [first = "", ...others] = isCommand ? [text] : Text.wrap(text, width - beside)
+    if (isCommand || [first, ...others].every((line) => beside + Text.width(line) <= width)) {
+      const head = `${style.bold(Text.pad(name, cells, "left"))}${gap}${first}`.trimEnd()
+      return [head].concat(others.map((line) => " ".repeat(beside) + line))
+    }
+    const indent = width < 12 ? "" : gap
+    const below = Text.wrap(text, width - indent.length).map((line) => indent + line)
+    return Text.wrap(name, width).map(style.bold).concat(below)
+  })
+  return lines.map(Text.toLine)
+}

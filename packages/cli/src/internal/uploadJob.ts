@@ -1,0 +1,250 @@
+/** The events of the job of `assembly upload`, and what the command prints before and after it. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { TemplateError } from "./templateId.ts"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Dam from "@assembly-effect/api/Dam"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import * as Option from "effect/Option"
+import * as Advice from "./advice.ts"
+import * as Progress from "./progress.ts"
+import * as Table from "./table.ts"
+import * as UploadPlan from "./uploadPlan.ts"
+import * as Text from "./text.ts"
+import * as Failure from "./failure.ts"
+import * as Output from "./output.ts"
+import * as Shown from "./assembly.ts"
+
+/** A Status that was read after the upload of all files, or something that the user should know. */
+interface Executing {
+  readonly _tag: "Executing"
+  readonly status: Assembly.Status
+}
+interface Notice {
+  readonly _tag: "Notice"
+  readonly message: string
+}
+
+/** An event of a job: an event of its uploads or of the work of its Assembly, or a notice for the user. */
+export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Notice
+
+export const notice = (message: string): JobEvent => ({ _tag: "Notice", message })
+
+/** The errors of a job. */
+export type JobError = AssemblyUploadError | TemplateError
+
+/** The pauses between two reads of the Status for the progress. The job itself detects the end of the Assembly. */
+const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
+
+/** Adds the progress of the Assembly to the events of its job, from the end of the uploads on. */
+export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, E, R>) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const uploaded = yield* Deferred.make<Assembly.AssemblyId>()
+      const work = Stream.fromEffect(Deferred.await(uploaded)).pipe(
+        Stream.flatMap((id) => Assemblies.watch(id, pace)),
+        Stream.map((status): JobEvent => ({ _tag: "Executing", status })),
+        // A failure of this Stream is ignored, because the job reports it.
+        Stream.catchCause(() => Stream.empty)
+      )
+      const events = Stream.tap(job, (event) =>
+        event._tag === "Uploaded" ? Deferred.succeed(uploaded, event.assemblyId) : Effect.void
+      )
+      // A Status that was read before the event `Completed` may arrive after this event, and is dropped.
+      let isCompleted = false
+      return Stream.filter(Stream.merge(events, work, { haltStrategy: "left" }), ({ _tag }) => {
+        isCompleted ||= _tag === "Completed"
+        return _tag !== "Executing" || !isCompleted
+      })
+    })
+  )
+
+/** The progress of an Assembly in words after an event. Undefined if the event does not change it, empty if it has none. */
+export const workOf = (event: JobEvent): string | undefined => {
+  if (event._tag === "Waiting") return "waiting"
+  if (event._tag !== "Executing" && event._tag !== "AssemblyResumed") return undefined
+  return Shown.total(event.status) === 0 ? "" : Shown.counted(event.status)
+}
+
+/** A number of bytes in JSON: a number, or a text if JavaScript cannot represent the number exactly. */
+export const toJsonBytes = (bytes: bigint): number | string =>
+  bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : String(bytes)
+
+/** The numbers of bytes in an event. They replace the texts that the codec of the event makes of these fields. */
+const bytesOf = (event: object): Readonly<Record<string, number | string>> =>
+  Object.fromEntries(
+    Object.entries(event).flatMap(([name, value]: [string, unknown]) =>
+      typeof value === "bigint" ? [[name, toJsonBytes(value)]] : []
+    )
+  )
+
+const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.Public))
+
+/** An event as a record for another program, if it tells something new. `names` are the names of the files of the job. */
+export const toRecord = Effect.fnUntraced(function* (event: JobEvent, names: ReadonlyArray<string>) {
+  const about = {
+    event: event._tag as string,
+    ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {})
+  }
+  if (event._tag === "Executing") return { ...about, results: Shown.total(event.status) }
+  if (event._tag === "Notice") return { ...about, message: event.message }
+  // The event `FileCompleted` reports the same completion.
+  if (event._tag === "FileEvent" && event.event._tag === "Completed") return undefined
+  const { _tag: _, event: inner, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
+  const { _tag: kind = "", ...details } = (inner ?? {}) as Schema.JsonObject
+  return {
+    ...about,
+    ...(event._tag === "FileEvent" ? { event: `File${String(kind)}` } : {}),
+    ...("file" in event ? { name: names[event.file] ?? "" } : {}),
+    ...fields,
+    ...details,
+    ...bytesOf(event),
+    ...("event" in event ? bytesOf(event.event) : {})
+  } satisfies Schema.JsonObject
+})
+
+type Files = ReadonlyArray<UploadPlan.Planned>
+
+const decodeAssetId = Schema.decodeUnknownOption(Identifier.AssetId)
+
+const nfc = (path: string | null | undefined): string | undefined => path?.normalize("NFC")
+
+/** Whether the Workspace lacks a file that the Assembly stored, or has it at another path or with another content. */
+const isGone = ({ file, id }: { readonly id: Identifier.AssetId; readonly file: Assembly.File }) =>
+  Dam.get(id).pipe(
+    Effect.map(({ asset }) => {
+      const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
+      const isSame =
+        asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
+      return isMoved || !isSame
+    }),
+    Effect.catchTag("DamResourceNotFound", () => Effect.succeed(true))
+  )
+
+/**
+ * Asks whether the Workspace still has the files that the completed Assembly of an earlier command has stored. If one is
+ * gone, all files are uploaded again. If that is not known, because a request failed, no file is uploaded.
+ */
+export const checkEarlier = (
+  status: Assembly.Status
+): Effect.Effect<{ readonly isGone: boolean; readonly message: string }, never, AssemblyClient> => {
+  const { assembly_id: assembly, results, start_date } = status
+  const stored = Object.values(results ?? {})
+    .flat()
+    .flatMap((file) => Option.toArray(Option.map(decodeAssetId(file.asset_id), (id) => ({ id, file }))))
+  const on = start_date ? ` on ${Shown.createdAt(start_date)} (UTC)` : ""
+  const done = `Already uploaded${on} by Assembly ${assembly}; no file was uploaded again. --restart uploads again`
+  return Effect.match(Effect.filter(stored, isGone, { concurrency: 8 }), {
+    onSuccess: (gone) => {
+      if (gone.length === 0) return { isGone: false, message: done }
+      const name = gone[0]?.file.path ?? gone[0]?.file.name ?? ""
+      const what =
+        stored.length === 1
+          ? `${name} as Assembly ${assembly} stored it`
+          : `${gone.length} of ${stored.length} files, such as ${name}, as Assembly ${assembly} stored them`
+      return { isGone: true, message: `The Workspace no longer has ${what}. Uploading again` }
+    },
+    onFailure: (error) => ({
+      isGone: false,
+      message: `${done}. It is not known whether its files still exist: ${Advice.line(error)}`
+    })
+  })
+}
+
+const columns: ReadonlyArray<Table.Column<Shown.ResultFile>> = [
+  { title: "Step", rank: 3, value: ({ step }) => step },
+  { title: "File", rank: 1, least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
+  {
+    title: "Size",
+    rank: 4,
+    align: "right",
+    value: ({ file }) => (typeof file.size === "number" ? Text.bytes(file.size) : "")
+  },
+  { title: "Asset", rank: 2, value: ({ file }) => file.asset_id ?? "", keep: true },
+  { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "", keep: true, optional: true }
+]
+
+/** After an upload of more files than this, one line with the totals replaces the table of files. */
+const mostListed = 10
+
+const totalOf = (files: Files): string => {
+  const size = UploadPlan.totalSize(files)
+  return `${files.length} ${files.length === 1 ? "file" : "files"}, ${size === undefined ? "an unknown size" : Text.bytes(size)}`
+}
+
+/** Shows the files of the completed Assembly. `progress` is undefined if an earlier command has uploaded the files. */
+export const report = Effect.fnUntraced(function* (
+  files: Files,
+  status: Assembly.Status,
+  progress: Progress.Progress | undefined
+) {
+  const layout = yield* Output.layout
+  // On a terminal, the progress has shown the id. The word and the id are on two lines if the terminal is too narrow.
+  const isShown = layout.width !== undefined && (yield* Output.standardError.columns) > 0
+  const id = isShown ? [] : Text.wrap(`Assembly ${status.assembly_id}`, layout.width ?? Number.POSITIVE_INFINITY)
+  const made = Shown.of(status)
+  if (files.length > mostListed) {
+    const how = progress === undefined ? "uploaded before" : `in ${Text.duration(Progress.elapsed(progress))}`
+    const results = status.results ? `, ${Shown.counted(status)}` : ""
+    return yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...id])
+  }
+  const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
+  if (!isShown) yield* Output.lines<string>(["", ...id])
+  yield* Output.report(Table.render(columns, made.length > 0 ? made : uploads, layout))
+})
+
+/**
+ * Tells a person at a terminal what to do next. If the command has only stored the files (in `folder`), the next
+ * command lists them: a download would only bring the user the same files.
+ */
+export const next = (status: Assembly.Status, folder: string | undefined): Effect.Effect<void> =>
+  folder === undefined ? Shown.suggestFor(status) : Shown.suggest(`results list ${status.assembly_id}`)
+
+/**
+ * Fails if the service has stored a file under another path than its name in `folder`, because it may have replaced
+ * another file. Checks nothing if `folder` contains a variable (`${…}`), or if the Status names no stored path.
+ */
+export const checkPaths = (files: Files, { results }: Assembly.Status, folder: string) => {
+  const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [nfc(path)] : [])))
+  const moved = files.map(({ name }) => nfc(UploadPlan.targetOf(folder, name))).filter((name) => !paths.has(name))
+  return paths.size === 0 || moved.length === 0 || folder.includes("${")
+    ? Effect.void
+    : Effect.fail(
+        Failure.failed(
+          `the service stored ${moved.length} of ${files.length} files under another path than expected, such as ${moved[0]}; the table and --json show the paths`
+        )
+      )
+}
+
+/** Shows what would be uploaded, and where it would be stored. If `folder` is undefined, the Steps decide that. */
+export const rehearse = Effect.fnUntraced(function* (files: Files, folder: string | undefined, isJson: boolean) {
+  const targetOf = ({ name }: UploadPlan.Planned) => (folder === undefined ? name : UploadPlan.targetOf(folder, name))
+  if (isJson) {
+    for (const file of files) {
+      const { name, path, source } = file
+      const target = folder === undefined ? null : targetOf(file)
+      const size = source.size === undefined ? null : toJsonBytes(source.size)
+      yield* Output.jsonLine({ event: "Planned", path, name, target, size })
+    }
+    return
+  }
+  const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
+    { title: "Source", rank: 1, least: 10, value: ({ path }) => path },
+    { title: folder === undefined ? "Name" : "Target", rank: 2, least: 10, value: targetOf },
+    {
+      title: "Size",
+      rank: 3,
+      align: "right",
+      value: ({ source: { size } }) => (size === undefined ? Table.unknown : Text.bytes(size)),
+      keep: true
+    }
+  ]
+  yield* Output.report(Table.render(planned, files, yield* Output.layout))
+  yield* Output.lines<string>(["", `${totalOf(files)}; nothing was uploaded`])
+})

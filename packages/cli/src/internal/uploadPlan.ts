@@ -1,0 +1,281 @@
+/** Which files a command uploads, and under which names. All files are checked before an Assembly is created. */
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as Printable from "@assembly-effect/schema/Printable"
+import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Result from "effect/Result"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import { fstatSync, type Dirent } from "node:fs"
+import { glob } from "node:fs/promises"
+import { devNull } from "node:os"
+import { isatty } from "node:tty"
+import * as Failure from "./failure.ts"
+
+/**
+ * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path that the user
+ * gave, or a path below a given folder or of a pattern. `realPath` is the absolute path without links. For the standard
+ * input, both are `-`.
+ */
+export interface Planned<Source extends UploadSource.UploadSource = UploadSource.UploadSource> {
+  readonly path: string
+  readonly realPath: string
+  readonly name: string
+  readonly source: Source
+}
+
+/** Why a path cannot be uploaded. A line break in a path must not end the line of the message. */
+const problem = (path: string, description: string): Failure.CommandError =>
+  Failure.usage(Printable.escape(`${path}: ${description}`))
+
+const refuse = (path: string, description: string) => Effect.fail(problem(path, description))
+
+const unreadable =
+  (path: string) =>
+  (error: PlatformError.PlatformError): Failure.CommandError => {
+    const { _tag } = error.reason
+    // Node replaces bytes of a path that are not valid UTF-8 with this character, and then cannot open the file.
+    if (_tag === "NotFound" && path.includes("\ufffd"))
+      return problem(path, "the name is not valid UTF-8; rename the file")
+    if (_tag === "NotFound") return problem(path, "no such file")
+    return problem(path, _tag === "PermissionDenied" ? "permission denied" : error.message)
+  }
+
+/** The type of the file or folder at a path. Follows links. For a broken link, the error names its target. */
+const typeOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const info = yield* Effect.result(fs.stat(path))
+  if (Result.isSuccess(info)) return info.success.type
+  const isMissing = info.failure.reason._tag === "NotFound"
+  const target = isMissing ? yield* Effect.option(fs.readLink(path)) : Option.none()
+  if (Option.isNone(target)) return yield* unreadable(path)(info.failure)
+  return yield* refuse(path, `is a link to ${target.value}, which does not exist`)
+})
+
+/** Checks that a file can be read, and makes a source of it. Sends nothing. */
+const open = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const type = yield* typeOf(path)
+  if (type !== "File") return yield* refuse(path, type === "Directory" ? "is a directory" : "is not a file")
+  yield* Effect.mapError(fs.access(path, { readable: true }), unreadable(path))
+  // Several paths may lead to the same file, so the identity of the source has the path without links.
+  const realPath = yield* Effect.mapError(fs.realPath(path), unreadable(path))
+  const source = yield* Effect.mapError(UploadSource.fromPath(realPath), ({ description }) =>
+    problem(path, description)
+  )
+  return { path, name: (yield* Path.Path).basename(path), realPath, source }
+})
+
+/** A file that an argument names. `kept` is its name at the service if `-r` is given, see {@link keptPath}. */
+interface Found {
+  readonly path: string
+  readonly kept: string
+}
+
+/**
+ * The name of a file at the service if `-r` is given. `typed` is the path that the user has typed, and `inside` is the
+ * path of the file below it. If the typed path is absolute or starts with `..`, the name begins with its last part.
+ */
+const keptPath = (path: Path.Path, typed: string, inside = ""): string => {
+  const normal = path.normalize(typed).replaceAll(path.sep, "/").replace(/\/$/, "")
+  const start = path.isAbsolute(typed) || /^\.\.(?:\/|$)/.test(normal) ? path.basename(path.resolve(typed)) : normal
+  return [start === "." ? "" : start, inside.replaceAll(path.sep, "/")].filter((part) => part !== "").join("/")
+}
+
+/** The paths of all files below a folder. An error names the folder or file that cannot be read. */
+const filesBelow = (
+  folder: string
+): Effect.Effect<ReadonlyArray<string>, Failure.CommandError, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const names = yield* Effect.mapError(fs.readDirectory(folder), unreadable(folder))
+    const found: Array<string> = []
+    for (const name of names.toSorted()) {
+      const at = (yield* Path.Path).join(folder, name)
+      if ((yield* typeOf(at)) !== "Directory") found.push(at)
+      else if (yield* Effect.isSuccess(fs.readLink(at))) {
+        // A link may lead to a folder above it, so that the search would not end. If this program skipped the link
+        // silently, the upload would be incomplete.
+        return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
+      } else found.push(...(yield* filesBelow(at)))
+    }
+    return found
+  })
+
+const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
+  const path = yield* Path.Path
+  if ((yield* typeOf(typed)) !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
+  if (!isRecursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
+  const found = yield* filesBelow(typed)
+  if (found.length === 0) return yield* refuse(typed, "the folder contains no files")
+  return found.map((at): Found => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
+})
+
+/** Whether a match is a file or a link to a file, or with `isRecursive` a folder or a link to a folder. */
+const isUpload = (at: string, entry: Dirent, isRecursive: boolean) =>
+  entry.isSymbolicLink()
+    ? Effect.map(typeOf(at), (type) => type === "File" || (isRecursive && type === "Directory"))
+    : Effect.succeed(entry.isFile() || (isRecursive && entry.isDirectory()))
+
+/** The files that match a pattern. With `isRecursive`, the folders that match are included. */
+const matching = (pattern: string, isRecursive: boolean) =>
+  Stream.fromAsyncIterable(glob(pattern, { withFileTypes: true }), () =>
+    problem(pattern, "the pattern cannot be read")
+  ).pipe(
+    Stream.map((entry) => ({ at: `${entry.parentPath}/${entry.name}`, entry })),
+    Stream.filterEffect(({ at, entry }) => isUpload(at, entry, isRecursive)),
+    Stream.map(({ at }) => at),
+    Stream.runCollect
+  )
+
+/** The files that one argument names: a file, a folder, or a pattern that the shell has not expanded. */
+const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (!/[*?[{]/.test(typed) || (yield* Effect.isSuccess(fs.stat(typed)))) return yield* expandOne(typed, isRecursive)
+  const working = path.resolve(".")
+  const matches = yield* matching(typed, isRecursive)
+  const named = matches.map((match) => (path.isAbsolute(typed) ? match : path.relative(working, match))).toSorted()
+  // A folder that matches already contains the matches below it, so these matches are left out.
+  const top = named.filter((one) => !named.some((other) => one.startsWith(other + path.sep)))
+  const found = yield* Effect.forEach(top, (match) => expandOne(match, isRecursive))
+  return found.length === 0 ? yield* refuse(typed, "no file matches") : found.flat()
+})
+
+const standardInputPath = "the standard input (-)"
+
+/**
+ * Fails if the standard input is closed, or is a folder or a device, except a terminal. In these cases, Node reads an
+ * empty input without an error. Node opens the null device if the standard input is closed.
+ */
+const checkStandardInput = Effect.gen(function* () {
+  const input = yield* Effect.try({
+    try: () => fstatSync(0),
+    catch: (error) => problem(standardInputPath, `cannot be read: ${Failure.problemOfCause(error) ?? String(error)}`)
+  })
+  if (input.isDirectory()) return yield* refuse(standardInputPath, "is a folder, not a file or a pipe")
+  if ((input.isCharacterDevice() && !isatty(0)) || input.isBlockDevice()) {
+    return yield* refuse(
+      standardInputPath,
+      `is closed, or is a device such as ${devNull}; pipe the content, as cat does`
+    )
+  }
+})
+
+const ruleOf = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
+
+const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
+
+/** Why the service would refuse a name: the first rule that a part of the name breaks. */
+const nameProblem = (name: string): string | undefined => {
+  if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters"
+  const broken = name
+    .split("/")
+    .map((part) => decodeName(part))
+    .find(Result.isFailure)
+  return broken === undefined ? undefined : `the service refuses this name (${ruleOf(broken.failure)})`
+}
+
+/** The folder of `--path`, without the parts of the path that are empty or `.`. It is empty for the root. */
+export const folderOf = (typed: string): string =>
+  typed
+    .split("/")
+    .filter((part) => part !== "" && part !== ".")
+    .join("/")
+
+/** Why the service would refuse the name of a folder. */
+export const folderProblem = (folder: string): string | undefined => (folder === "" ? undefined : nameProblem(folder))
+
+/** The path of a file in the Workspace. `folder` is the result of {@link folderOf}. */
+export const targetOf = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`)
+
+const decodeTarget = SchemaParser.decodeUnknownResult(DamAsset.DestinationPath)
+
+/** Why the service would refuse the path of a file in the Workspace. A folder with variables (`${…}`) is not checked. */
+const targetProblem = (folder: string | undefined, name: string): string | undefined => {
+  if (folder === undefined || folder.includes("${")) return undefined
+  const decoded = decodeTarget(targetOf(folder, name))
+  return Result.isSuccess(decoded)
+    ? undefined
+    : `the service refuses this path in the Workspace (${ruleOf(decoded.failure)}); shorten --path or the name`
+}
+
+/**
+ * - `paths`: files, folders (with `isRecursive`), patterns, or `-` for the standard input, whose name is `inputName`.
+ * - `folder`: where the Workspace stores the files, see {@link folderOf}. Undefined if Steps decide that.
+ */
+interface Options {
+  readonly paths: ReadonlyArray<string>
+  readonly isRecursive: boolean
+  readonly inputName: string | undefined
+  readonly folder?: string | undefined
+}
+
+/** Two files with the same name could replace each other at the service, which compares names in NFC. */
+const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { folder, isRecursive }: Options) {
+  for (const { name, path } of files) {
+    const rule = nameProblem(name)
+    const broken =
+      rule === undefined
+        ? targetProblem(folder, name)
+        : `${rule}; ${path === "-" ? "give another --name" : "rename the file"}`
+    if (broken !== undefined) return yield* refuse(path, broken)
+  }
+  const same = [...Map.groupBy(files, ({ name }) => name.normalize("NFC"))].find(([, found]) => found.length > 1)
+  if (same === undefined) return files
+  const two = same[1].slice(0, 2).map(({ path }) => path)
+  const advice = isRecursive ? "rename one" : "add -r to keep the folders, or rename one"
+  return yield* Failure.usage(`${two.join(" and ")} have the same name, ${same[0]}: ${advice}`)
+})
+
+const checkInput = ({ inputName, paths }: Options): string | undefined => {
+  const inputs = paths.filter((path) => path === "-").length
+  if (inputs > 1) return "the standard input (-) can be uploaded only once"
+  if (inputs === 1 && inputName === undefined) return "give the standard input (-) a name with --name"
+  return inputs === 0 && inputName !== undefined
+    ? "--name is the name of the standard input; add - to the paths"
+    : undefined
+}
+
+/** The files of the paths, in the order of the paths. With `isRecursive` the names keep the folders. */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const { inputName = "", isRecursive, paths } = options
+  const wrong = checkInput(options)
+  if (wrong !== undefined) return yield* Failure.usage(wrong)
+  const planned = Effect.fnUntraced(function* (typed: string) {
+    if (typed === "-") {
+      yield* checkStandardInput
+      const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
+      return [{ path: "-", realPath: "-", name: inputName, source } satisfies Planned]
+    }
+    return yield* Effect.forEach(yield* expand(typed, isRecursive), ({ kept, path }) =>
+      Effect.map(open(path), (file): Planned => ({ ...file, name: isRecursive ? kept : file.name }))
+    )
+  })
+  const files: ReadonlyArray<Planned> = (yield* Effect.forEach(paths, planned)).flat()
+  // An argument may name a file again that an earlier argument has named.
+  const keys = new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file]))
+  return yield* checkNames([...keys.values()], options)
+})
+
+/** The files, if all of them can be read again. The result is undefined if one of them is the standard input. */
+export const replayable = (
+  files: ReadonlyArray<Planned>
+): ReadonlyArray<Planned<UploadSource.Replayable>> | undefined => {
+  const found = files.flatMap(({ source, ...file }) => (source._tag === "Replayable" ? [{ ...file, source }] : []))
+  return found.length === files.length ? found : undefined
+}
+
+/** The size of all files in bytes. The result is undefined if the size of one file is unknown. */
+export const totalSize = (files: ReadonlyArray<Planned>): bigint | undefined =>
+  files.reduce<bigint | undefined>(
+    (all, { source: { size } }) => (all === undefined || size === undefined ? undefined : all + size),
+    0n
+  )

@@ -1,0 +1,121 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import { columns } from "./support/texts.ts"
+import * as Text from "../src/internal/text.ts"
+import * as Chart from "../src/internal/chart.ts"
+
+const hour = 3_600_000
+const start = DateTime.makeUnsafe("2026-01-01T00:00:00Z").epochMilliseconds
+
+const hourly = (values: ReadonlyArray<number>): Chart.Series["points"] =>
+  values.map((value, index) => ({ at: DateTime.makeUnsafe(start + index * hour), value }))
+
+const series = (values: ReadonlyArray<number>, more: Partial<Chart.Series> = {}): Chart.Series => ({
+  name: "Completed",
+  tone: "completed",
+  format: Text.count,
+  points: hourly(values),
+  ...more
+})
+
+type Options = Parameters<typeof Chart.terminal>[1] & Parameters<typeof Chart.terminal>[2]
+
+const render = (charts: ReadonlyArray<Chart.Series>, { from, granularity, to, ...options }: Options) =>
+  Chart.terminal(charts, { from, to, granularity }, options)
+
+const window = (hours: number) => ({ from: start, to: start + hours * hour, granularity: hour })
+
+describe("Chart.terminal", () => {
+  it("draws bars with the largest value, ticks at calendar times, and an axis that ends now", () => {
+    expect(render([series([0, 1, 4, 12, 8, 2])], { ...window(5.5), width: 60 })).toEqual([
+      "Completed per hour (UTC)",
+      "12 │                  █████",
+      "   │                  █████ ▅▅▅▅▅",
+      "   │            ▃▃▃▃▃ █████ █████",
+      "   │      ▃▃▃▃▃ █████ █████ █████ ▅▅▅▅▅",
+      " 0 └┬─────────────────┬─────────────────",
+      "    Jan 1             03:00          now"
+    ])
+  })
+
+  it("leaves out values that no bar can show", () => {
+    const odd = render([series([-5, 6, Number.POSITIVE_INFINITY, Number.NaN])], { ...window(3.5), width: 60 })
+    expect(odd).toEqual(render([series([0, 6, 0, 0])], { ...window(3.5), width: 60 }))
+    // Both values are in one bar.
+    const [, top] = render([series([-5, 6])], { ...window(240), width: 60 })
+    expect(top).toMatch(/^ *6 │/)
+  })
+
+  it("has the same step and the same place of the axis in all charts", () => {
+    const bytes = series([1024 ** 3], { name: "Uploaded", format: Text.bytes })
+    const lines = render([series(Array.from({ length: 168 }, () => 1)), bytes], { ...window(167), width: 80 })
+    expect(lines.filter((line) => line.includes("per"))).toEqual([
+      "Completed per 6 hours (UTC)",
+      "Uploaded per 6 hours (UTC)"
+    ])
+    const corners = lines.filter((line) => line.includes("└"))
+    expect(new Set(corners.map((line) => line.slice(line.indexOf("└")))).size).toBe(1)
+    expect(new Set(corners.map((line) => line.indexOf("└")))).toEqual(new Set([8]))
+  })
+
+  it("shows the whole window, also without data", () => {
+    const lines = render([series([3])], { ...window(1), from: start - 5 * hour, width: 60 })
+    expect(lines[1]).toBe(`3 │${" ".repeat(30)}█████`)
+  })
+
+  it("shows the smallest value beside the largest", () => {
+    expect(render([series([1, 1_000_000])], { ...window(1.5), width: 60 })[4]).toContain("▁▁▁▁▁ █████")
+  })
+
+  it("paints the bars in the colour of the series", () => {
+    const red = render([series([1], { tone: "failed" })], { ...window(0.5), style: Text.ansi })
+    expect(red[1]).toBe(`1 │${Text.ansi.red("█████")}`)
+  })
+
+  it.each([[[]], [[0, 0]], [[Number.NaN, Number.POSITIVE_INFINITY, -1]]])(
+    "says in one line when there is nothing: %j",
+    (values) => {
+      expect(render([series(values)], window(3))).toEqual(["Completed: none"])
+    }
+  )
+
+  const anyValues = Arbitrary.array(
+    Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 50 })))
+  )
+  const hours = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 91 * 24 }))
+
+  it.prop(
+    "no line is longer than the terminal, and no label is cut",
+    { values: anyValues, hours, width: columns(1) },
+    ({ hours: length, values, width }) => {
+      const lines = render([series(values), series(values, { name: "Uploaded", format: Text.bytes })], {
+        ...window(length),
+        width
+      })
+      for (const line of lines) {
+        expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
+        if (width >= 40) expect(line).not.toContain("…")
+      }
+    }
+  )
+
+  it.prop("a larger value never has a lower bar", { values: anyValues }, ({ values }) => {
+    if (values.length > 57 || values.every((value) => value === 0)) return
+    const height = 4
+    const lines = render([series(values)], { ...window(56), width: 120 })
+    const left = (lines[height + 1] ?? "").indexOf("└") + 1
+    const ink = (index: number) =>
+      lines.slice(1, height + 1).reduce((sum, line) => sum + " ▁▂▃▄▅▆▇█".indexOf(line[left + index] ?? " "), 0)
+    const cells = (lines[height + 1] ?? "").length - left
+    const heights = values.map((_, index) => ink(index * (cells / 57)))
+    values.forEach((value, a) => {
+      values.forEach((other, b) => {
+        if (value > other) expect(heights[a]).toBeGreaterThanOrEqual(heights[b] ?? 0)
+        if (value > 0) expect(heights[a]).toBeGreaterThan(0)
+      })
+    })
+  })
+})

@@ -1,0 +1,44 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/testing/TestClock"
+import { textAtStart } from "../src/internal/launch.ts"
+import * as Journal from "../src/internal/journal.ts"
+
+describe("the journal of the command line", () => {
+  it.effect.each<readonly [Readonly<Record<string, string>>, string | undefined]>([
+    [{ XDG_STATE_HOME: "/state", HOME: "/me" }, "/state/assembly/uploads"],
+    [{ XDG_STATE_HOME: "state", HOME: "/me" }, "/me/.local/state/assembly/uploads"],
+    [{ XDG_STATE_HOME: "", HOME: "", LOCALAPPDATA: "/local" }, "/local/assembly/uploads"],
+    [{ XDG_STATE_HOME: "state", HOME: "me", LOCALAPPDATA: "local" }, undefined]
+  ])("with %j is in %s", ([env, folder]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(Option.getOrUndefined(yield* Journal.usual), folder)
+      assert.strictEqual(textAtStart(["upload"], {}, env).includes("is kept"), folder !== undefined)
+    }).pipe(
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+      Effect.provide(NodeServices.layer)
+    )
+  )
+
+  it.effect("forgets a completed job after a day, so that the same command uploads again", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const services = yield* Layer.build(Journal.layer(Option.some(yield* fs.makeTempDirectoryScoped())))
+      const { assemblies } = Context.get(services, UploadJournal.UploadJournal)
+      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+      yield* assemblies.put("job", { _tag: "Completed", assemblyId, writtenAt: 0 })
+      yield* TestClock.adjust("23 hours")
+      assert.isTrue(Option.isSome(yield* assemblies.get("job")))
+      yield* TestClock.adjust("1 hour")
+      assert.isTrue(Option.isNone(yield* assemblies.get("job")))
+    }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)
+  )
+})

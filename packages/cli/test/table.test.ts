@@ -1,0 +1,207 @@
+import * as Table from "../src/internal/table.ts"
+import { describe, expect, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as CliOutput from "effect/cli/CliOutput"
+import { columns, control, text } from "./support/texts.ts"
+import * as Text from "../src/internal/text.ts"
+
+interface File {
+  readonly name: string
+  readonly size: string
+}
+
+const fileColumns: ReadonlyArray<Table.Column<File>> = [
+  { title: "Name", value: ({ name }) => name },
+  { title: "Size", align: "right", value: ({ size }) => size, keep: true }
+]
+
+const files: ReadonlyArray<File> = [
+  { name: "cat.jpg", size: "12 B" },
+  { name: "ファイル.mp4", size: "1,024 B" }
+]
+
+describe("Table.render", () => {
+  it("aligns columns, counting wide characters as two cells", () => {
+    expect(Table.render(fileColumns, files)).toEqual([
+      "Name             Size",
+      "─────────────────────",
+      "cat.jpg          12 B",
+      "ファイル.mp4  1,024 B"
+    ])
+  })
+
+  it("cuts the widest column of a narrow terminal and keeps the others", () => {
+    expect(Table.render(fileColumns, files, { width: 16 })).toEqual([
+      "Name        Size",
+      "────────────────",
+      "cat.jpg     12 B",
+      "ファイ…  1,024 B"
+    ])
+  })
+
+  it("shows each row as its first cell and the others below it if the columns do not fit, and cuts nothing", () => {
+    expect(Table.render(fileColumns, files, { width: 13 })).toEqual([
+      "cat.jpg",
+      "  Size 12 B",
+      "ファイル.mp4",
+      "  Size 1,024",
+      "  B"
+    ])
+    const identified: ReadonlyArray<Table.Column<string>> = [
+      { title: "Asset", value: (row) => row, keep: true },
+      { title: "About", value: () => "a text of five words", keep: true },
+      { title: "Size", value: () => "–", keep: true },
+      { title: "Created (UTC)", value: () => "2026-01-01", keep: true, short: { title: "Age", value: () => "3d" } }
+    ]
+    const id = "x".repeat(22)
+    expect(Table.render(identified, [id], { width: 24 })).toEqual([id, "  About a text of five", "  words, Age 3d"])
+    expect(Table.render(identified, [], { width: 3, empty: "no assets" })).toEqual(["no…"])
+  })
+
+  it("breaks a cell between words in a column with wrap", () => {
+    const wrapped: ReadonlyArray<Table.Column<string>> = [
+      { title: "Name", value: () => "s3", keep: true },
+      { title: "Fields", value: (row) => row, wrap: true }
+    ]
+    expect(Table.render(wrapped, ["bucket, key, secret"], { width: 18 })).toEqual([
+      "Name  Fields",
+      "─".repeat(18),
+      "s3    bucket, key,",
+      "      secret"
+    ])
+    expect(Table.render(wrapped, ["bucket, a_word_of_many_cells"], { width: 20 })).toEqual([
+      "s3",
+      "  Fields bucket,",
+      "  a_word_of_many_cel",
+      "  ls"
+    ])
+  })
+
+  it("leaves out the least important optional columns, and names them below the table", () => {
+    const optional = fileColumns.map((column, index) => ({ ...column, rank: 2 - index, optional: index === 0 }))
+    expect(Table.render(optional, files, { width: 12 }).slice(0, 5)).toEqual([
+      "   Size",
+      "───────",
+      "   12 B",
+      "1,024 B",
+      "not shown:"
+    ])
+    const ranked: ReadonlyArray<Table.Column<string>> = [
+      { title: "First", value: (row) => row, keep: true },
+      { title: "Third", value: (row) => row, keep: true, rank: 3, optional: true },
+      { title: "Second", value: (row) => row, keep: true, rank: 2, optional: true }
+    ]
+    expect(Table.render(ranked, ["x"], { width: 13 })[0]).toBe("First  Second")
+  })
+
+  it("does not cut a title", () => {
+    const described: ReadonlyArray<Table.Column<File>> = [
+      { title: "ID", value: ({ name }) => name, keep: true },
+      { title: "Description", value: () => "a long description of a file" }
+    ]
+    expect(Table.render(described, files.slice(0, 1), { width: 20 })[0]).toBe("ID       Description")
+    expect(Table.render(described, files.slice(0, 1), { width: 19 })[0]).toBe("cat.jpg")
+  })
+
+  it("uses the short forms before it leaves out a column, and only if the table does not fit", () => {
+    const dated: ReadonlyArray<Table.Column<File>> = [
+      ...fileColumns,
+      { title: "Created (UTC)", value: () => "2026-01-01", short: { title: "Age", value: () => "3d" }, keep: true }
+    ]
+    expect(Table.render(dated, files.slice(0, 1), { width: 28 })[2]).toBe("cat.jpg  12 B  2026-01-01")
+    expect(Table.render(dated, files.slice(0, 1), { width: 27 }).slice(0, 3)).toEqual([
+      "Name     Size  Age",
+      "──────────────────",
+      "cat.jpg  12 B  3d"
+    ])
+  })
+
+  it("has a line below a row for a text that has no column in a narrow terminal", () => {
+    const failed: ReadonlyArray<Table.Column<File>> = [
+      ...fileColumns,
+      { title: "Error", value: ({ size }) => (size === "12 B" ? "a long error" : ""), below: true }
+    ]
+    expect(Table.render(failed, files.slice(0, 1), { width: 27 })[2]).toBe("cat.jpg  12 B  a long error")
+    expect(Table.render(failed, [...files.slice(0, 1), { name: "b", size: "1 B" }], { width: 14 })).toEqual([
+      "Name     Size",
+      "─────────────",
+      "cat.jpg  12 B",
+      "  a long error",
+      "b         1 B"
+    ])
+    expect(Table.render(failed, files.slice(0, 1), { width: 13 }).slice(2)).toEqual([
+      "cat.jpg  12 B",
+      "  a long",
+      "  error"
+    ])
+  })
+
+  it("shows a line if there are no rows", () => {
+    expect(Table.render(fileColumns, [], { empty: "no files" })).toEqual(["Name  Size", "──────────", "no files"])
+  })
+
+  it("shows a row without any text in a narrow terminal", () => {
+    const rows = [
+      { name: "", size: "" },
+      { name: "", size: "" }
+    ]
+    expect(Table.render(fileColumns, rows, { width: 4 })).toEqual(["–", "–"])
+  })
+
+  it("renders no lines without columns", () => {
+    expect(Table.render([], [], { empty: "" })).toEqual(["", "", ""])
+  })
+
+  it("paints after cutting, so colours change no layout", () => {
+    const painted = Table.render(
+      [
+        {
+          title: "Name",
+          value: ({ name }: File) => name,
+          style: (cell, { name }, style) => (name === "cat.jpg" ? style.green(cell) : cell)
+        }
+      ],
+      files,
+      { style: Text.ansi, width: 6 }
+    )
+    expect(painted[2]).toBe("\u001b[32mcat.j…\u001b[39m")
+    expect(painted[3]).toBe("ファ…")
+  })
+
+  it("shows escape sequences instead of obeying them", () => {
+    const rows = [{ name: "\u001b[2Jevil\nname\u202egpj", size: "" }]
+    expect(Table.render(fileColumns, rows)[2]).toBe("\\x1b[2Jevil\\x0aname\\u202egpj")
+  })
+
+  it.prop(
+    "no line is longer than the terminal, whatever the cells hold",
+    { rows: Arbitrary.array(Arbitrary.all([text, text, text]), { maxLength: 8 }), width: columns(1) },
+    ({ rows, width }) => {
+      const lines = Table.render(
+        [
+          { title: "First", value: (row) => row[0] },
+          { title: "Second", align: "right", value: (row) => row[1], keep: true },
+          { title: "第三", value: (row) => row[2], wrap: true },
+          { title: "Below", value: (row) => row[0], below: true }
+        ],
+        rows,
+        { width }
+      )
+      for (const line of lines) {
+        expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
+        expect(line).not.toMatch(control)
+      }
+      expect(lines.length).toBeGreaterThanOrEqual(Math.max(1, rows.length))
+    }
+  )
+
+  it.prop(
+    "with room nothing is cut and right-aligned cells end at one edge",
+    { values: Arbitrary.array(text) },
+    ({ values }) => {
+      const lines = Table.render([{ title: "Value", align: "right", value: (value: string) => `${value}|` }], values)
+      const ends = lines.slice(2).map((line) => CliOutput.displayWidth(line))
+      if (values.length > 0) expect(new Set(ends).size).toBe(1)
+    }
+  )
+})
