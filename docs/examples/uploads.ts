@@ -83,16 +83,6 @@ export const resuming = (target: UploadTarget.UploadTarget, source: UploadSource
   )
 // #endregion
 
-// #region journal
-export const forgetOld = (before: number) =>
-  Effect.gen(function* () {
-    const journal = yield* UploadJournal.UploadJournal
-    for (const { entry, key } of yield* journal.list) {
-      if (entry.writtenAt < before) yield* journal.forget(key)
-    }
-  })
-// #endregion
-
 // #region bandwidth
 /** Uploads all files with at most 1 MB a second together. */
 export const slowly = (target: UploadTarget.UploadTarget, files: ReadonlyArray<UploadSource.UploadSource>) =>

@@ -109,7 +109,6 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       const folder = yield* fs.makeTempDirectoryScoped()
       yield* Examples.resuming(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)), folder)
       assert.strictEqual((yield* fs.readDirectory(folder)).filter((name) => name.endsWith(".json")).length, 1)
-      yield* Examples.forgetOld(0)
     })
   )
 

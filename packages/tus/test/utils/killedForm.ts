@@ -1,0 +1,51 @@
+/**
+ * A process that sends a file in a form with a journal, and reports its start and its outcome. The parent kills it in
+ * between. Arguments: the URL of the service, the Auth Key, its secret, the path of the file, the folder of the journal.
+ */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+
+const [baseUrl = "", key = "", secret = "", path = "", journal = ""] = process.argv.slice(2)
+
+const jobs = Stream.succeed({
+  params: { steps: { ":original": { robot: "/upload/handle" } } },
+  files: [{ source: UploadSource.fromPath(path), filename: "a.bin" }],
+  transport: "form",
+  resend: true,
+  wait: { interval: "20 millis" }
+} as const)
+
+const program = Stream.suspend(() => {
+  process.send?.("begin")
+  return AssemblyUpload.runAll(jobs)
+}).pipe(
+  Stream.runForEach((outcome) =>
+    Effect.sync(() => {
+      const assemblyId = "status" in outcome ? outcome.status.assembly_id : ""
+      process.send?.({ tag: outcome._tag, assemblyId, earlier: outcome.earlier })
+    })
+  ),
+  Effect.provide(
+    AssemblyUpload.layerJournaled.pipe(
+      Layer.provide(UploadJournal.layerFileSystem(journal, { leaseDuration: "2 seconds" })),
+      Layer.provideMerge(AssemblyClient.layer({ baseUrl })),
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) })),
+      Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici))
+    )
+  )
+)
+
+await Effect.runPromise(program)
+process.disconnect()
