@@ -67,7 +67,7 @@ const tagsOf = (...names: ReadonlyArray<string>): ReadonlyMap<string, string> =>
           .slice(1)
       )
       .flatMap((text) => {
-        const [, tag] = /^\w+\s+extends (?:\w+\(\s*)?[^(]*TaggedError<\w+>\(\)\(\s*"(\w+)"/.exec(text) ?? []
+        const [, tag] = /^\w+\s+extends (?:\w+\(\s*)?[^(]*(?:TaggedError|refusal)<\w+>\(\)\(\s*"(\w+)"/.exec(text) ?? []
         return tag === undefined ? [] : [[tag, text] as const]
       })
   )
