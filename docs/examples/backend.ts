@@ -80,10 +80,11 @@ export const backend = (publicUrl: string, inbox = "inbox") => {
 const host = DurableSqlite.layer("backend.db").pipe(Layer.provideMerge(AssemblyNode.layerConfig()))
 
 const main = Effect.gen(function* () {
-  const server = NodeHttpServer.layer(createServer, { port: yield* Config.Port("PORT") })
-  const routes = HttpRouter.serve(backend(yield* Config.String("PUBLIC_URL")))
-  return yield* routes.pipe(Layer.provide([server, host]), Layer.launch)
+  const [url, port] = yield* Effect.all([Config.String("PUBLIC_URL"), Config.Port("PORT")])
+  const server = NodeHttpServer.layer(createServer, { port, gracefulShutdownTimeout: "10 minutes" })
+  // The server listens after the host has begun, because a request without a route would get no answer.
+  return yield* HttpRouter.serve(backend(url)).pipe(Layer.provide(Layer.provideMerge(server, host)), Layer.launch)
 })
 
-// SIGTERM: no new request is accepted, running uploads end, and jobs continue after the next start.
+// SIGTERM: no new request is accepted, running uploads have 10 minutes to end, and jobs continue after the next start.
 if (import.meta.main) NodeRuntime.runMain(main)

@@ -249,7 +249,7 @@ export const make = Effect.fnUntraced(function* <R, Fields = Readonly<Record<str
     options.fields === undefined
       ? // Without a schema, the type `Fields` is that of the texts.
         (texts: Readonly<Record<string, string>>) => Effect.succeed(texts as Fields)
-      : Body.decoded(options.fields)
+      : Body.decoded(options.fields, "Expected before the file")
   const random = yield* SecureRandom.SecureRandom
   const uploading = yield* AssemblyUpload.AssemblyUpload
   const uploads = yield* Watchers.make<string>({

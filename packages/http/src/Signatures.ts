@@ -147,7 +147,7 @@ const readBody = <A>(
       Effect.fromResult(Json.parse(text)),
       (problem) => new Refusal.BodyMalformed({ description: `The body is ${problem}.` })
     )
-    return yield* Body.decoded(schema)(value)
+    return yield* Body.decoded(schema, "Expected a value")(value)
   })
 
 /**

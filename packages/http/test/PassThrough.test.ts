@@ -99,7 +99,7 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
           { _tag: "InvalidInput", field: "album", description: "Expected at most 8 characters" }
         ],
         ["holidays", "2001.5", 400, { _tag: "InvalidInput", field: "year", description: "Expected a whole number" }],
-        ["holidays", undefined, 400, { _tag: "InvalidInput", field: "year", description: "Missing key" }],
+        ["holidays", undefined, 400, { _tag: "InvalidInput", field: "year", description: "Expected before the file" }],
         ["holidays", "1999", 400, { _tag: "InvalidInput", field: "year", description: "This year is closed." }],
         // What was refused is not stored, so the id is free.
         ["holidays", "2001", 200, { uploadId, bytes: 9 }],

@@ -166,6 +166,7 @@ export const Status = named<Status>()(
       region: text,
       template_id: text,
       notify_url: text,
+      fields: lenient(Schema.Record(Schema.String, Schema.Json)),
       expected_tus_uploads: number,
       started_tus_uploads: number,
       finished_tus_uploads: number,

@@ -114,13 +114,17 @@ const decode = (chunks: ReadonlyArray<Uint8Array>): Effect.Effect<string, Refusa
     catch: () => new Refusal.BodyMalformed({ description: "The body is not UTF-8." })
   })
 
-/** Decodes what a user sent. The error names the first field that breaks a rule, and the rule. */
-export const decoded = <A>(schema: Schema.Codec<A, unknown>) => {
+/**
+ * Decodes what a user sent. The error names the first field that breaks a rule, and the rule: `missing` for a field that
+ * is not there.
+ */
+export const decoded = <A>(schema: Schema.Codec<A, unknown>, missing: string) => {
   const run = Schema.decodeUnknownEffect(schema)
   return (value: unknown): Effect.Effect<A, Refusal.InvalidInput> =>
     Effect.mapError(run(value), ({ issue }) => {
       const [{ message, path } = { message: "The body is invalid.", path: [] }] = Input.fromSchemaIssue(issue)
       const field = path.join(".").slice(0, 100)
-      return new Refusal.InvalidInput({ ...(field === "" ? {} : { field }), description: message.slice(0, 500) })
+      const description = message === "Missing key" ? missing : message.slice(0, 500)
+      return new Refusal.InvalidInput({ ...(field === "" ? {} : { field }), description })
     })
 }

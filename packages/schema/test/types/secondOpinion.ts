@@ -37,7 +37,7 @@ type Equals<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 // Ours is stricter in the values of unknown fields only, which lie in these: JSON, where theirs may be anything.
 export const status: Equals<
   Stricter<AssemblyStatus, typeof Assembly.Status.schema.fields>,
-  "results" | "tus_uploads" | "uploads"
+  "fields" | "results" | "tus_uploads" | "uploads"
 > = true
 export const receipt: Equals<
   Stricter<AssemblyStatusTusUpload, typeof Assembly.TusReceipt.schema.fields>,
