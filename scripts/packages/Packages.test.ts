@@ -121,6 +121,6 @@ describe("beside the next patch of Effect", () => {
     const uploaded = await project.node(["node_modules/.bin/assembly", "upload", "cat.jpg"], env)
     expect(uploaded).toMatchObject({ exitCode: 0, output: expect.stringContaining("cat.jpg") })
     const listed = await project.node(["node_modules/.bin/assembly", "list"], env)
-    expect(listed).toMatchObject({ exitCode: 0, output: expect.stringMatching(/completed .* cat\.jpg/) })
+    expect(listed).toMatchObject({ exitCode: 0, output: expect.stringMatching(/completed\s.*\scat\.jpg/) })
   })
 })

@@ -11,7 +11,13 @@ export const names: ReadonlyArray<string> = readdirSync(join(root, "packages"))
   .filter((name) => name !== "testkit")
   .toSorted()
 
-/** The modules of a package that can be imported, without `index`: their paths in `src`, without an extension. */
+/** The packages that export modules. The command line exports none. */
+export const libraries: ReadonlyArray<string> = names.filter((name) => {
+  const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"))
+  return Object.hasOwn(manifest.exports, ".")
+})
+
+/** The modules of a library that can be imported, without `index`: their paths in `src`, without an extension. */
 export const modulesOf = (name: string): ReadonlyArray<string> =>
   globSync("**/*.ts", { cwd: join(root, "packages", name, "src") })
     .map((file) => file.slice(0, -".ts".length))

@@ -5,7 +5,7 @@
 import { join, relative } from "node:path"
 import ts from "typescript-5"
 import type { Project } from "./Foreign.ts"
-import { modulesOf, names } from "./Repository.ts"
+import { libraries, modulesOf } from "./Repository.ts"
 
 interface Value {
   readonly name: string
@@ -47,7 +47,7 @@ const anonymous = new Set(["__type", "__function", "__object"])
 
 export const read = (project: Project): Surface => {
   const scope = join(project.folder, "node_modules", "@assembly-effect")
-  const places = names.flatMap((name) =>
+  const places = libraries.flatMap((name) =>
     modulesOf(name)
       // `bin` runs a program when it is imported.
       .filter((module) => module !== "bin")

@@ -1,12 +1,5 @@
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 
-/** The fields of an error: its tag, the HTTP status of the response, and whether the request was sent. */
-interface Told {
-  readonly _tag: string
-  readonly status?: number
-  readonly sent?: "no" | "maybe"
-}
-
 /**
  * Whether a failure leaves open what the service did: the request may have been sent, and there was either no response
  * or a response whose status does not prove a refusal. A rate limit proves that the service did nothing. For any other
@@ -15,7 +8,15 @@ interface Told {
  * @since 0.1.0
  * @category predicates
  */
-export const isLost = ({ _tag, sent, status }: Told): boolean => {
+export const isLost = ({
+  _tag,
+  sent,
+  status
+}: {
+  readonly _tag: string
+  readonly status?: number
+  readonly sent?: "no" | "maybe"
+}): boolean => {
   switch (_tag) {
     case "InvalidRequest":
     case "RateLimited":

@@ -4,6 +4,8 @@
 import type * as HttpClient from "effect/http/HttpClient"
 import { Pool } from "../internal/filePieces.ts"
 
+export type { Pool }
+
 /** Makes the memory of one upload. A bundle that registers no client does not contain this code. */
 const pools = new WeakMap<HttpClient.HttpClient, () => Pool>()
 
