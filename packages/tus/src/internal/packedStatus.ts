@@ -54,5 +54,18 @@ export const share = (status: Assembly.Status, own: ReadonlyArray<Assembly.File>
   const ofOthers = (status.uploads ?? []).filter((file) => !own.includes(file))
   const others = reached(ofOthers, all)
   const isMine = (file: Assembly.File) => isFrom(mine, file) || !isFrom(others, file)
-  return { ...status, uploads: own, results: Record.map(results, (files) => files.filter(isMine)) }
+  const ids = new Set(own.map(({ tus_upload_url: url }) => uploadIdIn(url)))
+  return {
+    ...status,
+    uploads: own,
+    results: Record.map(results, (files) => files.filter(isMine)),
+    tus_uploads: (status.tus_uploads ?? []).filter(({ upload_url: url }) => ids.has(uploadIdIn(url)))
+  }
 }
+
+/** {@link share} for the uploads with these ids. */
+export const shareOf = (status: Assembly.Status, ids: ReadonlyArray<string>): Assembly.Status =>
+  share(
+    status,
+    (status.uploads ?? []).filter(({ tus_upload_url: url }) => ids.includes(uploadIdIn(url) ?? ""))
+  )

@@ -51,7 +51,7 @@ export const make = Effect.gen(function* () {
     insert: (rows: Arr.NonEmptyReadonlyArray<Row.NewRow>) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        const values = Arr.map(rows, ({ job, key, sources }) => ({
+        const values = Arr.map(rows, ({ job, key, pack, sources }) => ({
           job_key: key,
           attempt: 1,
           state: "Queued",
@@ -60,7 +60,8 @@ export const make = Effect.gen(function* () {
           size: Row.totalSize(sources),
           waited: 0,
           queued_at: now,
-          due_at: now
+          due_at: pack === undefined ? now : null,
+          pack: pack ?? null
         }))
         return yield* sql<Row.Raw>`
         INSERT INTO ${jobs} ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING *`
@@ -68,7 +69,7 @@ export const make = Effect.gen(function* () {
 
     /**
      * Records that the job shall be canceled. A queued job is canceled at once. Returns None if the job is unknown, has
-     * ended, or is already being canceled.
+     * ended, or is already being canceled. A job in a pack is canceled when its pack has ended.
      */
     cancel: (key: string) =>
       Effect.gen(function* () {
@@ -77,7 +78,7 @@ export const make = Effect.gen(function* () {
         UPDATE ${jobs}
         SET state = CASE state WHEN 'Queued' THEN 'Canceled' ELSE 'Canceling' END,
           ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END,
-          due_at = CASE state WHEN 'Queued' THEN NULL ELSE 0 END, waited = 0, waiting = NULL
+          due_at = CASE WHEN state = 'Queued' OR holder IS NOT NULL THEN NULL ELSE 0 END, waited = 0, waiting = NULL
         WHERE job_key = ${key} AND state IN ('Queued', 'Uploading', 'Processing')
         RETURNING *`
       }).pipe(attempting("cancel"), Effect.flatMap(Row.first)),
@@ -93,7 +94,8 @@ export const make = Effect.gen(function* () {
         UPDATE ${jobs}
         SET attempt = attempt + 1, state = 'Queued', job = ${job}, sources = ${Row.encodeSources(sources)},
           size = ${Row.totalSize(sources)}, secret = NULL, assembly = NULL, lookup = NULL, waited = 0,
-          queued_at = ${now}, due_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL
+          queued_at = ${now}, due_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL,
+          pack = NULL, holder = NULL
         WHERE job_key = ${key} AND attempt = ${before} AND state IN ('Failed', 'Canceled')
         RETURNING *`
         // Entries that stay because this process ends here are removed by the next attempt or with the job.
@@ -112,7 +114,7 @@ export const make = Effect.gen(function* () {
 
     /** A page of rows after a key. `next` is the key after which the next page begins. */
     page: (options: { readonly state?: State | undefined; readonly after: string; readonly limit: number }) => {
-      const after = sql`job_key > ${options.after}`
+      const after = sql`attempt > 0 AND job_key > ${options.after}`
       const which = options.state === undefined ? after : sql.and([sql`state = ${options.state}`, after])
       return sql<Row.Raw>`SELECT * FROM ${jobs} WHERE ${which} ORDER BY job_key LIMIT ${options.limit}`.pipe(
         Effect.map((rows) => ({
