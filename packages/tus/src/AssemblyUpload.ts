@@ -444,14 +444,14 @@ export const layerTest = (
     options: Options<unknown>
   ) => Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError> = (sources) => succeeded(sources)
 ): Layer.Layer<AssemblyUpload> => {
+  const sent: Service["send"] = (options, sources, emit) =>
+    AssemblyUploadEvent.result(Test.told(answer(sources, options), emit))
   const answered: Service["run"] = (options, emit) =>
-    Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) =>
-      AssemblyUploadEvent.result(Test.told(answer(sources, options), emit))
-    )
+    Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) => sent(options, sources, emit))
   return Layer.succeed(AssemblyUpload, {
     run: answered,
     outcome: (options, emit) => Effect.map(answered(options, emit), completed),
     open: PackedJobs.open,
-    send: (options, _, emit) => answered(options, emit)
+    send: sent
   })
 }

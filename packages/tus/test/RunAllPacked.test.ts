@@ -1,6 +1,7 @@
 /**
  * Jobs that share Assemblies: each has its own outcome with its own files, and one that fails is found among the others.
  */
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -52,7 +53,7 @@ const jobOf = (batch: string, row: number, steps: object = hashing, filename = "
     data: { row, hashes: contents.map(sha256) },
     params: { steps, fields: { batch } } as Assembly.CreateParams,
     files: contents.map((text) => ({
-      source: UploadSource.fromBytes(new TextEncoder().encode(text), { identity: text }),
+      source: UploadSource.fromBytes(new TextEncoder().encode(text)),
       filename
     })),
     wait: { interval: "10 millis" } as const
@@ -166,6 +167,29 @@ layer(live, { excludeTestServices: true })("AssemblyUpload.runAll with packing",
         outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
         ["Completed", "Completed", "Completed", "FilesFailed", "Completed", "InvalidRequest", "Completed", "Completed"]
       )
+    })
+  )
+
+  effect("an error that is not about a file ends every job of its pack, and the pack is not divided", () =>
+    Effect.gen(function* () {
+      let assemblies = 0
+      const refused = new ApiError.AuthenticationFailed({
+        operation: "Assemblies.create",
+        status: 401,
+        description: "no such key"
+      })
+      const answer = () => {
+        assemblies++
+        return Stream.fail(refused)
+      }
+      const jobs = Array.from({ length: 100 }, (_, row) => jobOf("refused", row))
+      const outcomes = yield* Stream.fromIterable(jobs).pipe(
+        AssemblyUpload.runAll({ packing }),
+        Stream.runCollect,
+        Effect.provide(AssemblyUpload.layerTest(answer))
+      )
+      assert.isTrue(outcomes.every((outcome) => outcome._tag === "Failed" && outcome.error === refused))
+      assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
     })
   )
 

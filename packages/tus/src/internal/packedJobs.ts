@@ -2,12 +2,12 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import type * as Result from "effect/Result"
+import * as Result from "effect/Result"
 import { type AssemblyUploadError, DeliveryMismatch, FilesFailed } from "../AssemblyUploadError.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyOptions from "./assemblyOptions.ts"
-import type { Delivered, Options as Job, Proof } from "./job.ts"
+import type { Delivered, Options as Job, Verify } from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import { uploadsAtOnce } from "./packingOptions.ts"
 import * as Policy from "./policy.ts"
@@ -29,7 +29,7 @@ export interface Opened {
 export interface Service {
   readonly open: <R>(options: Job<R>) => Effect.Effect<Opened, AssemblyUploadError, R>
   readonly send: (
-    options: Job,
+    options: Job<unknown>,
     sources: ReadonlyArray<UploadSource>,
     emit: AssemblyFiles.Emit
   ) => Effect.Effect<Assembly.Status, AssemblyUploadError>
@@ -49,91 +49,88 @@ export const isOfJob = (error: AssemblyUploadError): boolean =>
   error._tag === "SourceFailed" ||
   (error._tag === "FilesFailed" && error.files.some((file) => file.outcome === "Failed" && !Policy.canHeal(file.error)))
 
-/** The error of a pack, with the files of one job only. */
-export const ownError = (error: AssemblyUploadError, start: number, end: number): AssemblyUploadError =>
-  error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: error.files.slice(start, end) }) : error
+/** The result of one job. */
+export type JobResult = Result.Result<Assembly.Status, AssemblyUploadError>
 
-/** What becomes of one job of a completed Assembly. */
-export type Checked = Result.Result<Assembly.Status, AssemblyUploadError>
+type Jobs<J> = Arr.NonEmptyReadonlyArray<{ readonly job: J; readonly opened: Opened }>
 
-/** Runs the jobs of a pack in one Assembly. Returns the result of each job. */
-export const together = <J extends Job<unknown>>(
-  service: Service,
-  pack: Arr.NonEmptyReadonlyArray<{ readonly job: J; readonly opened: Opened }>,
-  emit: AssemblyFiles.Emit
-): Effect.Effect<ReadonlyArray<Checked>, AssemblyUploadError> =>
+const notListed = ({ assembly_id: assemblyId }: Assembly.Status, filename: string) =>
+  new DeliveryMismatch({ assemblyId, filename, field: "upload", expected: "the file", actual: "no such file" })
+
+/** The files of a completed Assembly, in the order of the files of its jobs. A form has no URLs, so `sums` finds them. */
+const findAll = (
+  { uploads = [] }: Assembly.Status,
+  delivered: ReadonlyArray<Delivered>,
+  sums: ReadonlyArray<DeliveryProof.Summed<UploadSource>> | undefined
+) =>
   Effect.gen(function* () {
-    const { data: _, ...shared } = Arr.headNonEmpty(pack).job as J & { readonly data?: unknown }
-    const isForm = shared.transport === "form"
-    const verify = shared.verify ?? (isForm ? DeliveryProof.md5 : undefined)
-    const proofs = yield* Effect.forEach(pack, ({ opened }): Effect.Effect<Proof> =>
-      verify === undefined
-        ? Effect.succeed({ sources: opened.sources, check: () => Effect.void })
-        : verify(opened.sources)
-    )
-    // A form has no URLs. So a file is found by its MD5, if another file has the same names.
-    const sums = isForm
-      ? yield* Effect.forEach(
-          proofs.flatMap(({ sources }) => sources),
-          DeliveryProof.summed
-        )
-      : undefined
-    const sources = sums?.map(({ source }) => source) ?? proofs.flatMap((proof) => proof.sources)
-    const files = pack.flatMap(({ job, opened }) =>
-      job.files.flatMap((file, index) => {
-        const source = opened.sources[index]
-        return source === undefined ? [] : [{ ...file, source }]
+    let left = uploads ?? []
+    return yield* Effect.forEach(delivered, (file, index) =>
+      Effect.map(sums?.[index]?.total ?? Effect.undefined, (total) => {
+        const found = PackedStatus.fileOf(left, file, total?.md5hash)
+        left = left.filter((other) => other !== found)
+        return found
       })
     )
-    let delivered: ReadonlyArray<Delivered> = []
-    const status = yield* service.send(
-      {
-        ...shared,
-        files,
-        concurrency: shared.concurrency ?? uploadsAtOnce,
-        cancelOnInterrupt: true,
-        verify: (given) =>
-          Effect.succeed({
-            sources: given,
-            check: (_status, all) =>
-              Effect.sync(() => {
-                delivered = all
-              })
-          })
-      },
-      sources,
-      emit
+  })
+
+/**
+ * Runs jobs with equal options in one Assembly, and returns the result of each job. Fails if the Assembly failed because
+ * of one of the jobs.
+ */
+export const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>, emit: AssemblyFiles.Emit) =>
+  Effect.gen(function* () {
+    const options = Arr.headNonEmpty(jobs).job
+    const isForm = options.transport === "form"
+    const starts = Arr.scan(jobs, 0, (sum, { job }) => sum + job.files.length)
+    const ofJob = <A>(all: ReadonlyArray<A>, index: number) => all.slice(starts[index], starts[index + 1])
+    const verify = options.verify ?? (isForm ? DeliveryProof.md5 : undefined)
+    const proofs = yield* Effect.forEach(
+      jobs,
+      ({ opened: { sources } }) => verify?.(sources) ?? Effect.succeed({ sources, check: () => Effect.void })
     )
-    let left = status.uploads ?? []
-    const found: Array<Assembly.File | undefined> = []
-    for (const [index, file] of delivered.entries()) {
-      const total = sums === undefined ? undefined : yield* sums[index]?.total ?? Effect.undefined
-      const own = PackedStatus.fileOf(left, file, total?.md5hash)
-      left = left.filter((other) => other !== own)
-      found.push(own)
+    const observed = proofs.flatMap(({ sources }) => sources)
+    const sums = isForm ? yield* Effect.forEach(observed, DeliveryProof.summed) : undefined
+    let delivered: ReadonlyArray<Delivered> = []
+    const noting: Verify = (sources) =>
+      Effect.succeed({
+        sources,
+        check: (_, files) =>
+          Effect.sync(() => {
+            delivered = files
+          })
+      })
+    const pack: Job<unknown> = {
+      ...options,
+      files: jobs.flatMap(({ job }) => job.files),
+      concurrency: options.concurrency ?? uploadsAtOnce,
+      onFailure: "cancel",
+      cancelOnInterrupt: true,
+      verify: noting
     }
-    let start = 0
-    return yield* Effect.forEach(Arr.zip(pack, proofs), ([{ job }, proof]) => {
-      const from = start
-      start += job.files.length
-      const own = found.slice(from, start)
-      const missing = own.indexOf(undefined)
-      const view = PackedStatus.share(
+    const sent = yield* Effect.result(service.send(pack, sums?.map(({ source }) => source) ?? observed, emit))
+    if (Result.isFailure(sent)) {
+      const error = sent.failure
+      if (isOfJob(error)) return yield* Effect.fail(error)
+      return jobs.map((_, index): JobResult =>
+        Result.fail(
+          error._tag === "FilesFailed" ? new FilesFailed({ ...error, files: ofJob(error.files, index) }) : error
+        )
+      )
+    }
+    const status = sent.success
+    const found = yield* findAll(status, delivered, sums)
+    return yield* Effect.forEach(Arr.zip(jobs, proofs), ([{ job }, proof], index) => {
+      const uploads = ofJob(found, index)
+      const own = PackedStatus.share(
         status,
-        own.filter((file) => file !== undefined)
+        uploads.filter((file) => file !== undefined)
       )
-      return Effect.result(
-        missing === -1
-          ? Effect.as(proof.check(view, delivered.slice(from, start)), view)
-          : Effect.fail(
-              new DeliveryMismatch({
-                assemblyId: status.assembly_id,
-                filename: job.files[missing]?.filename ?? "",
-                field: "upload",
-                expected: "the file",
-                actual: "no such file"
-              })
-            )
-      )
+      const missing = job.files[uploads.indexOf(undefined)]
+      const checked: Effect.Effect<void, AssemblyUploadError> =
+        missing === undefined
+          ? proof.check(own, ofJob(delivered, index))
+          : Effect.fail(notListed(status, missing.filename))
+      return Effect.result(Effect.as(checked, own))
     })
   })

@@ -2,7 +2,6 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -13,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as Form from "./form.ts"
 import type { Options as Job, Outcome } from "./job.ts"
-import { type Checked, isOfJob, type Opened, ownError, type Service, together } from "./packedJobs.ts"
+import { isOfJob, type JobResult, type Opened, type Service, together } from "./packedJobs.ts"
 import * as Packing from "./packing.ts"
 import { limitsOf, type Options } from "./packingOptions.ts"
 
@@ -58,29 +57,24 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   const places = yield* Semaphore.make(assemblies)
   const queues = MutableHashMap.empty<object, Queue<J>>()
 
-  const end = (one: Waiting<J>, result: Checked) =>
-    Effect.gen(function* () {
-      const { earlier, job, opened, outcome } = one
-      if (Result.isSuccess(result)) yield* opened.completed(result.success.assembly_id)
-      yield* Deferred.succeed(
-        outcome,
-        Result.isSuccess(result)
-          ? { job, earlier, _tag: "Completed", status: result.success }
-          : { job, earlier, _tag: "Failed", error: result.failure }
-      )
-    })
-
-  const endAll = (jobs: ReadonlyArray<Waiting<J>>, resultOf: (index: number) => Checked) =>
-    Effect.forEach(jobs, (one, index) => end(one, resultOf(index)), { discard: true })
+  const end = ({ earlier, job, opened, outcome }: Waiting<J>, result: JobResult) =>
+    Result.isFailure(result)
+      ? Deferred.succeed(outcome, { job, earlier, _tag: "Failed", error: result.failure })
+      : Effect.andThen(
+          opened.completed(result.success.assembly_id),
+          Deferred.succeed(outcome, { job, earlier, _tag: "Completed", status: result.success })
+        )
 
   /** Runs a job that is alone in its pack. */
-  const single = (one: Waiting<J>) =>
-    Effect.map(alone(one.job), (outcome) => {
-      Deferred.doneUnsafe(one.outcome, Effect.succeed({ ...outcome, earlier: [...one.earlier, ...outcome.earlier] }))
-      return outcome._tag === "Died" || (outcome._tag === "Failed" && isOfJob(outcome.error))
-    })
+  const single = ({ earlier, job, outcome }: Waiting<J>) =>
+    Effect.flatMap(alone(job), (own) =>
+      Effect.as(
+        Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] }),
+        own._tag === "Died" || (own._tag === "Failed" && isOfJob(own.error))
+      )
+    )
 
-  /** Runs a pack, and returns whether it failed because of one of its jobs. */
+  /** Runs a pack, and returns whether it failed because of one of its jobs. A defect may come from a job too. */
   const shared = (jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>) =>
     Effect.gen(function* () {
       let created: Assembly.AssemblyId | undefined
@@ -91,17 +85,9 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
         })
       )
       if (Exit.isSuccess(exit)) {
-        yield* endAll(jobs, (index) => Arr.getUnsafe(exit.value, index))
-        return false
-      }
-      const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-      if (error !== undefined && !isOfJob(error)) {
-        const ends = jobs.map((_, index) => filesOf(jobs.slice(0, index + 1)))
-        yield* endAll(jobs, (index) => Result.fail(ownError(error, ends[index - 1] ?? 0, ends[index] ?? 0)))
-        return false
-      }
-      if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
-      return true
+        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), { discard: true })
+      } else if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
+      return Exit.isFailure(exit)
     })
 
   const run = (queue: Queue<J>, pack: Packing.Pack<Waiting<J>>): Effect.Effect<void, never, R> =>
