@@ -124,8 +124,9 @@ export const make = (options: Options) => {
     })
 
   /**
-   * Runs the attempt until all bytes are stored, and records this: `AssemblyUpload` creates the Assembly and sends the bytes. Its journal
-   * is in the database, so a later runner continues where this one ended.
+   * Runs the attempt until all bytes are stored, and records this: `AssemblyUpload` creates the Assembly and sends the
+   * bytes. Its journal is in the database, so a later runner continues where this one ended. Returns false if the runner
+   * has lost the attempt.
    */
   const transfer = (row: Row, claim: Claim, permits: Semaphore.Semaphore) =>
     Effect.gen(function* () {
