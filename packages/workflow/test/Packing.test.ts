@@ -1,5 +1,6 @@
 /** Durable jobs that share Assemblies: one claim and one notification for many jobs, and one outcome for each job. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
@@ -20,7 +21,12 @@ const hashing = {
 const waiting = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
 
 /** Jobs with one small file each, and the SHA-256 of each file. */
-const jobsIn = (path: string, batch: string, count: number, more: { steps?: object; poison?: number } = {}) =>
+const jobsIn = (
+  path: string,
+  batch: string,
+  count: number,
+  more: { steps?: DurableJob.Job["params"]["steps"]; poison?: number } = {}
+) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const hashes = new Map<string, string>()
@@ -32,15 +38,15 @@ const jobsIn = (path: string, batch: string, count: number, more: { steps?: obje
         hashes.set(key, sha256(bytes))
         yield* Effect.orDie(fs.writeFile(`${path}/${key}`, bytes))
         const filename = row === more.poison ? "poison.bin" : "photo.bin"
-        const params = { steps: (more.steps ?? hashing) as typeof steps, fields: { batch } }
+        const params = { steps: more.steps ?? hashing, fields: { batch } }
         return { key, params, files: [{ source: DurableJob.path(`${path}/${key}`), filename }] }
       })
     )
     return { jobs, hashes }
   })
 
-const startAll = (jobs: ReadonlyArray<DurableJob.Job>) =>
-  Durable.startAll(Stream.fromIterable(jobs), { packing }).pipe(
+const startAll = (jobs: ReadonlyArray<DurableJob.Job>, options: Durable.AllOptions = { packing }) =>
+  Durable.startAll(Stream.fromIterable(jobs), options).pipe(
     Stream.runForEach((outcome) => Effect.sync(() => assert.strictEqual(outcome._tag, "Started")))
   )
 
@@ -137,7 +143,28 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
       yield* until(statesOf, (states) => states.every((state) => state === "Processing")).pipe(withRunner(database))
       const entries = yield* assembliesOf("handed")
       assert.strictEqual(entries.filter(({ ok }) => ok !== "ASSEMBLY_CANCELED").length, 1)
-      yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(id as never)))
+      yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
+    })
+  )
+
+  effect("a job that waits for its pack is Queued and canceled at once; a full pack does not wait", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
+      const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
+      yield* Effect.gen(function* () {
+        yield* startAll(jobs.slice(0, 2), patient)
+        const canceled = yield* Durable.cancel("full 00000")
+        assert.strictEqual(canceled.state, "Canceled")
+        yield* startAll(jobs.slice(2, 4), patient)
+        const states = ["Canceled", "Processing", "Processing", "Processing"]
+        yield* until(statesOf, (all) => String(all) === String(states))
+        yield* startAll(jobs.slice(4), patient)
+        assert.strictEqual((yield* Durable.status("full 00004")).state, "Queued")
+        const entries = yield* assembliesOf("full")
+        assert.strictEqual(entries.length, 1)
+        yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
+      }).pipe(withRunner(database))
     })
   )
 
