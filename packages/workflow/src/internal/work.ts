@@ -20,6 +20,7 @@ import type { Claim, Claims } from "./claims.ts"
 import * as Failure from "./failure.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Journal from "./journal.ts"
+import * as Metrics from "./metrics.ts"
 import type { Outage } from "./outage.ts"
 import type { Quota } from "./quota.ts"
 import type { Row } from "./row.ts"
@@ -81,7 +82,10 @@ export const make = (options: Options) => {
   const end = (
     claim: Pick<Claim, "key" | "runner">,
     ...how: Parameters<typeof claims.end> extends [unknown, ...infer Rest] ? Rest : never
-  ) => Effect.flatMap(retrying(claims.end(claim, ...how)), (hasEnded) => (hasEnded ? ended(claim.key) : Effect.void))
+  ) =>
+    Effect.flatMap(retrying(claims.end(claim, ...how)), (hasEnded) =>
+      hasEnded ? Effect.andThen(Metrics.ended(how[0]), ended(claim.key)) : Effect.void
+    )
 
   /** Reads the row again: the entry of the Assembly may have been written since. */
   const reread = (row: Row, runner: string) => retrying(claims.find(claimOf(row, runner)))
