@@ -1,0 +1,161 @@
+/**
+ * The rules of packing: which jobs share an Assembly, what follows a failure, and how large the next pack is. The driver
+ * of these tests has an event queue of its own, as a simulation has.
+ */
+import * as Packing from "../src/internal/packing.ts"
+import { assert, describe, it } from "@effect/vitest"
+import * as Arr from "effect/Array"
+import * as Schema from "effect/Schema"
+
+interface Job extends Packing.Item {
+  readonly id: number
+  readonly key: string
+  readonly isPoison: boolean
+}
+
+const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** Runs one pack after another, and returns how many Assemblies ran, and how each job ended. */
+const resolve = (first: ReadonlyArray<Packing.Pack<Job>>) => {
+  const ended = new Map<Job, boolean>()
+  const queue = [...first]
+  let assemblies = 0
+  for (let pack = queue.pop(); pack !== undefined; pack = queue.pop()) {
+    assemblies++
+    const hasFailed = pack.jobs.some(({ isPoison }) => isPoison)
+    if (!hasFailed || pack.jobs.length === 1) {
+      for (const job of pack.jobs) {
+        assert.isFalse(ended.has(job), "a job has two outcomes")
+        ended.set(job, !hasFailed)
+      }
+    }
+    queue.push(...(hasFailed ? Packing.failed(pack) : Packing.completed(pack)))
+  }
+  return { assemblies, ended }
+}
+
+const jobsOf = (count: number, isPoison: (id: number) => boolean): Arr.NonEmptyReadonlyArray<Job> =>
+  Arr.makeBy(count, (id) => ({ id, key: "a", isPoison: isPoison(id), files: 1, bytes: 1, at: 0 }))
+
+describe("packing", () => {
+  it.prop(
+    "every job waits at most `within`, and is in one final pack of its key within the maxima, and only poison fails",
+    {
+      arrivals: Schema.Array(
+        Schema.Struct({
+          pause: between(0, 30),
+          key: Schema.Literals(["a", "b", "c"]),
+          files: between(1, 4),
+          bytes: between(0, 12),
+          poison: between(0, 9)
+        })
+      ).check(Schema.isMaxLength(60)),
+      limits: Schema.Struct({ files: between(1, 12), bytes: between(1, 40), within: between(0, 100) })
+    },
+    ({ arrivals, limits }) => {
+      let now = 0
+      const jobs = arrivals.map(({ pause, poison, ...rest }, id): Job => {
+        now += pause
+        return { ...rest, id, at: now, isPoison: poison === 0 }
+      })
+      const ended = new Map<Job, boolean>()
+      const waiting = new Map<string, ReadonlyArray<Job>>()
+      const seen = new Map<string, Packing.Seen>()
+      const takeAll = (key: string, time: number) => {
+        const queue = waiting.get(key) ?? []
+        const before = seen.get(key) ?? Packing.unseen
+        const [taken, rest] = Arr.splitAt(queue, Packing.ready(queue, limits, before, time))
+        waiting.set(key, rest)
+        if (!Arr.isReadonlyArrayNonEmpty(taken)) return
+        const files = taken.reduce((sum, job) => sum + job.files, 0)
+        assert.isTrue(taken.every((job) => job.key === key && time <= Packing.dueAt(job, limits)))
+        if (taken.length > 1) {
+          assert.isAtMost(files, Packing.size(before, limits))
+          assert.isAtMost(
+            taken.reduce((sum, { bytes }) => sum + bytes, 0),
+            limits.bytes
+          )
+        }
+        const pack = Packing.make(taken)
+        const resolved = resolve([pack])
+        for (const [job, isGood] of resolved.ended) ended.set(job, isGood)
+        assert.strictEqual(resolved.ended.size, taken.length)
+        const hasFailed = taken.some(({ isPoison }) => isPoison)
+        seen.set(key, Packing.remember(before, pack, files, hasFailed))
+        takeAll(key, time)
+      }
+      /** What is due before a time, the earliest first. */
+      const runUntil = (time: number) => {
+        for (;;) {
+          const [next] = [...waiting.values()]
+            .flatMap(([first]) => (first === undefined ? [] : [first]))
+            .toSorted((a, b) => a.at - b.at)
+          if (next === undefined || Packing.dueAt(next, limits) > time) return
+          takeAll(next.key, Packing.dueAt(next, limits))
+        }
+      }
+      for (const job of jobs) {
+        runUntil(job.at)
+        waiting.set(job.key, [...(waiting.get(job.key) ?? []), job])
+        takeAll(job.key, job.at)
+      }
+      runUntil(Infinity)
+      assert.strictEqual(ended.size, jobs.length)
+      for (const [job, isGood] of ended) assert.strictEqual(isGood, !job.isPoison)
+    }
+  )
+
+  it("one poison file of n is alone after at most 2·log2(n) + 1 further Assemblies, for each n and each place", () => {
+    for (let count = 1; count <= 100; count++) {
+      for (let place = 0; place < count; place++) {
+        const { assemblies, ended } = resolve([Packing.make(jobsOf(count, (id) => id === place))])
+        assert.isAtMost(assemblies - 1, 2 * Math.log2(count) + 1, `${place} of ${count}`)
+        assert.deepStrictEqual(
+          [...ended].filter(([, isGood]) => !isGood).map(([{ id }]) => id),
+          [place]
+        )
+      }
+    }
+  })
+
+  it.prop(
+    "any poison files: exactly these fail, with fewer than 2·n Assemblies",
+    { poison: Schema.Array(Schema.Boolean).check(Schema.isMinLength(1), Schema.isMaxLength(100)) },
+    ({ poison }) => {
+      const { assemblies, ended } = resolve([Packing.make(jobsOf(poison.length, (id) => poison[id] === true))])
+      assert.deepStrictEqual(
+        [...ended].toSorted(([a], [b]) => a.id - b.id).map(([, isGood]) => !isGood),
+        poison
+      )
+      assert.isBelow(assemblies, 2 * poison.length)
+    }
+  )
+
+  it.each([
+    [0, 100],
+    [0.001, 100],
+    [0.01, 46],
+    [0.1, 4],
+    [1, 1]
+  ])("poison rate %d: packs of about %d files, and 100 again when it has gone", (rate, best) => {
+    const limits = { files: 100 }
+    // The same sequence in each run; the numbers are spread evenly over [0, 1).
+    let state = 1
+    const next = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
+    const sizes: Array<number> = []
+    let seen = Packing.unseen
+    const run = (p: number) => {
+      const files = Packing.size(seen, limits)
+      sizes.push(files)
+      const hasFailed = Arr.makeBy(files, next).some((chance) => chance < p)
+      seen = Packing.remember(seen, { isHalf: false }, files, hasFailed)
+    }
+    for (let pack = 0; pack < 4000; pack++) run(rate)
+    const late = sizes.slice(2000)
+    const mean = late.reduce((sum, files) => sum + files, 0) / late.length
+    assert.isAtLeast(mean, best / 1.5)
+    assert.isAtMost(mean, best * 1.5)
+    for (let pack = 0; pack < 1000; pack++) run(0)
+    assert.strictEqual(Packing.size(seen, limits), 100)
+  })
+})
