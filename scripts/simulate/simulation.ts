@@ -5,6 +5,7 @@
  */
 import * as Pacing from "@assembly-effect/api/unstable/Pacing"
 import * as Arr from "effect/Array"
+import * as MutableList from "effect/MutableList"
 import * as Packing from "../../packages/tus/src/internal/packing.ts"
 
 /** `poison`: the part of the files whose Assembly fails. Without `packing`, each file has an Assembly of its own. */
@@ -114,37 +115,26 @@ const makeEvents = () => {
   }
 }
 
-/** A list from whose beginning is taken, without moving the rest. */
-const makeQueue = <A>() => {
-  let items: Array<A> = []
-  let begun = 0
-  return {
-    add: (item: A) => void items.push(item),
-    take: (): A | undefined => {
-      const item = items[begun]
-      if (item !== undefined) begun++
-      if (begun > 1000 && begun > items.length / 2) {
-        items = items.slice(begun)
-        begun = 0
-      }
-      return item
-    },
-    size: () => items.length - begun,
-    oldest: () => items[begun]
-  }
+/** Takes the first of a list, or undefined. */
+const first = <A>(list: MutableList.MutableList<A>): A | undefined => {
+  const item = MutableList.take(list)
+  return item === MutableList.Empty ? undefined : item
 }
 
 /** The quotas as the service counts them. */
 const makeService = () => {
-  const created = makeQueue<number>()
+  /** When the last Assemblies were created. The next creation replaces the oldest. */
+  const created = new Float64Array(quota).fill(-Infinity)
+  let next = 0
   let running = 0
   return {
     /** Creates an Assembly and returns 0, or returns how long to wait. */
     create: (now: number): number => {
-      while ((created.oldest() ?? Infinity) <= now - minute) created.take()
-      if (created.size() >= quota) return Math.ceil(((created.oldest() ?? now) + minute - now) / 1000) * 1000
+      const wait = (created[next] ?? 0) + minute - now
+      if (wait > 0) return Math.ceil(wait / 1000) * 1000
       if (running >= quota) return 1000
-      created.add(now)
+      created[next] = now
+      next = (next + 1) % quota
       running++
       return 0
     },
@@ -155,7 +145,7 @@ const makeService = () => {
 interface Runner {
   places: number
   sending: number
-  readonly files: ReturnType<typeof makeQueue<() => void>>
+  readonly files: MutableList.MutableList<() => void>
 }
 
 export const simulate = ({ files, packing, poison, runners, seed }: Scenario): Report => {
@@ -177,11 +167,11 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
   let pausedUntil = 0
   let free = quota
   let isTimed = false
-  const forPlace = makeQueue<() => void>()
-  const forToken = makeQueue<() => void>()
+  const forPlace = MutableList.make<() => void>()
+  const forToken = MutableList.make<() => void>()
   const turn = () => {
     isTimed = false
-    while (forToken.size() > 0) {
+    while (forToken.length > 0) {
       bucket = Pacing.refilled(bucket, pace, now)
       const next = now < pausedUntil ? pausedUntil : bucket.tokens > 0 ? now : bucket.at + pace.interval
       if (next > now) {
@@ -189,33 +179,33 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
         return events.add(next, turn)
       }
       bucket = { ...bucket, tokens: bucket.tokens - 1 }
-      forToken.take()?.()
+      first(forToken)?.()
     }
   }
   const withToken = (run: () => void) => {
-    forToken.add(run)
+    MutableList.append(forToken, run)
     if (!isTimed) turn()
   }
   const withPlace = (run: () => void) => {
-    if (free === 0) return forPlace.add(run)
+    if (free === 0) return MutableList.append(forPlace, run)
     free--
     run()
   }
   const releasePlace = () => {
     free++
-    const next = forPlace.take()
+    const next = first(forPlace)
     if (next !== undefined) withPlace(next)
   }
 
   // The queue: the parts of failed packs are due since their pack was, so they come first.
   let begun = 0
   let seen = Packing.unseen
-  const parts = makeQueue<Packing.Pack<number>>()
+  const parts = MutableList.make<Packing.Pack<number>>()
   const waiting = function* () {
     for (let file = begun; file < files; file++) yield { files: 1, bytes: sizes[file] ?? 0, at: 0 }
   }
   const nextPack = (): Packing.Pack<number> | undefined => {
-    const part = parts.take()
+    const part = first(parts)
     if (part !== undefined || begun === files) return part
     const count = Packing.ready(waiting(), limits, seen, now)
     if (count === 0) return undefined
@@ -223,7 +213,7 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
     return Packing.make(Arr.makeBy(count, (index) => begun - count + index))
   }
 
-  const all = Arr.makeBy(runners, (): Runner => ({ places: uploads, sending: 0, files: makeQueue() }))
+  const all = Arr.makeBy(runners, (): Runner => ({ places: uploads, sending: 0, files: MutableList.make() }))
   const idle = new Set(all)
   const wake = () => {
     for (const runner of idle) {
@@ -259,7 +249,7 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
     let left = pack.jobs.length
     for (const job of pack.jobs) {
       const size = sizes[job] ?? 0
-      runner.files.add(() => {
+      MutableList.append(runner.files, () => {
         report.sent++
         report.bytes += size
         report.requests += size > inCreation ? 2 : 1
@@ -276,9 +266,9 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
     send(runner)
   }
   const send = (runner: Runner) => {
-    while (runner.sending < uploads && runner.files.size() > 0) {
+    while (runner.sending < uploads && runner.files.length > 0) {
       runner.sending++
-      runner.files.take()?.()
+      first(runner.files)?.()
     }
   }
 
@@ -302,7 +292,7 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
       for (const job of pack.jobs) endedAt[job] = now
       if (hasFailed) report.failed++
     }
-    for (const part of hasFailed ? Packing.failed(pack) : Packing.completed(pack)) parts.add(part)
+    for (const part of hasFailed ? Packing.failed(pack) : Packing.completed(pack)) MutableList.append(parts, part)
     wake()
   }
 

@@ -14,7 +14,7 @@ import * as Schedule from "effect/Schedule"
 import { spawn, spawnSync } from "node:child_process"
 import { createServer } from "node:http"
 import { metrics, queries } from "../../../docs/examples/durable-metrics.ts"
-import { folder, job, live, steps, withRunner } from "./support.ts"
+import { folder, job, live, steps } from "./support.ts"
 
 const hasPrometheus = spawnSync("prometheus", ["--version"]).status === 0
 
