@@ -142,7 +142,9 @@ const makeService = () => {
   }
 }
 
+/** `seen`: each runner learns from its own packs. */
 interface Runner {
+  seen: Packing.Seen
   places: number
   sending: number
   readonly files: MutableList.MutableList<() => void>
@@ -199,12 +201,11 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
 
   // The queue: the parts of failed packs are due since their pack was, so they come first.
   let begun = 0
-  let seen = Packing.unseen
   const parts = MutableList.make<Packing.Pack<number>>()
   const waiting = function* () {
     for (let file = begun; file < files; file++) yield { files: 1, bytes: sizes[file] ?? 0, at: 0 }
   }
-  const nextPack = (): Packing.Pack<number> | undefined => {
+  const nextPack = ({ seen }: Runner): Packing.Pack<number> | undefined => {
     const part = first(parts)
     if (part !== undefined || begun === files) return part
     const count = Packing.ready(waiting(), limits, seen, now)
@@ -213,12 +214,17 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
     return Packing.make(Arr.makeBy(count, (index) => begun - count + index))
   }
 
-  const all = Arr.makeBy(runners, (): Runner => ({ places: uploads, sending: 0, files: MutableList.make() }))
+  const all = Arr.makeBy(runners, (): Runner => ({
+    seen: Packing.unseen,
+    places: uploads,
+    sending: 0,
+    files: MutableList.make()
+  }))
   const idle = new Set(all)
   const wake = () => {
     for (const runner of idle) {
       while (runner.places > 0) {
-        const pack = nextPack()
+        const pack = nextPack(runner)
         if (pack === undefined) return
         runner.places--
         withPlace(() => create(pack, runner))
@@ -281,13 +287,13 @@ export const simulate = ({ files, packing, poison, runners, seed }: Scenario): R
     after(took, service.end)
     const { at, requests } = look(took)
     report.requests += requests
-    after(at, () => end(pack))
+    after(at, () => end(pack, runner))
   }
 
-  const end = (pack: Packing.Pack<number>) => {
+  const end = (pack: Packing.Pack<number>, runner: Runner) => {
     releasePlace()
     const hasFailed = pack.jobs.some((job) => isPoison[job] === 1)
-    seen = Packing.remember(seen, pack, pack.jobs.length, hasFailed)
+    runner.seen = Packing.remember(runner.seen, pack, pack.jobs.length, hasFailed)
     if (!hasFailed || pack.jobs.length === 1) {
       for (const job of pack.jobs) endedAt[job] = now
       if (hasFailed) report.failed++
