@@ -24,14 +24,17 @@ import * as AssemblyJob from "./internal/assemblyJob.ts"
 import * as AssemblyOptions from "./internal/assemblyOptions.ts"
 import * as Events from "./internal/events.ts"
 import * as InMemory from "./internal/inMemory.ts"
-import type { Options } from "./internal/job.ts"
+import type { Ended, Options, Outcome } from "./internal/job.ts"
 import * as JournaledJob from "./internal/journaledJob.ts"
+import * as PackedJobs from "./internal/packedJobs.ts"
+import * as PackingOptions from "./internal/packingOptions.ts"
+import * as Packs from "./internal/packs.ts"
 import * as Pauses from "./internal/pauses.ts"
 import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import { UploadJournal } from "./internal/journal.ts"
 
-export type { Delivered, File, Options, Proof, Verify } from "./internal/job.ts"
+export type { Delivered, File, Options, Outcome, Proof, Verify } from "./internal/job.ts"
 
 /** Gets the events of a job, and never makes the job wait. */
 type Emit = (event: AssemblyUploadEvent.AssemblyUploadEvent) => void
@@ -39,19 +42,15 @@ type Emit = (event: AssemblyUploadEvent.AssemblyUploadEvent) => void
 /**
  * - `run`: runs one job.
  * - `outcome`: runs one job of {@link runAll}, or skips a job that the journal shows as completed.
+ * - `open`, `send`: open a job that shares an Assembly, and run the jobs of one Assembly.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Service {
+export interface Service extends PackedJobs.Service {
   readonly run: <R = never>(options: Options<R>, emit: Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, R>
   readonly outcome: <R = never>(options: Options<R>, emit: Emit) => Effect.Effect<Ended, AssemblyUploadError, R>
 }
-
-/** How a job ended that did not fail. */
-type Ended =
-  | { readonly _tag: "Completed"; readonly status: Assembly.Status }
-  | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }
 
 /**
  * The service of this module. A program provides {@link layer} or {@link layerJournaled}, which `AssemblyNode` has, and
@@ -167,30 +166,15 @@ export interface Job<R = never> extends Options<R> {
 export type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: never }
 
 /**
- * How a job of {@link runAll} ended. `earlier` has the ids of the Assemblies whose forms broke before (`resend`); their
- * Steps may have run.
- *
- * - `Completed`: the job has completed. `status` is the Status of its Assembly, see {@link run}.
- * - `Skipped`: an earlier run has completed the job, so this run sent no request to the service for this job. Only with
- *   a journal.
- * - `Failed`: the job failed with `error`. The other jobs are not affected.
- * - `Died`: the job ended with a defect, or interrupted itself; `cause` shows which. A defect in an upload cancels the
- *   Assembly of the job. The other jobs are not affected.
- *
- * @since 0.1.0
- * @category models
- */
-export type Outcome<J> = { readonly job: J; readonly earlier: ReadonlyArray<Assembly.AssemblyId> } & (
-  | Ended
-  | { readonly _tag: "Failed"; readonly error: AssemblyUploadError }
-  | { readonly _tag: "Died"; readonly cause: Cause.Cause<never> }
-)
-
-/**
  * - `assemblies`: the maximum number of jobs that run at the same time, 8 by default.
  * - `uploads`: the maximum number of uploads of all jobs at the same time, 8 by default. The `concurrency` of a job
  *   limits its own uploads further.
  * - `ordered`: whether the outcomes have the order of the jobs. By default, an outcome is emitted when its job ends.
+ * - `packing`: whether jobs with equal params and options share an Assembly, which is a *pack*; not by default. A pack has
+ *   at most `files` files (100 by default) and `bytes` bytes (64 MiB), and begins at the latest when its first job has
+ *   waited for `within` (2 seconds). An Assembly fails as a whole, so a pack that fails is divided until the job that
+ *   fails is alone, and after failures later packs are smaller. The Steps may run more than once for a file, so
+ *   `repeatable: true` is required.
  *
  * @since 0.1.0
  * @category options
@@ -200,14 +184,15 @@ export type AllOptions = Schema.Codec.Encoded<typeof All>
 const All = Schema.Struct({
   assemblies: Schema.optional(Rules.whole(1)),
   uploads: Schema.optional(Rules.whole(1)),
-  ordered: Schema.optional(Schema.Boolean)
+  ordered: Schema.optional(Schema.Boolean),
+  packing: Schema.optionalKey(PackingOptions.Options)
 })
 
 const decodeAll = Rules.decoder("AssemblyUpload.runAll", All)
 
 const atOnce = 8
 
-/** The outcome of a job. An interruption of the whole stream has no outcome. */
+/** The outcome of a job with an Assembly of its own. An interruption of the whole stream has no outcome. */
 const outcomeOf = <J extends Job<RS>, RS>(service: Service, job: J): Effect.Effect<Outcome<J>, never, RS> =>
   Effect.suspend(() => {
     const earlier: Array<Assembly.AssemblyId> = []
@@ -285,20 +270,24 @@ export const runAll: {
   ): Stream.Stream<Outcome<J>, E | InvalidRequest, R | RS | AssemblyUpload> =>
     Stream.unwrap(
       Effect.gen(function* () {
-        const { assemblies = atOnce, ordered = false, uploads = atOnce } = yield* decodeAll(options)
+        const { assemblies = atOnce, ordered = false, packing, uploads } = yield* decodeAll(options)
         const service = yield* AssemblyUpload
-        const permits = yield* Semaphore.make(uploads)
+        const permits = yield* Semaphore.make(
+          uploads ?? (packing === undefined ? atOnce : PackingOptions.uploadsAtOnce)
+        )
+        const alone = (job: J) => outcomeOf<J, RS>(service, job)
+        const runOne = packing === undefined ? alone : yield* Packs.make<J, RS>({ service, packing, assemblies, alone })
         const pauses = Pauses.shared(yield* Admission.Admission)
         const failure = yield* Deferred.make<never, E>()
         return jobs.pipe(
           Stream.onError((cause) => Deferred.failCause(failure, cause)),
           Stream.mapEffect(
             (job) =>
-              outcomeOf<J, RS>(service, job).pipe(
+              runOne(job).pipe(
                 Effect.provideService(AssemblyFiles.Permits, permits),
                 Effect.provideService(Admission.Admission, pauses)
               ),
-            { concurrency: assemblies, unordered: !ordered }
+            { concurrency: PackingOptions.jobsAtOnce(assemblies, packing), unordered: !ordered }
           ),
           // `mapEffect` alone would wait until the running jobs end.
           Stream.interruptWhen(Deferred.await(failure))
@@ -311,10 +300,9 @@ export const runAll: {
 const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, source, options, _, emit) =>
   InMemory.runFile(target, source, options, emit)
 
-/** Runs a job without a journal. */
-const runOnce = <R>(options: Options<R>, emit: Emit) =>
+/** Runs a job whose sources are open, without a journal. */
+const send = <R>(options: Options<R>, sources: ReadonlyArray<UploadSource>, emit: Emit) =>
   Effect.gen(function* () {
-    const sources = yield* AssemblyOptions.prepare(options, false)
     let current: Assembly.AssemblyId | undefined
     const store: AssemblyJob.Store = {
       found: undefined,
@@ -329,6 +317,10 @@ const runOnce = <R>(options: Options<R>, emit: Emit) =>
       options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
     )
   })
+
+/** Runs a job without a journal. */
+const runOnce = <R>(options: Options<R>, emit: Emit) =>
+  Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) => send(options, sources, emit))
 
 const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", status })
 
@@ -348,7 +340,9 @@ export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | A
       return {
         run: (options, emit) => Effect.provide(runOnce(options, emit), services),
         outcome: (options, emit) =>
-          Effect.map(Effect.provide(runOnce({ ...options, cancelOnInterrupt: true }, emit), services), completed)
+          Effect.map(Effect.provide(runOnce({ ...options, cancelOnInterrupt: true }, emit), services), completed),
+        open: PackedJobs.open,
+        send: (options, sources, emit) => Effect.provide(send(options, sources, emit), services)
       }
     })
   )
@@ -389,7 +383,9 @@ export const layerJournaled: Layer.Layer<
             const { assemblyId: id, earlier = [] } = done.value
             for (const assemblyId of earlier) emit(AssemblyUploadEvent.Resent({ assemblyId }))
             return { _tag: "Skipped", assemblyId: id } as const
-          }).pipe(Effect.provide(services))
+          }).pipe(Effect.provide(services)),
+        open: (options) => Effect.provide(JournaledJob.open(options), services),
+        send: (options, sources, emit) => Effect.provide(send(options, sources, emit), services)
       }
     })
   )
@@ -448,12 +444,14 @@ export const layerTest = (
     options: Options<unknown>
   ) => Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError> = (sources) => succeeded(sources)
 ): Layer.Layer<AssemblyUpload> => {
+  const sent: Service["send"] = (options, sources, emit) =>
+    AssemblyUploadEvent.result(Test.told(answer(sources, options), emit))
   const answered: Service["run"] = (options, emit) =>
-    Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) =>
-      AssemblyUploadEvent.result(Test.told(answer(sources, options), emit))
-    )
+    Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) => sent(options, sources, emit))
   return Layer.succeed(AssemblyUpload, {
     run: answered,
-    outcome: (options, emit) => Effect.map(answered(options, emit), completed)
+    outcome: (options, emit) => Effect.map(answered(options, emit), completed),
+    open: PackedJobs.open,
+    send: sent
   })
 }

@@ -6,10 +6,10 @@ import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { DeliveryMismatch } from "./AssemblyUploadError.ts"
 import type { Delivered, Proof, Verify } from "./internal/job.ts"
+import * as PackedStatus from "./internal/packedStatus.ts"
 import { wholeOf, withWhole } from "./internal/source.ts"
 import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
@@ -120,30 +120,6 @@ export const summed = <Source extends UploadSource>(source: Source): Effect.Effe
     return made as Summed<Source>
   })
 
-/** The upload id in a URL. The host is ignored, because the service may move an upload to another host. */
-const uploadIdIn = (url: string | null | undefined): string | undefined =>
-  /\/resumable\/files\/([^/?#]+)/.exec(url ?? "")?.[1]
-
-/**
- * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
- * `filename` and `fieldname` that has no other upload id. If several files have these names, the file with the expected
- * MD5 is chosen, else the first file.
- */
-const fileOf = (
-  uploads: ReadonlyArray<Assembly.File>,
-  { fieldname = "file", filename, url }: Delivered,
-  { md5hash }: Total
-): Assembly.File | undefined => {
-  const id = uploadIdIn(url === undefined ? undefined : Redacted.value(url))
-  const own = uploads.find((file) => id !== undefined && uploadIdIn(file.tus_upload_url) === id)
-  if (own !== undefined) return own
-  const named = uploads.filter(
-    ({ field, name, tus_upload_url }) =>
-      name === filename && field === fieldname && (id === undefined || uploadIdIn(tus_upload_url) === undefined)
-  )
-  return named.find((file) => Md5.ofFile(file) === md5hash) ?? named[0]
-}
-
 const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) => {
   if (file === undefined) return { field: "upload", expected: "the file", actual: "no such file" } as const
   if (file.size !== size)
@@ -171,7 +147,7 @@ export const check = (
   Effect.suspend(() => {
     let left = status.uploads ?? []
     for (const file of files) {
-      const found = fileOf(left, file, file)
+      const found = PackedStatus.fileOf(left, file, file.md5hash)
       const description = difference(found, file)
       if (description !== undefined) {
         return Effect.fail(

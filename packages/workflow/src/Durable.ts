@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -13,12 +14,12 @@ import type * as DurableError from "./DurableError.ts"
 import type { Changes, Count, Filter, Job, Status, Summary } from "./DurableJob.ts"
 import type * as Host from "./internal/host.ts"
 import type { AwaitError, ListError, Steered } from "./internal/reading.ts"
-import type { RetryError, StartError, StartOutcome } from "./internal/starting.ts"
+import type { AllOptions, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 export type { Host, Options } from "./internal/host.ts"
 export type { UploadOptions } from "./internal/jobAtRest.ts"
 export type { AwaitError, ListError, Steered } from "./internal/reading.ts"
-export type { JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
+export type { AllOptions, JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 /**
  * The service behind the functions of this module.
@@ -66,9 +67,10 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
  * @category running
  */
 export const startAll = <E, R>(
-  jobs: Stream.Stream<Job, E, R>
-): Stream.Stream<StartOutcome, E | DurableError.StoreFailed, R | Durable> =>
-  Stream.unwrap(Effect.map(Durable, (durable) => durable.startAll(jobs)))
+  jobs: Stream.Stream<Job, E, R>,
+  options?: AllOptions
+): Stream.Stream<StartOutcome, E | InvalidRequest | DurableError.StoreFailed, R | Durable> =>
+  Stream.unwrap(Effect.map(Durable, (durable) => durable.startAll(jobs, options)))
 
 const await_ = (key: string): Effect.Effect<Assembly.Status, AwaitError, Durable> =>
   Effect.flatMap(Durable, (durable) => durable.await(key))

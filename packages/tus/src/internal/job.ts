@@ -3,10 +3,11 @@
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import type { DeliveryMismatch } from "../AssemblyUploadError.ts"
+import type { AssemblyUploadError, DeliveryMismatch } from "../AssemblyUploadError.ts"
 import type { SharedOptions } from "./options.ts"
 import type { UploadSource } from "./source.ts"
 import type { SourceFailed } from "./sourceFailed.ts"
@@ -114,3 +115,29 @@ export interface Options<R = never> {
   readonly wait?: false | Assemblies.AwaitOptions | undefined
   readonly verify?: Verify | undefined
 }
+
+/** How a job ended that did not fail. */
+export type Ended =
+  | { readonly _tag: "Completed"; readonly status: Assembly.Status }
+  | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }
+
+/**
+ * How a job of `runAll` ended. `earlier` has the ids of earlier Assemblies of the job, whose forms broke (`resend`) or whose
+ * packs failed; their Steps may have run.
+ *
+ * - `Completed`: the job has completed. `status` is the Status of its Assembly, see `run`. In a pack, `status` has only the
+ *   `uploads` and `results` of the job; all other fields are those of the whole Assembly.
+ * - `Skipped`: an earlier run has completed the job, so this run sent no request to the service for this job. Only with
+ *   a journal.
+ * - `Failed`: the job failed with `error`. The other jobs are not affected.
+ * - `Died`: the job ended with a defect, or interrupted itself; `cause` shows which. A defect in an upload cancels the
+ *   Assembly of the job. The other jobs are not affected.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Outcome<J> = { readonly job: J; readonly earlier: ReadonlyArray<Assembly.AssemblyId> } & (
+  | Ended
+  | { readonly _tag: "Failed"; readonly error: AssemblyUploadError }
+  | { readonly _tag: "Died"; readonly cause: Cause.Cause<never> }
+)

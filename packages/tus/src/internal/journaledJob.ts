@@ -86,6 +86,21 @@ export const completed = ({ key }: { readonly key: string }) =>
     return Option.filter(yield* assemblies.get(key), ({ _tag }) => _tag === "Completed")
   })
 
+/** Opens a job that shares an Assembly. Only its completion is in the journal. */
+export const open = <R>(options: Options<R>) =>
+  Effect.gen(function* () {
+    const { assemblies } = yield* UploadJournal.UploadJournal
+    const prepared = yield* prepare(options)
+    return {
+      sources: prepared.sources,
+      isDone: Option.isSome(yield* completed(prepared)),
+      completed: (assemblyId: Assembly.AssemblyId) =>
+        Effect.flatMap(Clock.currentTimeMillis, (writtenAt) =>
+          Effect.ignore(assemblies.put(prepared.key, { _tag: "Completed", assemblyId, writtenAt }))
+        )
+    }
+  })
+
 /** Acquires the lease of the job, and runs the job to its end. */
 export const run = <R>({ key, options, sources }: Prepared<R>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {

@@ -65,15 +65,18 @@ const divided = <J>(jobs: ReadonlyArray<J>): Packs<J> => {
 }
 
 /** What runs after a pack has completed. The failure of the divided pack came from the other half, so this is divided. */
-export const completed = <J>({ other }: Pack<J>): Packs<J> => divided(other)
+export const completed = <J>({ other }: Pick<Pack<J>, "other">): Packs<J> => divided(other)
 
 /**
  * What runs after a pack failed: its halves. The other half of the divided pack may complete, so it runs as a whole. A
  * single job that fails among n jobs is alone after at most 2·log2(n) + 1 further Assemblies.
  */
-export const failed = <J>({ jobs, other }: Pack<J>): Packs<J> => [
-  ...(jobs.length === 1 ? [] : divided(jobs)),
-  ...(Arr.isReadonlyArrayNonEmpty(other) ? [part(other)] : [])
+export const failed = <J>({ jobs, other }: Pack<J>): Packs<J> => next(jobs.length === 1 ? [] : jobs, other)
+
+/** The packs of jobs of which one fails, and of jobs of which none may fail. */
+export const next = <J>(suspects: ReadonlyArray<J>, others: ReadonlyArray<J>): Packs<J> => [
+  ...divided(suspects),
+  ...(Arr.isReadonlyArrayNonEmpty(others) ? [part(others)] : [])
 ]
 
 /** How many files the last packs had, and how many of these packs failed. Older packs count less and less. */

@@ -3,10 +3,13 @@
  * modules.
  */
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as Effect from "effect/Effect"
 import * as AssemblyEntry from "../internal/assemblyEntry.ts"
 import * as AssemblyFiles from "../internal/assemblyFiles.ts"
+import * as JournalEntry from "../internal/journalEntry.ts"
 import * as JournalKey from "../internal/journalKey.ts"
 import * as Options from "../internal/options.ts"
+import * as PackedStatus from "../internal/packedStatus.ts"
 import * as Policy from "../internal/policy.ts"
 
 /**
@@ -24,6 +27,50 @@ export const Permits = AssemblyFiles.Permits
  * @category decoding
  */
 export const decodeAssembly = AssemblyEntry.decode
+
+/**
+ * Encodes the text that {@link decodeAssembly} decodes.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const encodeAssembly = AssemblyEntry.encode
+
+/**
+ * The id of a completed upload, from the text that an `UploadJournal.Store` has for it, and the index of its file.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const decodeUpload = (text: string) =>
+  Effect.map(JournalEntry.decode(text), (entry) => ({
+    file: entry.file,
+    id: entry._tag === "Completed" ? PackedStatus.uploadIdIn(entry.url) : undefined
+  }))
+
+/**
+ * The Status of an Assembly of several jobs, without the uploads and results of the jobs that do not have `ids`.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
+export const shareOf = PackedStatus.shareOf
+
+/**
+ * The options of packs, and the limits that they set.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
+export { limitsOf, Options as PackingOptions } from "../internal/packingOptions.ts"
+
+/**
+ * The rules of packs.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
+export * as Packing from "../internal/packing.ts"
 
 /**
  * The SHA-256 of JSON values, in hexadecimal.

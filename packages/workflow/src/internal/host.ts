@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,8 +16,10 @@ import type { Changes, Filter, Job, Summary } from "../DurableJob.ts"
 import * as Claims from "./claims.ts"
 import * as Deployment from "./deployment.ts"
 import * as JobAtRest from "./jobAtRest.ts"
+import * as Metrics from "./metrics.ts"
 import * as Migrations from "./migrations.ts"
 import * as Outage from "./outage.ts"
+import * as Packs from "./packs.ts"
 import * as Quota from "./quota.ts"
 import * as Reading from "./reading.ts"
 import * as Retention from "./retention.ts"
@@ -120,13 +122,14 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
     const longest = Duration.max(poll, Duration.millis(Work.longestPause))
     const runner = yield* Runner.make({
       claims: yield* Claims.make(secrets, longest),
+      packs: yield* Packs.make(secrets),
       secrets,
       upload,
       patience: Duration.fromInputUnsafe(patience),
       pollInterval: poll,
       outage,
       quota,
-      ended: reading.wake,
+      ended: (key, state) => Effect.andThen(Metrics.ended(state), reading.wake(key)),
       uploads,
       expiry: role._tag === "Runner" ? role.expiry : undefined
     })
@@ -161,11 +164,18 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
 
   return {
     start: (job: Job) => provided(starting.start(job)),
-    startAll: <E, R>(jobs: Stream.Stream<Job, E, R>): Stream.Stream<Starting.StartOutcome, E | StoreFailed, R> =>
-      jobs.pipe(
-        Stream.grouped(pageSize),
-        Stream.mapEffect((page) => provided(starting.startMany(page))),
-        Stream.flatMap(Stream.fromIterable)
+    startAll: <E, R>(
+      jobs: Stream.Stream<Job, E, R>,
+      allOptions: Starting.AllOptions = {}
+    ): Stream.Stream<Starting.StartOutcome, E | InvalidRequest | StoreFailed, R> =>
+      Stream.unwrap(
+        Effect.map(Starting.decodeAll(allOptions), ({ packing }) =>
+          jobs.pipe(
+            Stream.grouped(pageSize),
+            Stream.mapEffect((page) => provided(starting.startMany(page, packing))),
+            Stream.flatMap(Stream.fromIterable)
+          )
+        )
       ),
     await: (key: string) => provided(reading.wait(key)),
     status: (key: string) => provided(reading.status(key)),

@@ -7,6 +7,7 @@ import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -115,6 +116,15 @@ const toText = (job: typeof JobAtRest.Encoded): Text => {
 /** Puts a path before the paths of issues. */
 export const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
+
+/** The params and the files of a stored job, as JSON. */
+const Parts = Schema.fromJsonString(Schema.Struct({ params: Schema.Json, files: Schema.Array(Schema.Json) }))
+export type Parts = typeof Parts.Type
+export const decodeParts = SchemaParser.decodeUnknownResult(Parts)
+
+/** The text of the pack of jobs with equal params. */
+export const join = (jobs: Arr.NonEmptyReadonlyArray<Parts>): string =>
+  canonical({ params: Arr.headNonEmpty(jobs).params, files: jobs.flatMap(({ files }) => files) })
 
 const encodeJob = Input.encoder(Schema.Struct({ key: Key, ...JobAtRest.fields }))
 

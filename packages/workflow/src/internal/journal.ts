@@ -7,10 +7,10 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import { type InvalidSecret, StoreFailed } from "../DurableError.ts"
 import type { Claim, Claims } from "./claims.ts"
-import type { Row } from "./row.ts"
+import { isPack, type Row } from "./row.ts"
 import type { Secrets } from "./secrets.ts"
 
 /** An attempt may wait for years. */
@@ -19,26 +19,36 @@ const forever = { expiry: "36500 days", completedExpiry: "Infinity" } as const
 /** `UploadJournal` stores the entry of an Assembly under a key with this prefix. */
 const isOfAssembly = (key: string): boolean => key.startsWith("job")
 
-/** The id in an entry of an Assembly. */
-const idOf = (entry: string) => Effect.map(Effect.orDie(Hosting.decodeAssembly(entry)), ({ assemblyId }) => assemblyId)
+const decode = (entry: string) => Effect.orDie(Hosting.decodeAssembly(entry))
+
+/** The entry of the Assembly of an attempt, or None if no Assembly was announced. */
+export const assembly = (secrets: Secrets, row: Row) =>
+  row.assembly === undefined
+    ? Effect.succeedNone
+    : Effect.asSome(Effect.flatMap(secrets.open(row, row.assembly), decode))
 
 /** The id of the Assembly of an attempt, or None if no Assembly was announced. */
 export const assemblyId = (
   secrets: Secrets,
   row: Row
 ): Effect.Effect<Option.Option<Assembly.AssemblyId>, InvalidSecret | StoreFailed> =>
-  row.assembly === undefined ? Effect.succeedNone : Effect.asSome(Effect.flatMap(secrets.open(row, row.assembly), idOf))
+  Effect.map(
+    assembly(secrets, row),
+    Option.map((entry) => entry.assemblyId)
+  )
 
 /**
  * A journal, and what went wrong with its database.
  *
  * - `problem`: the last failure of the database. The error of the upload does not have its key and its path.
  * - `isLost`: whether another runner has taken the attempt over, or it shall be canceled.
+ * - `uploads`: the ids of the completed uploads of a pack, in the order of its files.
  */
 export interface Journal {
   readonly service: UploadJournal.UploadJournal["Service"]
   readonly problem: () => StoreFailed | InvalidSecret | undefined
   readonly isLost: () => boolean
+  readonly uploads: Effect.Effect<ReadonlyArray<string>>
 }
 
 /**
@@ -52,9 +62,11 @@ export const make = (
   claim: Claim
 ): Effect.Effect<Journal, InvalidRequest> =>
   Effect.gen(function* () {
-    let assembly = row.assembly
+    let sealedAssembly = row.assembly
     let problem: StoreFailed | InvalidSecret | undefined
     let isLost = false
+    // A pack is sent again as a whole, so the entries of its uploads are not stored.
+    const ofPack = isPack(row) ? new Map<string, string>() : undefined
     let isWaiting = row.waiting !== undefined
     /** An attempt no longer waits when its uploads begin, because the service has answered by then. */
     const answered = Effect.suspend(() => {
@@ -78,30 +90,37 @@ export const make = (
       return new StoreFailed({ operation: "announce", description: "another runner has the job" })
     })
 
+    const getUpload = (key: string) =>
+      ofPack === undefined
+        ? Effect.flatMap(Effect.andThen(answered, claims.getUpload(claim, key)), (sealed) =>
+            sealed === undefined ? Effect.undefined : secrets.open(row, sealed)
+          )
+        : Effect.as(answered, ofPack.get(key))
+
+    const setUpload = (key: string, text: string) =>
+      ofPack === undefined
+        ? Effect.flatMap(secrets.seal(row, text), (sealed) => owned(claims.setUpload(claim, key, sealed)))
+        : Effect.sync(() => void ofPack.set(key, text))
+
     const setAssembly = (text: string) =>
       Effect.gen(function* () {
         const sealed = yield* secrets.seal(row, text)
-        const lookups = yield* secrets.lookups(yield* idOf(text))
+        const lookups = yield* secrets.lookups((yield* decode(text)).assemblyId)
         const lookup = lookups[secrets.fingerprints.indexOf(row.secret ?? "")] ?? ""
         yield* owned(claims.setAssembly(claim, sealed, lookup))
-        assembly = sealed
+        sealedAssembly = sealed
       })
 
     const service = yield* UploadJournal.make(
       {
         get: (key) =>
           (isOfAssembly(key)
-            ? Effect.sync(() => assembly)
-            : Effect.andThen(answered, claims.getUpload(claim, key))
-          ).pipe(
-            Effect.flatMap((sealed) => (sealed === undefined ? Effect.undefined : secrets.open(row, sealed))),
-            failing("read")
-          ),
-        set: (key, text) =>
-          (isOfAssembly(key)
-            ? setAssembly(text)
-            : Effect.flatMap(secrets.seal(row, text), (sealed) => owned(claims.setUpload(claim, key, sealed)))
-          ).pipe(failing("write")),
+            ? Effect.suspend(() =>
+                sealedAssembly === undefined ? Effect.undefined : secrets.open(row, sealedAssembly)
+              )
+            : getUpload(key)
+          ).pipe(failing("read")),
+        set: (key, text) => (isOfAssembly(key) ? setAssembly(text) : setUpload(key, text)).pipe(failing("write")),
         // The entry of an Assembly is kept: with the id, the next attempt can make sure that the Assembly has ended.
         remove: (key) => (isOfAssembly(key) ? Effect.void : claims.removeUpload(claim, key).pipe(failing("remove"))),
         // Nothing expires, so nothing is listed.
@@ -110,5 +129,11 @@ export const make = (
       },
       forever
     )
-    return { service, problem: () => problem, isLost: () => isLost }
+    const uploads = Effect.suspend(() => Effect.forEach(ofPack?.values() ?? [], Hosting.decodeUpload)).pipe(
+      Effect.orDie,
+      Effect.map((entries) =>
+        entries.toSorted((a, b) => (a.file ?? 0) - (b.file ?? 0)).flatMap(({ id }) => (id === undefined ? [] : [id]))
+      )
+    )
+    return { service, problem: () => problem, isLost: () => isLost, uploads }
   })

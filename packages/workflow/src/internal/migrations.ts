@@ -11,11 +11,16 @@ export const uploads = "durable_uploads"
 export const runners = "durable_runners"
 export const deployment = "durable_deployment"
 
+/** The jobs that wait for their pack. */
+export const waits = "pack IS NOT NULL AND holder IS NULL AND due_at IS NULL AND state = 'Queued'"
+
 const loader = Migrator.fromRecord({
   "0001_durable_jobs": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     // `runner` is the runner that works on the job now. `due_at` is when the next work on the job is due, in
-    // milliseconds since 1970, and NULL if the job has ended.
+    // milliseconds since 1970, and NULL if the job has ended, or depends on a pack. A pack is a row with the attempt 0.
+    // `pack` has the limits and the digest of the params of a job that can share an Assembly, and `holder` is the key of
+    // the pack that the job is in.
     yield* sql`
       CREATE TABLE ${sql(jobs)} (
         job_key VARCHAR(255) PRIMARY KEY,
@@ -33,8 +38,15 @@ const loader = Migrator.fromRecord({
         queued_at BIGINT NOT NULL,
         ended_at BIGINT,
         failure TEXT,
-        waiting TEXT
+        waiting TEXT,
+        pack TEXT,
+        holder VARCHAR(64)
       )`
+    for (const columns of ["queued_at, job_key", "pack, queued_at, job_key"]) {
+      const name = sql(`durable_jobs_waits_${columns.slice(0, 4)}`)
+      yield* sql`CREATE INDEX ${name} ON ${sql(jobs)} (${sql.literal(columns)}) WHERE ${sql.literal(waits)}`
+    }
+    yield* sql`CREATE INDEX durable_jobs_holder ON ${sql(jobs)} (holder) WHERE holder IS NOT NULL`
     yield* sql`CREATE INDEX durable_jobs_due ON ${sql(jobs)} (due_at, job_key) WHERE runner IS NULL`
     yield* sql`CREATE INDEX durable_jobs_runner ON ${sql(jobs)} (runner) WHERE runner IS NOT NULL`
     yield* sql`CREATE INDEX durable_jobs_list ON ${sql(jobs)} (state, job_key)`

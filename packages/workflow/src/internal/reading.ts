@@ -4,6 +4,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -129,8 +130,11 @@ export const make = (store: Store, secrets: Secrets) => {
 
   const statusOf = (row: Row.Row) =>
     Effect.gen(function* () {
-      const id = yield* Journal.assemblyId(secrets, row)
-      return yield* Option.isSome(id) ? Assemblies.get(id.value) : StoreError.damaged(row.key, ["assembly"])
+      const entry = yield* Journal.assembly(secrets, row)
+      if (Option.isNone(entry)) return yield* StoreError.damaged(row.key, ["assembly"])
+      const { assemblyId, uploads } = entry.value
+      const status = yield* Assemblies.get(assemblyId)
+      return uploads === undefined ? status : Hosting.shareOf(status, uploads)
     })
 
   /** Waits until the attempt has ended, and returns its row. */

@@ -20,6 +20,7 @@ import * as StoreError from "./storeError.ts"
  *   entry, the Assembly may exist.
  * - `waited`: how much of the `patience` is used, in milliseconds: the pauses after failures, and the tries between
  *   them.
+ * - `pack`, `holder`: see the migrations.
  */
 export interface Row extends Summary {
   readonly job: string
@@ -27,6 +28,8 @@ export interface Row extends Summary {
   readonly secret: string | undefined
   readonly assembly: string | undefined
   readonly waited: number
+  readonly pack: string | undefined
+  readonly holder: string | undefined
 }
 
 export const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
@@ -45,7 +48,7 @@ const Text = Schema.UndefinedOr(Schema.String)
 
 const Columns = Schema.Struct({
   job_key: Schema.String,
-  attempt: whole(1, 1_000_000),
+  attempt: whole(0, 1_000_000),
   state: State,
   job: Schema.String,
   sources: JobAtRest.Sources,
@@ -56,7 +59,9 @@ const Columns = Schema.Struct({
   queued_at: Time,
   ended_at: Schema.UndefinedOr(Time),
   failure: Schema.UndefinedOr(FailureText),
-  waiting: Schema.UndefinedOr(WaitingText)
+  waiting: Schema.UndefinedOr(WaitingText),
+  pack: Text,
+  holder: Text
 })
 const decodeColumns = SchemaParser.decodeUnknownResult(Columns, { errors: "all" })
 const decodeTime = SchemaParser.decodeUnknownResult(Time)
@@ -130,9 +135,16 @@ export interface Attempt {
   readonly attempt: number
 }
 
+/** The beginning of the keys of packs. The key of a job has no control character. */
+export const packPrefix = "\u0001"
+
+/** Whether a row is a pack. */
+export const isPack = ({ key }: { readonly key: string }): boolean => key.startsWith(packPrefix)
+
 /** An attempt that is to be stored in the table. */
 export interface NewRow {
   readonly key: string
+  readonly pack?: string | undefined
   readonly job: string
   readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
 }

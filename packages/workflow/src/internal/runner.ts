@@ -50,7 +50,7 @@ type Read = readonly [key: string, row: Result.Result<Row, StoreFailed>]
 
 /** Starts a runner, which ends with the scope. */
 export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }: Options) {
-  const { claims, outage, quota } = options
+  const { claims, outage, packs, quota } = options
   const scope = yield* Effect.scope
   const changed = yield* Latch.make(true)
   /** The work of this runner on each job, and the jobs that it cancels. */
@@ -60,6 +60,7 @@ export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }
   const files = { upload: Semaphore.makeUnsafe(uploads), further: Semaphore.makeUnsafe(uploads) }
   /** Whether the last read may have left jobs that are due. */
   const isFull: Record<Kind, boolean> = { upload: false, further: false, other: false }
+  let arePacksFirst = false
   /** Whether the next read includes everything, and not only the queue. */
   let readsAll = true
 
@@ -149,6 +150,16 @@ export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }
       })
     })
 
+  /** Claims the packs that are ready, while there are free places. */
+  const claimPacks: Effect.Effect<void, StoreFailed, Services> = Effect.suspend(() => {
+    const runner = membership()
+    isFull.upload = free.upload <= 0
+    if (isFull.upload || runner === "") return Effect.void
+    return Effect.flatMap(packs.form(runner), ({ isMore, rows }) =>
+      isMore ? Effect.andThen(beginAll(rows, runner, "upload"), claimPacks) : Effect.void
+    )
+  })
+
   const attend = Effect.suspend(() => {
     const runner = membership()
     return Effect.flatMap(claims.unattended(runner, [...running.keys()], [...canceling]), (rows) =>
@@ -167,7 +178,12 @@ export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }
       yield* quota.refresh
       yield* claims.release
     }
-    yield* claim("upload", { states: ["Queued", "Uploading"] })
+    const claimJobs = claim("upload", { states: ["Queued", "Uploading"] })
+    // Neither jobs nor packs take all places.
+    arePacksFirst = !arePacksFirst
+    if (arePacksFirst) yield* claimPacks
+    yield* claimJobs
+    if (!arePacksFirst) yield* claimPacks
     if (!all) return
     yield* claim("further", { states: ["Uploading"], isLeft: true })
     yield* claim("other", { states: ["Processing", "Canceling"] })

@@ -1,6 +1,8 @@
 /** Stores jobs: checks the jobs, opens their sources, and queues the jobs whose keys are not in the table. */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
+import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -8,12 +10,14 @@ import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { AssemblyMayRun, JobConflict, type JobUnknown, NotRetryable, type StoreFailed } from "../DurableError.ts"
 import type { Changes, Job, Summary } from "../DurableJob.ts"
 import * as Canceling from "./canceling.ts"
 import * as Failure from "./failure.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Journal from "./journal.ts"
+import * as Packs from "./packs.ts"
 import type * as Reading from "./reading.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
@@ -48,6 +52,21 @@ export type StartOutcome =
   | { readonly _tag: "Started"; readonly job: Job; readonly summary: Summary }
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: StartError }
 
+const All = Schema.Struct({ packing: Schema.optionalKey(Hosting.PackingOptions) })
+
+/**
+ * - `packing`: whether jobs with equal params share an Assembly, see `AssemblyUpload.AllOptions`. `Durable.retry` starts
+ *   the next attempt of a job in an Assembly of its own.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export type AllOptions = Schema.Codec.Encoded<typeof All>
+
+type Packing = NonNullable<typeof All.Type.packing>
+
+export const decodeAll = Rules.decoder("Durable.startAll", All)
+
 /**
  * The errors of `Durable.retry`. If the call fails, it has not queued another attempt, except perhaps after
  * `StoreFailed`.
@@ -71,9 +90,10 @@ interface Options {
 /** How long a retry waits until the service confirms that the Assembly of the last attempt has ended. */
 const patience = "30 seconds"
 
-/** A job that a caller starts, with its sources as they are now. */
+/** A job that a caller starts, with its sources as they are now. `pack` is set if the job can share an Assembly. */
 interface Now extends JobAtRest.Text {
   readonly key: string
+  readonly pack?: string | undefined
   readonly opened: ReadonlyArray<Result.Result<Sources.Opened, SourceFailed>>
 }
 
@@ -100,23 +120,21 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
     Effect.map(Sources.openAll(encoded.files), (opened): Now => ({ ...encoded, key, opened }))
 
   /** The row of a job, or the error of its first source that cannot be read. */
-  const toRow = ({ key, opened, text }: Now): Result.Result<Row.NewRow, SourceFailed> =>
-    Result.map(Result.all(opened), (all) => ({ key, job: text, sources: all.map(({ atRest }) => atRest) }))
+  const toRow = ({ key, opened, pack, text }: Now): Result.Result<Row.NewRow, SourceFailed> =>
+    Result.map(Result.all(opened), (all) => ({ key, pack, job: text, sources: all.map(({ atRest }) => atRest) }))
 
   /**
    * Stores all valid jobs of `jobs` with one statement, and returns the result of each job. A job whose key is already
    * in the table is not stored. Then a source that cannot be read is not an error.
    */
-  const storeAll = (jobs: ReadonlyArray<Job>) =>
+  const storeAll = (jobs: ReadonlyArray<Job>, packing?: Packing) =>
     Effect.gen(function* () {
-      const prepared = yield* Effect.forEach(
-        jobs,
-        (job) =>
-          Effect.result(
-            Effect.flatMap(JobAtRest.encode("Durable.start", job, upload), (encoded) => open(job.key, encoded))
-          ),
-        { concurrency: 4 }
-      )
+      const prepare = Effect.fnUntraced(function* (job: Job) {
+        const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
+        const now = yield* open(job.key, encoded)
+        return packing === undefined ? now : { ...now, pack: yield* Packs.kindOf(packing, encoded.text) }
+      })
+      const prepared = yield* Effect.forEach(jobs, (job) => Effect.result(prepare(job)), { concurrency: 4 })
       const valid = prepared.flatMap((one) => (Result.isSuccess(one) ? [one.success] : []))
       const rows = valid.map(toRow).flatMap((row) => (Result.isSuccess(row) ? [row.success] : []))
       const stored = new Map<string, Result.Result<Row.Row, StoreFailed>>()
@@ -135,9 +153,12 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
   const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
     Effect.flatMap(storeAll([job]), (all) => Effect.fromResult(Arr.getUnsafe(all, 0).result))
 
-  const startMany = (jobs: ReadonlyArray<Job>): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
+  const startMany = (
+    jobs: ReadonlyArray<Job>,
+    packing: Packing | undefined
+  ): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
     Effect.map(
-      storeAll(jobs),
+      storeAll(jobs, packing),
       Arr.map(({ job, result }) =>
         Result.isSuccess(result)
           ? { _tag: "Started", job, summary: result.success }

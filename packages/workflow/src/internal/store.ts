@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
 
   /** The conditions of a filter. `LIKE` has wildcards, and in SQLite it ignores case. */
   const selected = ({ after = "", ended, prefix = "", queued, state }: Filter) => [
-    sql`job_key > ${after}`,
+    sql`attempt > 0 AND job_key > ${after}`,
     ...(prefix === "" ? [] : [sql`substr(job_key, 1, ${Array.from(prefix).length}) = ${prefix}`]),
     ...(state === undefined ? [] : [sql`state = ${state}`]),
     ...(queued === undefined ? [] : [within("queued_at", queued)]),
@@ -63,7 +63,7 @@ export const make = Effect.gen(function* () {
     insert: (rows: Arr.NonEmptyReadonlyArray<Row.NewRow>) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        const values = Arr.map(rows, ({ job, key, sources }) => ({
+        const values = Arr.map(rows, ({ job, key, pack, sources }) => ({
           job_key: key,
           attempt: 1,
           state: "Queued",
@@ -72,7 +72,8 @@ export const make = Effect.gen(function* () {
           size: Row.totalSize(sources),
           waited: 0,
           queued_at: now,
-          due_at: now
+          due_at: pack === undefined ? now : null,
+          pack: pack ?? null
         }))
         return yield* sql<Row.Raw>`
         INSERT INTO ${jobs} ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING *`
@@ -80,7 +81,7 @@ export const make = Effect.gen(function* () {
 
     /**
      * Records that the job shall be canceled. A queued job is canceled at once. Returns None if the job is unknown, has
-     * ended, or is already being canceled.
+     * ended, or is already being canceled. A job in a pack is canceled when its pack has ended.
      */
     cancel: (key: string) =>
       Effect.gen(function* () {
@@ -89,7 +90,7 @@ export const make = Effect.gen(function* () {
         UPDATE ${jobs}
         SET state = CASE state WHEN 'Queued' THEN 'Canceled' ELSE 'Canceling' END,
           ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END,
-          due_at = CASE state WHEN 'Queued' THEN NULL ELSE 0 END, waited = 0, waiting = NULL
+          due_at = CASE WHEN state = 'Queued' OR holder IS NOT NULL THEN NULL ELSE 0 END, waited = 0, waiting = NULL
         WHERE job_key = ${key} AND state IN ('Queued', 'Uploading', 'Processing')
         RETURNING *`
       }).pipe(attempting("cancel"), Effect.flatMap(Row.first)),
@@ -105,7 +106,8 @@ export const make = Effect.gen(function* () {
         UPDATE ${jobs}
         SET attempt = attempt + 1, state = 'Queued', job = ${job}, sources = ${Row.encodeSources(sources)},
           size = ${Row.totalSize(sources)}, secret = NULL, assembly = NULL, lookup = NULL, waited = 0,
-          queued_at = ${now}, due_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL
+          queued_at = ${now}, due_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL,
+          pack = NULL, holder = NULL
         WHERE job_key = ${key} AND attempt = ${before} AND state IN ('Failed', 'Canceled')
         RETURNING *`
         // Entries that stay because this process ends here are removed by the next attempt or with the job.
@@ -132,11 +134,11 @@ export const make = Effect.gen(function* () {
         attempting("list")
       ),
 
-    /** How many jobs are in each state. Both parts need only an index, however many jobs have ended. */
+    /** How many jobs are in each state, and the oldest of those that have not ended. */
     counts: sql<Row.RawCount>`
       SELECT state, count(*) AS jobs,
-        (SELECT min(queued_at) FROM ${jobs} AS open WHERE open.ended_at IS NULL AND open.state = ${jobs}.state) AS oldest
-      FROM ${jobs} GROUP BY state`.pipe(Effect.map(Row.toCounts), attempting("count")),
+        (SELECT min(queued_at) FROM ${jobs} AS open WHERE open.attempt > 0 AND open.ended_at IS NULL AND open.state = ${jobs}.state) AS oldest
+      FROM ${jobs} WHERE attempt > 0 GROUP BY state`.pipe(Effect.map(Row.toCounts), attempting("count")),
 
     /**
      * Makes the next look at an Assembly due now, and returns whether a job waits for this Assembly. A look that has begun

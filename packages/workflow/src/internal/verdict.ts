@@ -4,6 +4,9 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { AssemblyUploadError, FilesFailed } from "@assembly-effect/tus/AssemblyUploadError"
 import type { UploadError } from "@assembly-effect/tus/TusError"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import * as Cause from "effect/Cause"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type { InvalidSecret, StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
 import type { Journal } from "./journal.ts"
@@ -114,6 +117,30 @@ export const mayPass = (error: TransferError): boolean =>
   isTemporary(error) ||
   isRefusal(error) ||
   (error._tag === "ServiceFailure" && error.status === 404 && error.operation === "Assemblies.get")
+
+/** The errors that every job would have had in the place of the jobs of a pack. */
+const ofAll: ReadonlySet<string> = new Set([
+  "InvalidRequest",
+  "InvalidSecret",
+  "InvalidTarget",
+  "AuthenticationFailed",
+  "ServiceFailure",
+  "UnexpectedResponse",
+  "TimedOut",
+  "AssemblyCanceled",
+  "AssemblyAborted"
+] satisfies ReadonlyArray<TransferError["_tag"]>)
+
+/** Whether a pack failed because of one of its jobs. The other jobs may complete without this job. */
+export const isOfJob = (cause: Cause.Cause<unknown>): boolean =>
+  Option.match(Cause.findErrorOption(cause), {
+    onNone: () => true,
+    onSome: (error) =>
+      Predicate.hasProperty(error, "_tag") &&
+      Predicate.isString(error._tag) &&
+      !ofAll.has(error._tag) &&
+      !Hosting.isTemporary({ ...error, _tag: error._tag })
+  })
 
 /**
  * Whether the error of a request for the Status is about the service only, so that the state of the Assembly stays

@@ -20,10 +20,10 @@ import type { Claim, Claims } from "./claims.ts"
 import * as Failure from "./failure.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Journal from "./journal.ts"
-import * as Metrics from "./metrics.ts"
 import type { Outage } from "./outage.ts"
+import type { Packs } from "./packs.ts"
 import type { Quota } from "./quota.ts"
-import type { Row } from "./row.ts"
+import { isPack, type Row } from "./row.ts"
 import type { Secrets } from "./secrets.ts"
 import * as Sources from "./sources.ts"
 import * as StoreError from "./storeError.ts"
@@ -36,13 +36,14 @@ import * as Verdict from "./verdict.ts"
  */
 export interface Options {
   readonly claims: Claims
+  readonly packs: Packs
   readonly secrets: Secrets
   readonly upload: JobAtRest.UploadOptions
   readonly patience: Duration.Duration
   readonly pollInterval: Duration.Duration
   readonly outage: Outage
   readonly quota: Quota
-  readonly ended: (key: string) => Effect.Effect<void>
+  readonly ended: (key: string, state: DurableJob.State) => Effect.Effect<void>
 }
 
 /** The pauses after failures, in milliseconds: the first one, and the longest one. Each pause doubles the time. */
@@ -68,7 +69,7 @@ const isOfAll = (error: Verdict.TransferError): boolean => error._tag === "RateL
 const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
 
 export const make = (options: Options) => {
-  const { claims, ended, patience, pollInterval, quota, secrets, upload: uploadOptions } = options
+  const { claims, ended, packs, patience, pollInterval, quota, secrets, upload: uploadOptions } = options
   const { retrying } = options.outage
   const patient = Duration.toMillis(patience)
 
@@ -84,7 +85,13 @@ export const make = (options: Options) => {
     ...how: Parameters<typeof claims.end> extends [unknown, ...infer Rest] ? Rest : never
   ) =>
     Effect.flatMap(retrying(claims.end(claim, ...how)), (hasEnded) =>
-      hasEnded ? Effect.andThen(Metrics.ended(how[0]), ended(claim.key)) : Effect.void
+      hasEnded ? ended(claim.key, how[0]) : Effect.void
+    )
+
+  const endPack = (...how: Parameters<typeof packs.end>) =>
+    Effect.flatMap(
+      retrying(packs.end(...how)),
+      Effect.forEach(([key, state]) => ended(key, state), { discard: true })
     )
 
   /** Reads the row again: the entry of the Assembly may have been written since. */
@@ -99,6 +106,9 @@ export const make = (options: Options) => {
     yield* Effect.ignore(Canceling.cancel(secrets, row.value))
     const id = yield* Effect.orElseSucceed(Journal.assemblyId(secrets, row.value), () => Option.none())
     const failure = Failure.of(cause, Option.getOrUndefined(id))
+    const isOfJob = Verdict.isOfJob(cause)
+    if (isPack(before)) return yield* endPack(claimOf(before, runner), { state: "Failed", failure, isOfJob })
+    packs.remember(before, isOfJob)
     const from = before.state === "Canceling" ? (["Canceling"] as const) : (["Uploading", "Processing"] as const)
     yield* end(claimOf(before, runner), "Failed", from, failure)
   })
@@ -120,7 +130,7 @@ export const make = (options: Options) => {
     })
 
   /**
-   * Runs the attempt until all bytes are stored: `AssemblyUpload` creates the Assembly and sends the bytes. Its journal
+   * Runs the attempt until all bytes are stored, and records this: `AssemblyUpload` creates the Assembly and sends the bytes. Its journal
    * is in the database, so a later runner continues where this one ended.
    */
   const transfer = (row: Row, claim: Claim, permits: Semaphore.Semaphore) =>
@@ -130,11 +140,16 @@ export const make = (options: Options) => {
       const journal = yield* Journal.make(claims, secrets, row, claim)
       // The runner waits for longer pauses, so that all jobs wait.
       const upload = { maxWait: "1 minute" as const, ...uploadOptions }
-      yield* AssemblyUpload.run({ params, files: opened, upload, wait: false }).pipe(
+      // Only the Assembly of a pack is in the database, so a pack that was interrupted is sent again.
+      const how = isPack(row) ? { concurrency: 16, restart: row.assembly !== undefined } : {}
+      const status = yield* AssemblyUpload.run({ params, files: opened, upload, wait: false, ...how }).pipe(
         Effect.mapError((error) => Verdict.decisive(error, journal, files)),
         Effect.provideService(Hosting.Permits, permits),
         Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(Layer.succeed(UploadJournal, journal.service))))
       )
+      return isPack(row)
+        ? yield* packs.stored(row, claim.runner, status.assembly_id, yield* journal.uploads)
+        : yield* claims.stored(claim)
     })
 
   /**
@@ -154,8 +169,7 @@ export const make = (options: Options) => {
       // The row is read for each try, because it has the entry of the Assembly after the first one.
       const row = yield* claims.find(claim)
       if (Option.isNone(row)) return yield* Effect.fail(new Verdict.Superseded())
-      yield* transfer(row.value, claim, files)
-      if (!(yield* claims.stored(claim))) return yield* Effect.fail(new Verdict.Superseded())
+      if (!(yield* transfer(row.value, claim, files))) return yield* Effect.fail(new Verdict.Superseded())
     }).pipe(
       retrying,
       Effect.tapError((error) => (isOfAll(error) ? explain(error) : Effect.void)),
@@ -174,7 +188,9 @@ export const make = (options: Options) => {
     if (Result.isSuccess(result)) return yield* reread(row, runner)
     const error = result.failure
     if (error._tag === "Superseded") return Option.none<Row>()
-    const pause = Verdict.mayPass(error) ? pauseAfter(waited, millis) : undefined
+    // The other jobs of a pack do not wait for the source of one.
+    const isForOne = isPack(row) && error._tag === "SourceAway"
+    const pause = Verdict.mayPass(error) && !isForOne ? pauseAfter(waited, millis) : undefined
     if (pause === undefined) return yield* Effect.fail(known(error))
     const failure = failureOf(error)
     if (error instanceof Sources.SourceAway) yield* warn(row.key, failure)
@@ -198,6 +214,8 @@ export const make = (options: Options) => {
     const seen = yield* Effect.result(read(id.value))
     const error = Result.isFailure(seen) ? seen.failure : undefined
     if (error === undefined && Result.getOrUndefined(seen) !== undefined) {
+      if (isPack(row)) return yield* endPack(claim, { state: "Completed" })
+      packs.remember(row, false)
       return yield* end(claim, "Completed", ["Processing", "Canceling"])
     }
     if (error !== undefined && !Verdict.isAboutService(error)) return yield* error
@@ -232,7 +250,9 @@ export const make = (options: Options) => {
 
   /** Ends a job whose row is damaged. What cannot be read cannot be canceled. */
   const damaged = (claim: Pick<Claim, "key" | "runner">, error: StoreFailed) =>
-    end(claim, "Failed", ["Uploading", "Processing", "Canceling"], failureOf(error))
+    isPack(claim)
+      ? endPack(claim, { state: "Failed", failure: failureOf(error), isOfJob: true })
+      : end(claim, "Failed", ["Uploading", "Processing", "Canceling"], failureOf(error))
 
   /** Runs the work on a job. An error or a defect ends the attempt. */
   const guarded = <E, R>(row: Row, runner: string, work: Effect.Effect<void, E, R>) =>

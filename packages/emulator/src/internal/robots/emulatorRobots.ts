@@ -6,7 +6,8 @@ import { type Robot, StepFailed } from "./robot.ts"
 const decodeFailure = Schema.decodeUnknownEffect(
   Schema.Struct({
     error: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(256))),
-    message: Schema.optionalKey(Schema.NonEmptyString)
+    message: Schema.optionalKey(Schema.NonEmptyString),
+    filename: Schema.optionalKey(Schema.NonEmptyString)
   })
 )
 
@@ -16,13 +17,19 @@ const decodeWait = Schema.decodeUnknownEffect(
 
 const invalid = ({ message }: Schema.SchemaError) => new StepFailed({ error: "ASSEMBLY_STEP_INVALID", message })
 
-/** `/emulator/fail`: fails with the `error` and the `message` of its Step. This robot exists only in the emulator. */
+/**
+ * `/emulator/fail`: fails with the `error` and the `message` of its Step. With a `filename`, it fails only if a file has
+ * this name, and otherwise returns its input files. This robot exists only in the emulator.
+ */
 export const fail: Robot = {
   isSlow: false,
-  run: Effect.fnUntraced(function* ({ step }) {
-    const { error = "INTERNAL_COMMAND_ERROR", message = "The Step is configured to fail." } = yield* decodeFailure(
-      step
-    ).pipe(Effect.mapError(invalid))
+  run: Effect.fnUntraced(function* ({ files, step }) {
+    const {
+      error = "INTERNAL_COMMAND_ERROR",
+      filename,
+      message = "The Step is configured to fail."
+    } = yield* decodeFailure(step).pipe(Effect.mapError(invalid))
+    if (filename !== undefined && !files.some(({ file }) => file.name === filename)) return files
     return yield* new StepFailed({ error, message })
   })
 }

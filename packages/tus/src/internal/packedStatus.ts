@@ -1,0 +1,71 @@
+/** Finds the files of one job in the Status of an Assembly: in its uploads, and in the results of several jobs. */
+import * as Md5 from "@assembly-effect/api/unstable/Md5"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
+import type { Delivered } from "./job.ts"
+
+/** The upload id in a URL. The host is ignored, because the service may move an upload to another host. */
+export const uploadIdIn = (url: string | null | undefined): string | undefined =>
+  /\/resumable\/files\/([^/?#]+)/.exec(url ?? "")?.[1]
+
+/**
+ * The file in the Status that was made from an upload: the file with the same upload id, else a file with the same
+ * `filename` and `fieldname` that has no other upload id. If several files have these names, the file with the expected
+ * MD5 is chosen, else the first file.
+ */
+export const fileOf = (
+  uploads: ReadonlyArray<Assembly.File>,
+  { fieldname = "file", filename, url }: Delivered,
+  md5hash?: string
+): Assembly.File | undefined => {
+  const id = uploadIdIn(url === undefined ? undefined : Redacted.value(url))
+  const own = uploads.find((file) => id !== undefined && uploadIdIn(file.tus_upload_url) === id)
+  if (own !== undefined) return own
+  const named = uploads.filter(
+    ({ field, name, tus_upload_url }) =>
+      name === filename && field === fieldname && (id === undefined || uploadIdIn(tus_upload_url) === undefined)
+  )
+  return named.find((file) => md5hash !== undefined && Md5.ofFile(file) === md5hash) ?? named[0]
+}
+
+/** Whether a result is one of the files with these ids, or was made from them. */
+const isFrom = (ids: ReadonlySet<unknown>, { id, original_id: origin }: Assembly.File): boolean =>
+  [id, origin].flat().some((one) => typeof one === "string" && ids.has(one))
+
+/** The ids of files, and of all results that were made from these files, directly or from one another. */
+const reached = (files: ReadonlyArray<Assembly.File>, results: ReadonlyArray<Assembly.File>): ReadonlySet<unknown> => {
+  const ids = new Set<unknown>(files.map(({ id }) => id))
+  for (let before = -1; before < ids.size;) {
+    before = ids.size
+    for (const result of results) if (isFrom(ids, result)) ids.add(result.id)
+  }
+  return ids
+}
+
+/**
+ * The Status of an Assembly of several jobs, as the job with the uploads `own` sees it: without the uploads of the other
+ * jobs, and without the results that were made from these alone.
+ */
+export const share = (status: Assembly.Status, own: ReadonlyArray<Assembly.File>): Assembly.Status => {
+  const results = status.results ?? {}
+  const all = Object.values(results).flat()
+  const mine = reached(own, all)
+  const ofOthers = (status.uploads ?? []).filter((file) => !own.includes(file))
+  const others = reached(ofOthers, all)
+  const isMine = (file: Assembly.File) => isFrom(mine, file) || !isFrom(others, file)
+  const ids = new Set(own.map(({ tus_upload_url: url }) => uploadIdIn(url)))
+  return {
+    ...status,
+    uploads: own,
+    results: Record.map(results, (files) => files.filter(isMine)),
+    tus_uploads: (status.tus_uploads ?? []).filter(({ upload_url: url }) => ids.has(uploadIdIn(url)))
+  }
+}
+
+/** {@link share} for the uploads with these ids. */
+export const shareOf = (status: Assembly.Status, ids: ReadonlyArray<string>): Assembly.Status =>
+  share(
+    status,
+    (status.uploads ?? []).filter(({ tus_upload_url: url }) => ids.includes(uploadIdIn(url) ?? ""))
+  )

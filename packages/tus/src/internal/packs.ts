@@ -1,0 +1,150 @@
+/** Runs the jobs of `AssemblyUpload.runAll` in packs, by the rules of `packing.ts`. */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as MutableHashMap from "effect/MutableHashMap"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import * as Form from "./form.ts"
+import type { Options as Job, Outcome } from "./job.ts"
+import { isOfJob, type JobResult, type Opened, type Service, together } from "./packedJobs.ts"
+import * as Packing from "./packing.ts"
+import { limitsOf, type Options } from "./packingOptions.ts"
+
+/** A job that waits for its pack. `earlier` are the Assemblies of its packs that failed. */
+interface Waiting<J> extends Packing.Item {
+  readonly job: J
+  readonly opened: Opened
+  readonly earlier: Array<Assembly.AssemblyId>
+  readonly outcome: Deferred.Deferred<Outcome<J>>
+}
+
+/** Whether a job can share an Assembly. The checks of an invalid job find what is wrong with it. */
+const canShare = (job: Job<unknown>): boolean =>
+  Input.isRecord(job) &&
+  Input.isRecord(job.params) &&
+  job.params.assemblyId === undefined &&
+  job.wait !== false &&
+  job.restart !== true
+
+/** The jobs that wait for each other, which have the same `key`, and what was seen of the earlier packs of such jobs. */
+interface Queue<J> {
+  readonly key: object
+  waiting: ReadonlyArray<Waiting<J>>
+  seen: Packing.Seen
+}
+
+const filesOf = (jobs: ReadonlyArray<Packing.Item>): number => jobs.reduce((sum, { files }) => sum + files, 0)
+
+/**
+ * Makes the function that runs a job in a pack, and returns its outcome. Jobs that cannot share an Assembly, and jobs
+ * whose pack has no other job, run with `alone`. Packs end with the scope.
+ */
+export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
+  readonly service: Service
+  readonly packing: Options
+  readonly assemblies: number
+  readonly alone: (job: J) => Effect.Effect<Outcome<J>, never, R>
+}) {
+  const { alone, assemblies, service } = options
+  const maxima = limitsOf(options.packing)
+  const scope = yield* Effect.scope
+  const places = yield* Semaphore.make(assemblies)
+  const queues = MutableHashMap.empty<object, Queue<J>>()
+
+  const end = ({ earlier, job, opened, outcome }: Waiting<J>, result: JobResult) =>
+    Result.isFailure(result)
+      ? Deferred.succeed(outcome, { job, earlier, _tag: "Failed", error: result.failure })
+      : Effect.andThen(
+          opened.completed(result.success.assembly_id),
+          Deferred.succeed(outcome, { job, earlier, _tag: "Completed", status: result.success })
+        )
+
+  /** Runs a job that is alone in its pack. */
+  const single = ({ earlier, job, outcome }: Waiting<J>) =>
+    Effect.flatMap(alone(job), (own) =>
+      Effect.as(
+        Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] }),
+        own._tag === "Died" || (own._tag === "Failed" && isOfJob(own.error))
+      )
+    )
+
+  /** Runs a pack, and returns whether it failed because of one of its jobs. A defect may come from a job too. */
+  const shared = (jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>) =>
+    Effect.gen(function* () {
+      let created: Assembly.AssemblyId | undefined
+      const exit = yield* Effect.exit(
+        together(service, jobs, (event) => {
+          if (event._tag === "AssemblyCreated") created = event.status.assembly_id
+          if (event._tag === "Resent") for (const { earlier } of jobs) earlier.push(event.assemblyId)
+        })
+      )
+      if (Exit.isSuccess(exit)) {
+        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), { discard: true })
+      } else if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
+      return Exit.isFailure(exit)
+    })
+
+  const run = (queue: Queue<J>, pack: Packing.Pack<Waiting<J>>): Effect.Effect<void, never, R> =>
+    Effect.gen(function* () {
+      const { jobs } = pack
+      const work = jobs.length === 1 ? single(Arr.headNonEmpty(jobs)) : shared(jobs)
+      const hasFailed = yield* places.withPermit(work)
+      queue.seen = Packing.remember(queue.seen, pack, filesOf(jobs), hasFailed)
+      if (queue.waiting.length === 0 && queue.seen.failed === 0) MutableHashMap.remove(queues, queue.key)
+      const next = hasFailed ? Packing.failed(pack) : Packing.completed(pack)
+      yield* Effect.forEach(next, (one) => Effect.forkIn(run(queue, one), scope), { discard: true })
+    })
+
+  /** Runs the packs of a queue that are ready. */
+  const take = (queue: Queue<J>, limits: Packing.Limits): Effect.Effect<void, never, R> =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const [first, rest] = Arr.splitAt(queue.waiting, Packing.ready(queue.waiting, limits, queue.seen, now))
+      if (!Arr.isReadonlyArrayNonEmpty(first)) return
+      queue.waiting = rest
+      yield* Effect.forkIn(run(queue, Packing.make(first)), scope)
+      yield* take(queue, limits)
+    })
+
+  const queueOf = (job: J): Queue<J> => {
+    // Two jobs have the same queue if their params and options are structurally equal.
+    const { data: _, files: __, ...key } = job as J & { readonly data?: unknown }
+    return Option.getOrElse(MutableHashMap.get(queues, key), () => {
+      const queue: Queue<J> = { key, waiting: [], seen: Packing.unseen }
+      MutableHashMap.set(queues, key, queue)
+      return queue
+    })
+  }
+
+  return (job: J): Effect.Effect<Outcome<J>, never, R> => {
+    if (!canShare(job)) return alone(job)
+    return Effect.gen(function* () {
+      const opened = yield* Effect.option(service.open<R>(job))
+      // The job alone has the error, or shows that it has completed before.
+      if (Option.isNone(opened) || opened.value.isDone) return yield* alone(job)
+      const bytes = Number(opened.value.sources.reduce((sum, { size = 0n }) => sum + size, 0n))
+      const limits = {
+        ...maxima,
+        bytes: job.transport === "form" ? Math.min(maxima.bytes, Form.largest) : maxima.bytes
+      }
+      const outcome = yield* Deferred.make<Outcome<J>>()
+      const queue = queueOf(job)
+      const at = yield* Clock.currentTimeMillis
+      queue.waiting = [
+        ...queue.waiting,
+        { job, opened: opened.value, earlier: [], outcome, files: job.files.length, bytes, at }
+      ]
+      yield* take(queue, limits)
+      const early = yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
+      if (Option.isSome(early)) return early.value
+      yield* take(queue, limits)
+      return yield* Deferred.await(outcome)
+    })
+  }
+})

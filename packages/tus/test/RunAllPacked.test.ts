@@ -1,0 +1,243 @@
+/**
+ * Jobs that share Assemblies: each has its own outcome with its own files, and one that fails is found among the others.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, (emulator) =>
+    AssemblyClient.layer({ baseUrl: emulator.baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(emulator.credentials))
+    )
+  )
+)
+const live = Layer.provideMerge(client, Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici))
+
+const hashing = {
+  ":original": { robot: "/upload/handle" },
+  poison: { robot: "/emulator/fail", use: ":original", error: "INVALID_FILE", filename: "poison.txt" },
+  hash: { robot: "/file/hash", use: ":original" },
+  again: { robot: "/file/hash", use: "hash", algorithm: "md5" }
+}
+const waiting = {
+  ":original": { robot: "/upload/handle" },
+  wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 }
+}
+
+const packing = { files: 100, bytes: "64 MiB", within: "1 second", repeatable: true } as const
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+/** A job with `count` files. All files of all jobs have the same names, so that only their ids tell them apart. */
+const jobOf = (batch: string, row: number, steps: object = hashing, filename = "photo.txt", count = 1) => {
+  const contents = Array.from({ length: count }, (_, file) => `${batch} ${row} ${file}`)
+  return {
+    data: { row, hashes: contents.map(sha256) },
+    params: { steps, fields: { batch } } as Assembly.CreateParams,
+    files: contents.map((text) => ({
+      source: UploadSource.fromBytes(new TextEncoder().encode(text)),
+      filename
+    })),
+    wait: { interval: "10 millis" } as const
+  }
+}
+
+const assembliesOf = (batch: string) =>
+  Effect.map(
+    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [batch] })),
+    (entries) => [...entries]
+  )
+
+type Jobs = ReadonlyArray<ReturnType<typeof jobOf> & Pick<AssemblyUpload.Job, "transport" | "verify">>
+
+const run = (jobs: Jobs, options: AssemblyUpload.AllOptions = { packing }) =>
+  Effect.map(Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobs), options)), (outcomes) =>
+    outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
+  )
+
+/** Checks that a Status has the files and the results of its job only. */
+const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: Assembly.Status }) => {
+  const own = job.data.hashes.toSorted()
+  assert.deepStrictEqual((status.uploads ?? []).map((file) => file.sha256).toSorted(), own)
+  assert.deepStrictEqual((status.results?.["hash"] ?? []).map((file) => file.meta?.["hash"]).toSorted(), own)
+  assert.strictEqual(status.results?.["again"]?.length, own.length)
+}
+
+layer(live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
+  for (const transport of ["tus", "form"] as const) {
+    effect(`${transport}: 100 jobs are one Assembly, and each has the uploads and the results of its own files`, () =>
+      Effect.gen(function* () {
+        const jobs = Array.from({ length: 100 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
+        const outcomes = yield* run(jobs)
+        for (const outcome of outcomes) {
+          assert(outcome._tag === "Completed", outcome._tag)
+          isOwn(outcome)
+        }
+        assert.deepStrictEqual(
+          outcomes.map(({ job }) => job),
+          jobs
+        )
+        assert.strictEqual((yield* assembliesOf(`whole ${transport}`)).length, 1)
+      })
+    )
+  }
+
+  effect("one job of 100 that fails the Assembly: 99 complete, after at most 2·log2(100) + 1 further Assemblies", () =>
+    Effect.gen(function* () {
+      const jobs = Array.from({ length: 100 }, (_, row) =>
+        jobOf("poison", row, hashing, row === 61 ? "poison.txt" : "photo.txt")
+      )
+      const outcomes = yield* run(jobs)
+      for (const outcome of outcomes) {
+        if (outcome._tag === "Completed") isOwn(outcome)
+        else assert(outcome._tag === "Failed" && outcome.error._tag === "AssemblyFailed", outcome._tag)
+      }
+      assert.deepStrictEqual(
+        outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
+        [61]
+      )
+      const entries = yield* assembliesOf("poison")
+      assert.isAtMost(entries.length, 1 + 14)
+      // Each Assembly that contained the job is told.
+      const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
+      assert.includeMembers(failures, [...(outcomes[61]?.earlier ?? [])])
+      assert.strictEqual(outcomes[61]?.earlier.length, failures.length - 1)
+    })
+  )
+
+  effect("jobs with other params are in other Assemblies, jobs above a maximum or with an own id are alone", () =>
+    Effect.gen(function* () {
+      const other = { ...hashing, more: { robot: "/upload/handle" } }
+      const id = yield* Assemblies.newId
+      const own = jobOf("apart", 11)
+      const jobs = [
+        ...Array.from({ length: 8 }, (_, row) => jobOf("apart", row, row % 2 === 0 ? hashing : other)),
+        ...[8, 9].map((row) => jobOf("apart", row, hashing, "photo.txt", 3)),
+        jobOf("apart", 10, hashing, "photo.txt", 7),
+        { ...own, params: { ...own.params, assemblyId: id } }
+      ]
+      const outcomes = yield* run(jobs, { packing: { ...packing, files: 6 } })
+      const rows = new Map<string, Array<number>>()
+      for (const outcome of outcomes) {
+        assert(outcome._tag === "Completed", outcome._tag)
+        isOwn(outcome)
+        const { assembly_id: assemblyId } = outcome.status
+        rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
+      }
+      assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
+    })
+  )
+
+  effect("a job whose source fails ends alone, and an invalid job is in no pack", () =>
+    Effect.gen(function* () {
+      const broken = {
+        ...UploadSource.fromBytes(new Uint8Array(10)),
+        bytes: () =>
+          Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "the disk is broken" }))
+      }
+      const filesOf = (row: number) => {
+        if (row === 3) return [{ source: broken, filename: "photo.txt" }]
+        return row === 5 ? [] : jobOf("sources", row).files
+      }
+      const jobs = Array.from({ length: 8 }, (_, row) => ({
+        ...jobOf("sources", row),
+        files: filesOf(row),
+        verify: DeliveryProof.md5
+      }))
+      const outcomes = yield* run(jobs)
+      assert.deepStrictEqual(
+        outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
+        ["Completed", "Completed", "Completed", "FilesFailed", "Completed", "InvalidRequest", "Completed", "Completed"]
+      )
+    })
+  )
+
+  effect("an error that is not about a file ends every job of its pack, and the pack is not divided", () =>
+    Effect.gen(function* () {
+      let assemblies = 0
+      const refused = new ApiError.AuthenticationFailed({
+        operation: "Assemblies.create",
+        status: 401,
+        description: "no such key"
+      })
+      const answer = () => {
+        assemblies++
+        return Stream.fail(refused)
+      }
+      const jobs = Array.from({ length: 100 }, (_, row) => jobOf("refused", row))
+      const outcomes = yield* Stream.fromIterable(jobs).pipe(
+        AssemblyUpload.runAll({ packing }),
+        Stream.runCollect,
+        Effect.provide(AssemblyUpload.layerTest(answer))
+      )
+      assert.isTrue(outcomes.every((outcome) => outcome._tag === "Failed" && outcome.error === refused))
+      assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
+    })
+  )
+
+  effect("the interruption of the stream cancels the Assemblies of packs, with a journal too", () =>
+    Effect.gen(function* () {
+      const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
+      const packs = { packing: { ...packing, files: 4 } }
+      for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
+        const before = (yield* assembliesOf("interrupted")).length
+        const fiber = yield* Effect.forkChild(Stream.runDrain(all))
+        yield* Effect.repeat(assembliesOf("interrupted"), {
+          until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 3
+        })
+        yield* Fiber.interrupt(fiber)
+        const entries = yield* assembliesOf("interrupted")
+        assert.strictEqual(entries.length, before + 3)
+        assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
+      }
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  effect("with a journal, a later run skips what has completed, whatever its pack was", () =>
+    Effect.gen(function* () {
+      const jobs = Array.from({ length: 7 }, (_, row) => jobOf("skipped", row))
+      const all = (some: Jobs) =>
+        Effect.map(
+          Stream.runCollect(AssemblyUpload.journaled.batch(Stream.fromIterable(some), { packing, ordered: true })),
+          (outcomes) => outcomes.map(({ _tag }) => _tag)
+        )
+      assert.deepStrictEqual(
+        yield* all(jobs.slice(0, 4)),
+        Array.from({ length: 4 }, () => "Completed")
+      )
+      const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
+      assert.deepStrictEqual(yield* all(jobs), states)
+      assert.strictEqual((yield* assembliesOf("skipped")).length, 2)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  effect("an option that breaks its rule, and a missing `repeatable`, are refused before any job is taken", () =>
+    Effect.gen(function* () {
+      const jobs = Stream.sync(() => assert.fail("a job was taken"))
+      const invalid = { files: 0, bytes: "64 miles", within: -1 } as unknown as typeof packing
+      const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { packing: invalid })))
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path.join(".")),
+        ["packing.files", "packing.bytes", "packing.within", "packing.repeatable"]
+      )
+    })
+  )
+})

@@ -1,0 +1,218 @@
+/**
+ * The statements of packs, by the rules of `Packing`. A pack is a row with the attempt 0, whose files are those of its
+ * jobs: a runner claims it and works on it as on any job. Its jobs have its key in `holder`. They are `Uploading` or
+ * `Processing` with it, and `Queued` if they are the other half. When the pack ends, one transaction removes its row,
+ * and ends its jobs or makes the next packs of them.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { Failure } from "../DurableJob.ts"
+import type { Claim } from "./claims.ts"
+import * as JobAtRest from "./jobAtRest.ts"
+import * as Migrations from "./migrations.ts"
+import * as Row from "./row.ts"
+import type { Secrets } from "./secrets.ts"
+import { attempting } from "./store.ts"
+
+const { Packing } = Hosting
+
+/** What equal jobs have in the column `pack`: the limits, and the digest of the params. */
+const Kind = Schema.fromJsonString(
+  Schema.Struct({ files: Schema.Int, bytes: Schema.Int, within: Schema.Int, params: Schema.String })
+)
+const encodeKind = SchemaParser.encodeSync(Kind)
+const decodeKind = SchemaParser.decodeUnknownResult(Kind)
+
+/** What the column `pack` has for a job. */
+export const kindOf = (options: typeof Hosting.PackingOptions.Type, job: string): Effect.Effect<string> =>
+  Effect.map(
+    Hosting.digestOf(
+      Result.match(JobAtRest.decodeParts(job), { onFailure: () => [], onSuccess: ({ params }) => [params] })
+    ),
+    (params) => encodeKind({ ...Hosting.limitsOf(options), params })
+  )
+
+/** A job whose column is damaged shares no Assembly. */
+const limitsOf = (kind: string) => Result.getOrElse(decodeKind(kind), () => ({ files: 1, bytes: 1, within: 0 }))
+
+/**
+ * How a pack ended. `isOfJob`: whether the pack failed because of one of its jobs.
+ */
+export type End =
+  | { readonly state: "Completed" }
+  | { readonly state: "Failed"; readonly failure: Failure; readonly isOfJob: boolean }
+
+/** A job that can be joined with others. */
+interface Member extends Row.Row {
+  readonly parts: JobAtRest.Parts
+}
+
+/** The rows that can be joined, and the keys of damaged rows. */
+const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
+  Arr.separate(
+    rows.map((raw) =>
+      Row.fromRaw(raw).pipe(
+        Result.flatMap((row) => Result.map(JobAtRest.decodeParts(row.job), (parts): Member => ({ ...row, parts }))),
+        Result.mapError(() => raw.job_key)
+      )
+    )
+  )
+
+const keysOf = (rows: ReadonlyArray<Row.Row>) => rows.map(({ key }) => key)
+
+export const make = Effect.fnUntraced(function* (secrets: Secrets) {
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const jobs = sql(Migrations.jobs)
+  const waits = sql.literal(Migrations.waits)
+  const [free, locked] = sql.onDialectOrElse({
+    pg: () => [sql`FOR UPDATE SKIP LOCKED`, sql`FOR UPDATE`] as const,
+    orElse: () => [sql``, sql``] as const
+  })
+  /** What this runner has seen of the packs of each kind. */
+  const seen = new Map<string, Hosting.Packing.Seen>()
+  const seenOf = (kind: string) => seen.get(kind) ?? Packing.unseen
+
+  /** Learns from the end of a pack, or of a job that was alone in its pack. The halves of packs have no kind. */
+  const remember = ({ pack: kind, sources }: Pick<Row.Row, "pack" | "sources">, hasFailed: boolean): void => {
+    if (kind === undefined) return
+    const next = Packing.remember(seenOf(kind), { isHalf: false }, sources.length, hasFailed)
+    if (next.failed === 0) seen.delete(kind)
+    else seen.set(kind, next)
+  }
+
+  /** Changes the rows of these keys. */
+  const update = (keys: ReadonlyArray<string>, values: Record<string, string | number | null>) =>
+    keys.length === 0 ? Effect.void : sql`UPDATE ${jobs} SET ${sql.update(values)} WHERE ${sql.in("job_key", keys)}`
+
+  /** Stores a pack. A new pack has its runner and its kind, and a half is due at once. */
+  const insert = (
+    { jobs: own, other }: Omit<Hosting.Packing.Pack<Member>, "isHalf">,
+    { kind, runner }: { readonly kind?: string; readonly runner?: string }
+  ) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const holder = `${Row.packPrefix}${yield* Assemblies.newId}`
+      const sources = own.flatMap((row) => row.sources)
+      const values = {
+        job_key: holder,
+        attempt: 0,
+        state: "Uploading",
+        job: JobAtRest.join(Arr.map(own, ({ parts }) => parts)),
+        sources: Row.encodeSources(sources),
+        size: Row.totalSize(sources),
+        runner: runner ?? null,
+        due_at: runner === undefined ? 0 : now,
+        waited: 0,
+        secret: secrets.newest,
+        queued_at: now,
+        pack: kind ?? null
+      }
+      yield* update(keysOf(own), { holder, state: "Uploading", assembly: null, secret: null })
+      yield* update(keysOf(other), { holder, state: "Queued", assembly: null, secret: null })
+      return yield* sql<Row.Raw>`INSERT INTO ${jobs} ${sql.insert(values)} RETURNING *`
+    })
+
+  /** Queues jobs, each of which gets an Assembly of its own. */
+  const separate = (keys: ReadonlyArray<string>, values: { readonly pack?: null } = {}) =>
+    update(keys, { state: "Queued", due_at: 0, holder: null, secret: null, assembly: null, ...values })
+
+  return {
+    remember,
+
+    /**
+     * Claims the pack of the jobs that have waited longest, if it is ready. Returns its row, and whether more may be
+     * ready. A job that is alone in its pack becomes due as any other job.
+     */
+    form: (runner: string) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const [head] = yield* sql<{ readonly pack: string }>`
+          SELECT pack FROM ${jobs} WHERE ${waits} ORDER BY queued_at, job_key LIMIT 1 ${free}`
+        if (head === undefined) return { isMore: false, rows: [] }
+        const limits = limitsOf(head.pack)
+        const [waiting, damaged] = toMembers(
+          yield* sql<Row.Raw>`
+          SELECT * FROM ${jobs} WHERE ${waits} AND pack = ${head.pack}
+          ORDER BY queued_at, job_key LIMIT ${limits.files} ${free}`
+        )
+        const items = waiting.map(({ queuedAt, size, sources }) => ({
+          files: sources.length,
+          bytes: Number(size),
+          // Somebody may have set the clock back.
+          at: queuedAt > now + limits.within ? 0 : queuedAt
+        }))
+        const [taken] = Arr.splitAt(waiting, Packing.ready(items, limits, seenOf(head.pack), now))
+        const isPack = taken.length > 1 && Arr.isReadonlyArrayNonEmpty(taken)
+        yield* separate([...damaged, ...(isPack ? [] : keysOf(taken))])
+        const rows = isPack ? yield* insert({ jobs: taken, other: [] }, { kind: head.pack, runner }) : []
+        return { isMore: taken.length + damaged.length > 0, rows: Row.fromAll(rows) }
+      }).pipe(sql.withTransaction, attempting("claim")),
+
+    /**
+     * Records that all bytes of a pack are stored. Each job gets the sealed ids of the Assembly and of its own uploads,
+     * so that its caller can read its part of the Status. Returns false if the runner has lost the pack.
+     */
+    stored: (pack: Row.Row, runner: string, assemblyId: Assembly.AssemblyId, uploads: ReadonlyArray<string>) =>
+      Effect.gen(function* () {
+        const own = yield* sql`
+          UPDATE ${jobs} SET state = 'Processing', waiting = NULL, waited = 0
+          WHERE job_key = ${pack.key} AND runner = ${runner} RETURNING attempt`
+        const writtenAt = yield* Clock.currentTimeMillis
+        const [members] = toMembers(
+          yield* sql<Row.Raw>`
+          SELECT * FROM ${jobs} WHERE holder = ${pack.key} AND state IN ('Uploading', 'Processing', 'Canceling')
+          ORDER BY queued_at, job_key ${locked}`
+        )
+        let start = 0
+        for (const { key, sources, state } of members) {
+          const ids = uploads.slice(start, (start += sources.length))
+          const entry = { _tag: "Created", assemblyId, uploads: ids, writtenAt } as const
+          const text = yield* Effect.orDie(Hosting.encodeAssembly(entry))
+          const assembly = yield* Effect.orDie(secrets.seal({ key, secret: pack.secret }, text))
+          const next = state === "Canceling" ? state : "Processing"
+          yield* update([key], { assembly, secret: pack.secret ?? null, state: next })
+        }
+        return own.length > 0
+      }).pipe(sql.withTransaction, attempting("stored")),
+
+    /** Ends a pack, and returns the keys and the states of the jobs that have ended. The other jobs are in the next packs. */
+    end: ({ key, runner }: Pick<Claim, "key" | "runner">, how: End) =>
+      Effect.gen(function* () {
+        const ended_at = yield* Clock.currentTimeMillis
+        const packs = yield* sql<Row.Raw>`
+          DELETE FROM ${jobs} WHERE job_key = ${key} AND runner = ${runner} RETURNING *`
+        if (packs.length === 0) return []
+        const isOfJob = how.state === "Failed" && how.isOfJob
+        for (const pack of Arr.getSuccesses(packs.map(Row.fromRaw))) remember(pack, isOfJob)
+        const [members, damaged] = toMembers(
+          yield* sql<Row.Raw>`SELECT * FROM ${jobs} WHERE holder = ${key} ORDER BY queued_at, job_key ${locked}`
+        )
+        const canceled = members.filter(({ state }) => state === "Canceling")
+        const own = members.filter(({ state }) => state === "Uploading" || state === "Processing")
+        const other = members.filter(({ state }) => state === "Queued")
+        const done = isOfJob ? [] : own
+        const failure = how.state === "Failed" ? Row.encodeFailure(how.failure) : null
+        yield* update(keysOf(canceled), { state: "Canceled", ended_at, holder: null })
+        yield* update(keysOf(done), { state: how.state, ended_at, failure, holder: null })
+        const next = how.state === "Completed" ? Packing.completed({ other }) : Packing.next(isOfJob ? own : [], other)
+        const alone = next.filter((pack) => pack.jobs.length === 1).flatMap((pack) => keysOf(pack.jobs))
+        yield* separate([...damaged, ...alone], { pack: null })
+        const packed = next.filter((pack) => pack.jobs.length > 1)
+        yield* Effect.forEach(packed, (pack) => insert(pack, {}), { discard: true })
+        return [
+          ...canceled.map((row) => [row.key, "Canceled"] as const),
+          ...done.map((row) => [row.key, how.state] as const)
+        ]
+      }).pipe(sql.withTransaction, attempting("end"))
+  }
+})
+
+export type Packs = Effect.Success<ReturnType<typeof make>>

@@ -1,0 +1,160 @@
+/** Durable jobs that share Assemblies: one claim and one notification for many jobs, and one outcome for each job. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { folder, live, sha256, steps, storedIn, withRunner } from "./support.ts"
+
+const packing = { files: 100, bytes: "64 MiB", within: "1 second", repeatable: true } as const
+
+const hashing = {
+  ...steps,
+  poison: { robot: "/emulator/fail", use: ":original", error: "INVALID_FILE", filename: "poison.bin" },
+  hash: { robot: "/file/hash", use: ":original" }
+}
+const waiting = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
+
+/** Jobs with one small file each, and the SHA-256 of each file. */
+const jobsIn = (path: string, batch: string, count: number, more: { steps?: object; poison?: number } = {}) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const hashes = new Map<string, string>()
+    const jobs = yield* Effect.forEach(
+      Array.from({ length: count }, (_, row) => row),
+      Effect.fnUntraced(function* (row): Effect.fn.Return<DurableJob.Job> {
+        const key = `${batch} ${String(row).padStart(5, "0")}`
+        const bytes = new TextEncoder().encode(key)
+        hashes.set(key, sha256(bytes))
+        yield* Effect.orDie(fs.writeFile(`${path}/${key}`, bytes))
+        const filename = row === more.poison ? "poison.bin" : "photo.bin"
+        const params = { steps: (more.steps ?? hashing) as typeof steps, fields: { batch } }
+        return { key, params, files: [{ source: DurableJob.path(`${path}/${key}`), filename }] }
+      })
+    )
+    return { jobs, hashes }
+  })
+
+const startAll = (jobs: ReadonlyArray<DurableJob.Job>) =>
+  Durable.startAll(Stream.fromIterable(jobs), { packing }).pipe(
+    Stream.runForEach((outcome) => Effect.sync(() => assert.strictEqual(outcome._tag, "Started")))
+  )
+
+const assembliesOf = (batch: string) =>
+  Effect.map(
+    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), keywords: [batch] })),
+    (entries) => [...entries]
+  )
+
+const statesOf = Effect.map(Stream.runCollect(Durable.list()), (all) => all.map(({ state }) => state))
+
+const until = <A, E, R>(read: Effect.Effect<A, E, R>, fits: (value: A) => boolean) =>
+  Effect.repeat(read, { until: fits, schedule: Schedule.spaced("20 millis") })
+
+/** Checks that the job sees the uploads and the results of its own file only. */
+const isOwn = (key: string, hash = "") =>
+  Effect.map(Durable.await(key), (status) => {
+    assert.deepStrictEqual(storedIn(status), [hash])
+    assert.deepStrictEqual(
+      status.results?.["hash"]?.map((file) => file.meta?.["hash"]),
+      [hash]
+    )
+    return status.assembly_id
+  })
+
+layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ effect }) => {
+  effect("100 jobs are one Assembly, each sees its own file, and another job has an Assembly of its own", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const { hashes, jobs } = yield* jobsIn(path, "whole", 101)
+      yield* Effect.gen(function* () {
+        yield* startAll(jobs)
+        const ids = yield* Effect.forEach(jobs, ({ key }) => isOwn(key, hashes.get(key)), { concurrency: 8 })
+        assert.strictEqual(new Set(ids.slice(0, 100)).size, 1)
+        assert.strictEqual(new Set(ids).size, 2)
+        assert.strictEqual((yield* assembliesOf("whole")).length, 2)
+        assert.deepStrictEqual([...new Set(yield* statesOf)], ["Completed"])
+      }).pipe(withRunner(database))
+    })
+  )
+
+  effect("one poison file of 40: 39 jobs complete, and one fails with the error of its Assembly", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const { hashes, jobs } = yield* jobsIn(path, "poison", 40, { poison: 17 })
+      yield* Effect.gen(function* () {
+        yield* startAll(jobs)
+        for (const [row, { key }] of jobs.entries()) {
+          if (row !== 17) yield* isOwn(key, hashes.get(key))
+        }
+        const error = yield* Effect.flip(Durable.await(jobs[17]?.key ?? ""))
+        assert(error._tag === "JobFailed")
+        assert.strictEqual(error.failure.reason, "AssemblyFailed")
+        assert.isAtMost((yield* assembliesOf("poison")).length, 1 + 2 * Math.log2(40) + 1)
+      }).pipe(withRunner(database))
+    })
+  )
+
+  effect(
+    "a canceled job is Canceled when its pack has ended, the others complete; one notification ends the pack",
+    () =>
+      Effect.gen(function* () {
+        const { database, path } = yield* folder
+        const short = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 1 } }
+        const { hashes, jobs } = yield* jobsIn(path, "cancel", 5, { steps: short })
+        const [first, second] = jobs.map(({ key }) => key)
+        assert(first !== undefined && second !== undefined)
+        yield* Effect.gen(function* () {
+          yield* startAll(jobs)
+          yield* until(statesOf, (states) => states.every((state) => state === "Processing"))
+          const canceling = yield* Durable.cancel(second)
+          assert.strictEqual(canceling.state, "Canceling")
+          const [entry] = yield* until(assembliesOf("cancel"), ([one]) => one?.ok === "ASSEMBLY_COMPLETED")
+          yield* Durable.notified(entry?.id ?? "")
+          assert.deepStrictEqual(storedIn(yield* Durable.await(first)), [hashes.get(first) ?? ""])
+          const states = ["Completed", "Canceled", "Completed", "Completed", "Completed"]
+          assert.deepStrictEqual(yield* statesOf, states as Array<DurableJob.State>)
+          assert.strictEqual((yield* assembliesOf("cancel")).length, 1)
+          // The next attempt has an Assembly of its own.
+          yield* Durable.retry(second)
+          assert.deepStrictEqual(storedIn(yield* Durable.await(second)), [hashes.get(second) ?? ""])
+        }).pipe(withRunner(database, { pollInterval: "1 hour" }))
+      })
+  )
+
+  effect("a runner that ends leaves its pack to the next one, which sends it again: one Assembly is not canceled", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const { jobs } = yield* jobsIn(path, "handed", 5, { steps: waiting })
+      yield* startAll(jobs).pipe(
+        Effect.andThen(until(assembliesOf("handed"), ({ length }) => length === 1)),
+        withRunner(database)
+      )
+      yield* until(statesOf, (states) => states.every((state) => state === "Processing")).pipe(withRunner(database))
+      const entries = yield* assembliesOf("handed")
+      assert.strictEqual(entries.filter(({ ok }) => ok !== "ASSEMBLY_CANCELED").length, 1)
+      yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(id as never)))
+    })
+  )
+
+  effect("a missing `repeatable` is refused, and nothing is stored", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const { jobs } = yield* jobsIn(path, "refused", 2)
+      yield* Effect.gen(function* () {
+        const invalid = { packing: {} } as unknown as Durable.AllOptions
+        const error = yield* Effect.flip(Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), invalid)))
+        assert(error._tag === "InvalidRequest")
+        assert.deepStrictEqual(
+          error.issues.map((issue) => issue.path),
+          [["packing", "repeatable"]]
+        )
+        assert.deepStrictEqual(yield* statesOf, [])
+      }).pipe(withRunner(database))
+    })
+  )
+})
