@@ -16,6 +16,7 @@ import type { Changes, Filter, Job, Summary } from "../DurableJob.ts"
 import * as Claims from "./claims.ts"
 import * as Deployment from "./deployment.ts"
 import * as JobAtRest from "./jobAtRest.ts"
+import * as Metrics from "./metrics.ts"
 import * as Migrations from "./migrations.ts"
 import * as Outage from "./outage.ts"
 import * as Quota from "./quota.ts"
@@ -126,7 +127,7 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
       pollInterval: poll,
       outage,
       quota,
-      ended: reading.wake,
+      ended: (key, state) => Effect.andThen(Metrics.ended(state), reading.wake(key)),
       uploads,
       expiry: role._tag === "Runner" ? role.expiry : undefined
     })

@@ -20,7 +20,6 @@ import type { Claim, Claims } from "./claims.ts"
 import * as Failure from "./failure.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Journal from "./journal.ts"
-import * as Metrics from "./metrics.ts"
 import type { Outage } from "./outage.ts"
 import type { Quota } from "./quota.ts"
 import type { Row } from "./row.ts"
@@ -42,7 +41,7 @@ export interface Options {
   readonly pollInterval: Duration.Duration
   readonly outage: Outage
   readonly quota: Quota
-  readonly ended: (key: string) => Effect.Effect<void>
+  readonly ended: (key: string, state: DurableJob.State) => Effect.Effect<void>
 }
 
 /** The pauses after failures, in milliseconds: the first one, and the longest one. Each pause doubles the time. */
@@ -84,7 +83,7 @@ export const make = (options: Options) => {
     ...how: Parameters<typeof claims.end> extends [unknown, ...infer Rest] ? Rest : never
   ) =>
     Effect.flatMap(retrying(claims.end(claim, ...how)), (hasEnded) =>
-      hasEnded ? Effect.andThen(Metrics.ended(how[0]), ended(claim.key)) : Effect.void
+      hasEnded ? ended(claim.key, how[0]) : Effect.void
     )
 
   /** Reads the row again: the entry of the Assembly may have been written since. */
