@@ -9,21 +9,20 @@ import * as Simulation from "./simulation.ts"
 
 const [files = 1_000_000, seed = 34] = process.argv.slice(2).map(Number)
 
-/**
- * What durable jobs ask of Postgres, counted with 200 jobs of one file, and how many such statements a second it answered
- * on the two cores of the client, on 10 connections.
- */
-const statements = { assembly: 7, file: 5, second: 5000 }
+/** The statements of durable jobs, counted with 200 jobs alone and with 1,000 in packs of 100. */
+const statements = { alone: { assembly: 7, file: 4 }, packs: { assembly: 16, file: 1 } }
+
+/** The statements a second that Postgres answered on 10 connections, on the two cores of the client. */
+const postgres = 5000
 
 /** The bytes that a runner sends in a second: 1 Gbit. */
 const network = 125e6
 
 /** How much of each number is used. The largest is what the account waits for; the others are the next walls. */
-const wallsOf = (runners: number, report: Simulation.Report) =>
+const wallsOf = (runners: number, report: Simulation.Report, each: typeof statements.alone) =>
   Object.entries({
     quota: report.assemblies / report.seconds / (250 / 60),
-    Postgres:
-      (report.assemblies * statements.assembly + report.sent * statements.file) / report.seconds / statements.second,
+    Postgres: (report.assemblies * each.assembly + report.sent * each.file) / report.seconds / postgres,
     bytes: report.bytes / report.seconds / (runners * network),
     connections: report.busy / report.seconds / (runners * Simulation.uploads)
   }).toSorted(([, a], [, b]) => b - a)
@@ -59,7 +58,7 @@ for (const poison of [0.001, 0.01]) {
         String(Math.round((report.refusals / report.requests) * 1e6)),
         time(report.waits.p50),
         time(report.waits.p99),
-        wallsOf(runners, report)
+        wallsOf(runners, report, packs ? statements.packs : statements.alone)
           .map(([name, part]) => `${name} ${percent(part)}`)
           .join(", ")
       ])

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
+import * as Secure from "./secure.ts"
 import { call } from "./signedCalls.ts"
 import { layer } from "./support.ts"
 
@@ -143,6 +144,17 @@ describe("A client", () => {
           429
         )
       }).pipe(Effect.provide(layer({ quotas })))
+  )
+
+  it.live("over HTTP/2 has one connection for many requests, and another one is refused", () =>
+    Effect.gen(function* () {
+      const one = yield* Secure.session
+      for (let count = 0; count < 3; count++) {
+        assert.strictEqual((yield* Secure.ended(one.request({ ":path": "/nothing" }))).status, 404)
+      }
+      const two = yield* Secure.session
+      assert.strictEqual((yield* Secure.ended(two.request({ ":path": "/nothing" }))).status, 429)
+    }).pipe(Effect.scoped, Effect.provide(layer({ tls: "self-signed", quotas: { connections: 1 } })))
   )
 })
 

@@ -148,7 +148,7 @@ export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, Re
  * does not depend on the number of jobs. If the row of a job is damaged, the stream emits all other jobs, and then fails
  * with `StoreFailed`, which contains the key of the damaged job.
  *
- * @example Durable.list({ state: "Failed", prefix: "video-", ended: { from: yesterday } })
+ * @example Durable.list({ state: "Failed", prefix: "video-" })
  *
  * @since 0.1.0
  * @category reading
