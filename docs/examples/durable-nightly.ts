@@ -13,8 +13,8 @@ const jobOf = (folder: string, night: string, filename: string): DurableJob.Job 
 })
 
 /**
- * Queues the files of a folder, and returns how many are stored. The runners upload them. A file that was removed
- * meanwhile does not keep the others.
+ * Queues the files of a folder, and returns how many are stored. The runners upload them, up to 100 in one Assembly. A
+ * file that was removed meanwhile does not keep the others.
  */
 export const queueFolder = (folder: string, night: string) =>
   Effect.gen(function* () {
@@ -22,7 +22,7 @@ export const queueFolder = (folder: string, night: string) =>
     const jobs = Stream.map(Stream.fromIterableEffect(fs.readDirectory(folder)), (filename) =>
       jobOf(folder, night, filename)
     )
-    return yield* Durable.startAll(jobs).pipe(
+    return yield* Durable.startAll(jobs, { packing: { repeatable: true } }).pipe(
       Stream.tap((outcome) =>
         outcome._tag === "Refused" ? Console.error(`${outcome.job.key}: ${outcome.error.message}`) : Effect.void
       ),

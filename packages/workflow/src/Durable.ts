@@ -56,6 +56,9 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
  * other jobs are stored all the same. The use of memory does not grow with the number of jobs, and each runner uploads
  * a limited number of files at the same time.
  *
+ * With `packing`, jobs with equal params share Assemblies: see {@link AllOptions}. Each job keeps its key, its outcome and
+ * its part of the Status.
+ *
  * @example
  * Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(
  *   Stream.runForEach((outcome) =>
@@ -114,7 +117,7 @@ export const status = (
  * Cancels a job, and returns when the cancellation is stored. A job that has ended is unchanged. A queued job is
  * `Canceled` at once. Any other job is `Canceling`: its runner stops the upload and cancels the Assembly. If no runner
  * is running, the next runner that starts cancels the Assembly. If a request for the cancellation fails, `waiting` says
- * why. If the service does not confirm the cancellation within the `patience` of the runner, the job is `Failed`, and
+ * why. A job that shares an Assembly stays `Canceling` until this Assembly has ended. If the service does not confirm the cancellation within the `patience` of the runner, the job is `Failed`, and
  * its Assembly may still run.
  *
  * @since 0.1.0

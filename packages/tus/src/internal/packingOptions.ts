@@ -20,16 +20,32 @@ const Bytes = Schema.declare((input): input is ByteSize.Input => Option.isSome(s
   })
 )
 
-/** The options of packs, see `AssemblyUpload.AllOptions`. */
+/**
+ * The options of packs, see `AssemblyUpload.AllOptions`.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
 export const Options = Schema.Struct({
   files: Schema.optional(Rules.whole(1)),
   bytes: Schema.optional(Bytes),
   within: Schema.optional(Rules.pause),
   repeatable: Schema.Literal(true)
 })
+/**
+ * The type of {@link Options}.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
 export type Options = typeof Options.Type
 
-/** The limits that options set. */
+/**
+ * The limits that options set.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
 export const limitsOf = ({
   bytes = 64 * 1024 * 1024,
   files = 100,

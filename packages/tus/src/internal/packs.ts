@@ -39,6 +39,19 @@ interface Queue<J> {
   seen: Packing.Seen
 }
 
+/**
+ * How a pack ended. `Failed`: because of one of its jobs. `Away`: any pack would have failed, for example because the
+ * service is away, so its jobs have failed.
+ */
+type End = "Completed" | "Failed" | "Away"
+
+/** The packs that follow the end of a pack. */
+const after = {
+  Completed: Packing.completed,
+  Failed: Packing.failed,
+  Away: <J>({ other }: Packing.Pack<J>) => Packing.next([], other)
+}
+
 const filesOf = (jobs: ReadonlyArray<Packing.Item>): number => jobs.reduce((sum, { files }) => sum + files, 0)
 
 /**
@@ -67,14 +80,15 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
 
   /** Runs a job that is alone in its pack. */
   const single = ({ earlier, job, outcome }: Waiting<J>) =>
-    Effect.flatMap(alone(job), (own) =>
-      Effect.as(
-        Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] }),
-        own._tag === "Died" || (own._tag === "Failed" && isOfJob(own.error))
-      )
-    )
+    Effect.gen(function* () {
+      const own = yield* alone(job)
+      yield* Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] })
+      if (own._tag === "Died") return "Failed"
+      if (own._tag === "Failed") return isOfJob(own.error) ? "Failed" : "Away"
+      return "Completed"
+    })
 
-  /** Runs a pack, and returns whether it failed because of one of its jobs. A defect may come from a job too. */
+  /** Runs several jobs in one Assembly. */
   const shared = (jobs: Arr.NonEmptyReadonlyArray<Waiting<J>>) =>
     Effect.gen(function* () {
       let created: Assembly.AssemblyId | undefined
@@ -86,19 +100,21 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       )
       if (Exit.isSuccess(exit)) {
         yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), { discard: true })
-      } else if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
-      return Exit.isFailure(exit)
+        return exit.value.some(Result.isSuccess) ? "Completed" : "Away"
+      }
+      // A defect may come from a job.
+      if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
+      return "Failed"
     })
 
   const run = (queue: Queue<J>, pack: Packing.Pack<Waiting<J>>): Effect.Effect<void, never, R> =>
     Effect.gen(function* () {
       const { jobs } = pack
-      const work = jobs.length === 1 ? single(Arr.headNonEmpty(jobs)) : shared(jobs)
-      const hasFailed = yield* places.withPermit(work)
-      queue.seen = Packing.remember(queue.seen, pack, filesOf(jobs), hasFailed)
+      const work: Effect.Effect<End, never, R> = jobs.length === 1 ? single(Arr.headNonEmpty(jobs)) : shared(jobs)
+      const how = yield* places.withPermit(work)
+      if (how !== "Away") queue.seen = Packing.remember(queue.seen, pack, filesOf(jobs), how === "Failed")
       if (queue.waiting.length === 0 && queue.seen.failed === 0) MutableHashMap.remove(queues, queue.key)
-      const next = hasFailed ? Packing.failed(pack) : Packing.completed(pack)
-      yield* Effect.forEach(next, (one) => Effect.forkIn(run(queue, one), scope), { discard: true })
+      yield* Effect.forEach(after[how](pack), (one) => Effect.forkIn(run(queue, one), scope), { discard: true })
     })
 
   /** Runs the packs of a queue that are ready. */
@@ -125,9 +141,9 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   return (job: J): Effect.Effect<Outcome<J>, never, R> => {
     if (!canShare(job)) return alone(job)
     return Effect.gen(function* () {
-      const opened = yield* Effect.option(service.open<R>(job))
+      const opened = yield* Effect.exit(service.open<R>(job))
       // The job alone has the error, or shows that it has completed before.
-      if (Option.isNone(opened) || opened.value.isDone) return yield* alone(job)
+      if (Exit.isFailure(opened) || opened.value.isDone) return yield* alone(job)
       const bytes = Number(opened.value.sources.reduce((sum, { size = 0n }) => sum + size, 0n))
       const limits = {
         ...maxima,

@@ -56,12 +56,6 @@ export const decodeUpload = (text: string) =>
  */
 export const shareOf = PackedStatus.shareOf
 
-/**
- * The options of packs, and the limits that they set.
- *
- * @since 0.1.0
- * @category packing
- */
 export { limitsOf, Options as PackingOptions } from "../internal/packingOptions.ts"
 
 /**

@@ -50,6 +50,8 @@ export type End =
   | { readonly state: "Completed" }
   | { readonly state: "Failed"; readonly failure: Failure; readonly isOfJob: boolean }
 
+export const completed: End = { state: "Completed" }
+
 /** A job that can be joined with others. */
 interface Member extends Row.Row {
   readonly parts: JobAtRest.Parts
@@ -81,8 +83,9 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
   const seenOf = (kind: string) => seen.get(kind) ?? Packing.unseen
 
   /** Learns from the end of a pack, or of a job that was alone in its pack. The halves of packs have no kind. */
-  const remember = ({ pack: kind, sources }: Pick<Row.Row, "pack" | "sources">, hasFailed: boolean): void => {
-    if (kind === undefined) return
+  const remember = ({ pack: kind, sources }: Pick<Row.Row, "pack" | "sources">, how: End): void => {
+    const hasFailed = how.state === "Failed"
+    if (kind === undefined || (hasFailed && !how.isOfJob)) return
     const next = Packing.remember(seenOf(kind), { isHalf: false }, sources.length, hasFailed)
     if (next.failed === 0) seen.delete(kind)
     else seen.set(kind, next)
@@ -165,6 +168,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
         const own = yield* sql`
           UPDATE ${jobs} SET state = 'Processing', waiting = NULL, waited = 0
           WHERE job_key = ${pack.key} AND runner = ${runner} RETURNING attempt`
+        if (own.length === 0) return false
         const writtenAt = yield* Clock.currentTimeMillis
         const [members] = toMembers(
           yield* sql<Row.Raw>`
@@ -180,7 +184,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
           const next = state === "Canceling" ? state : "Processing"
           yield* update([key], { assembly, secret: pack.secret ?? null, state: next })
         }
-        return own.length > 0
+        return true
       }).pipe(sql.withTransaction, attempting("stored")),
 
     /** Ends a pack, and returns the keys and the states of the jobs that have ended. The other jobs are in the next packs. */
@@ -191,9 +195,10 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
           DELETE FROM ${jobs} WHERE job_key = ${key} AND runner = ${runner} RETURNING *`
         if (packs.length === 0) return []
         const isOfJob = how.state === "Failed" && how.isOfJob
-        for (const pack of Arr.getSuccesses(packs.map(Row.fromRaw))) remember(pack, isOfJob)
+        for (const pack of Arr.getSuccesses(packs.map(Row.fromRaw))) remember(pack, how)
         const [members, damaged] = toMembers(
-          yield* sql<Row.Raw>`SELECT * FROM ${jobs} WHERE holder = ${key} ORDER BY queued_at, job_key ${locked}`
+          yield* sql<Row.Raw>`
+          SELECT * FROM ${jobs} WHERE holder = ${key} AND ended_at IS NULL ORDER BY queued_at, job_key ${locked}`
         )
         const canceled = members.filter(({ state }) => state === "Canceling")
         const own = members.filter(({ state }) => state === "Uploading" || state === "Processing")

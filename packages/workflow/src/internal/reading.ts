@@ -172,11 +172,14 @@ export const make = (store: Store, secrets: Secrets) => {
   const status = (key: string): Effect.Effect<Status, JobUnknown | StoreFailed, AssemblyClient> =>
     Effect.gen(function* () {
       const row = yield* found(key)
+      // A job waits with its pack.
+      const { holder = key } = row
+      const { waiting: why } = Option.getOrElse(holder === key ? Option.none() : yield* store.find(holder), () => row)
       const stored = yield* storedBytes(row).pipe(
         Effect.timeout(patience),
         Effect.orElseSucceed(() => undefined)
       )
-      return { ...Row.toSummary(row), stored }
+      return { ...Row.toSummary(row), waiting: why, stored }
     })
 
   /** Lists the jobs. The error of a damaged row comes after all other rows. */

@@ -21,7 +21,7 @@ import * as Failure from "./failure.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as Journal from "./journal.ts"
 import type { Outage } from "./outage.ts"
-import type { Packs } from "./packs.ts"
+import * as Packs from "./packs.ts"
 import type { Quota } from "./quota.ts"
 import { isPack, type Row } from "./row.ts"
 import type { Secrets } from "./secrets.ts"
@@ -36,7 +36,7 @@ import * as Verdict from "./verdict.ts"
  */
 export interface Options {
   readonly claims: Claims
-  readonly packs: Packs
+  readonly packs: Packs.Packs
   readonly secrets: Secrets
   readonly upload: JobAtRest.UploadOptions
   readonly patience: Duration.Duration
@@ -106,9 +106,9 @@ export const make = (options: Options) => {
     yield* Effect.ignore(Canceling.cancel(secrets, row.value))
     const id = yield* Effect.orElseSucceed(Journal.assemblyId(secrets, row.value), () => Option.none())
     const failure = Failure.of(cause, Option.getOrUndefined(id))
-    const isOfJob = Verdict.isOfJob(cause)
-    if (isPack(before)) return yield* endPack(claimOf(before, runner), { state: "Failed", failure, isOfJob })
-    packs.remember(before, isOfJob)
+    const how: Packs.End = { state: "Failed", failure, isOfJob: Verdict.isOfJob(cause) }
+    if (isPack(before)) return yield* endPack(claimOf(before, runner), how)
+    packs.remember(before, how)
     const from = before.state === "Canceling" ? (["Canceling"] as const) : (["Uploading", "Processing"] as const)
     yield* end(claimOf(before, runner), "Failed", from, failure)
   })
@@ -130,8 +130,9 @@ export const make = (options: Options) => {
     })
 
   /**
-   * Runs the attempt until all bytes are stored, and records this: `AssemblyUpload` creates the Assembly and sends the bytes. Its journal
-   * is in the database, so a later runner continues where this one ended.
+   * Runs the attempt until all bytes are stored, and records this: `AssemblyUpload` creates the Assembly and sends the
+   * bytes. Its journal is in the database, so a later runner continues where this one ended. Returns false if the runner
+   * has lost the attempt.
    */
   const transfer = (row: Row, claim: Claim, permits: Semaphore.Semaphore) =>
     Effect.gen(function* () {
@@ -214,8 +215,8 @@ export const make = (options: Options) => {
     const seen = yield* Effect.result(read(id.value))
     const error = Result.isFailure(seen) ? seen.failure : undefined
     if (error === undefined && Result.getOrUndefined(seen) !== undefined) {
-      if (isPack(row)) return yield* endPack(claim, { state: "Completed" })
-      packs.remember(row, false)
+      if (isPack(row)) return yield* endPack(claim, Packs.completed)
+      packs.remember(row, Packs.completed)
       return yield* end(claim, "Completed", ["Processing", "Canceling"])
     }
     if (error !== undefined && !Verdict.isAboutService(error)) return yield* error
