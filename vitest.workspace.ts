@@ -24,8 +24,11 @@ export default defineConfig({
           root: `packages/${name}`,
           test: { name: `@assembly-effect/${name}`, isolate: isolated.has(name) }
         })),
-      { extends: true as const, root: "scripts/bench", test: { name: "bench" } },
-      { extends: true as const, root: "scripts/site", test: { name: "site" } },
+      ...["bench", "simulate", "site"].map((name) => ({
+        extends: true as const,
+        root: `scripts/${name}`,
+        test: { name }
+      })),
       // Compilers and npm take every core, so these run after all others. They write `dist`, so they run one at a time.
       {
         extends: true as const,

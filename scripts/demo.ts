@@ -12,33 +12,21 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ConfigProvider from "effect/ConfigProvider"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { pipeline } from "node:stream/promises"
-import * as Advice from "../packages/cli/src/internal/advice.ts"
 import * as Main from "../packages/cli/src/internal/main.ts"
-import { chapter, next, say } from "./story.ts"
+import { chapter, DemoFailed, next, run, say } from "./story.ts"
 import * as Text from "../packages/cli/src/internal/text.ts"
 import * as Output from "../packages/cli/src/internal/output.ts"
-
-/** A failure that ends the demo. */
-class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { description: Schema.String }) {
-  override get message() {
-    return this.description
-  }
-}
 
 const requests: Array<RequestLog.Entry> = []
 
@@ -148,14 +136,7 @@ const client = Layer.unwrap(
 
 const onRequest = (entry: RequestLog.Entry) => Effect.sync(() => void requests.push(entry))
 
-story.pipe(
-  Effect.scoped,
-  Effect.provide(
-    client.pipe(
-      Layer.provideMerge([Emulator.layer({ onRequest }), NodeHttpClient.layerUndici]),
-      Layer.provideMerge(NodeServices.layer)
-    )
-  ),
-  Effect.tapError((error) => Console.error(`demo: ${Advice.line(error)}`)),
-  NodeRuntime.runMain({ disableErrorReporting: true })
+run(
+  "demo",
+  Effect.provide(story, Layer.provideMerge(client, [Emulator.layer({ onRequest }), NodeHttpClient.layerUndici]))
 )

@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import * as Schema from "effect/Schema"
 import * as Spread from "./spread.ts"
 
 const reports = 400
@@ -44,26 +42,15 @@ const alarms = (noise: Noise, effect: number, figures: number) =>
     return count / reports
   })
 
-const Positive = Schema.Number.check(Schema.isBetween({ minimum: 0.001, maximum: 1000 }))
-const Rounds = Schema.Array(Schema.Struct({ old: Positive, new: Positive })).check(
-  Schema.isMinLength(1),
-  Schema.isMaxLength(30)
+it.effect.each(Object.entries(noises).flatMap(([name, noise]) => [1, 10].map((figures) => ({ name, noise, figures }))))(
+  "two versions that are the same raise at most one false alarm in twenty reports of $figures: $name",
+  ({ figures, name, noise }) =>
+    Effect.gen(function* () {
+      // Four standard deviations of the count are allowed above the true probability.
+      const most = Spread.falseAlarms + 4 * Math.sqrt((Spread.falseAlarms * (1 - Spread.falseAlarms)) / reports)
+      assert.isAtMost(yield* alarms(noise, 1, figures), most)
+    }).pipe(seeded(name))
 )
-const samples = Arbitrary.sampleEffect(Arbitrary.schema(Rounds), { count: 500, seed: 1 })
-
-describe("the spread of two versions that are the same", () => {
-  for (const [name, noise] of Object.entries(noises)) {
-    for (const figures of [1, 10]) {
-      it.effect(`raises at most one false alarm in twenty reports of ${figures}: ${name}`, () =>
-        Effect.gen(function* () {
-          // Four standard deviations of the count are allowed above the true probability.
-          const most = Spread.falseAlarms + 4 * Math.sqrt((Spread.falseAlarms * (1 - Spread.falseAlarms)) / reports)
-          assert.isAtMost(yield* alarms(noise, 1, figures), most)
-        }).pipe(seeded(name))
-      )
-    }
-  }
-})
 
 describe("the spread of two versions that differ", () => {
   it.effect("is found where the difference is larger than the noise", () =>
@@ -73,17 +60,12 @@ describe("the spread of two versions that differ", () => {
       assert.isAtLeast(yield* alarms(noises["whole rounds that are slow"]!, 1.5, 1), 0.99)
     }).pipe(seeded("differ"))
   )
-  it.effect("is found although one round is arbitrarily wrong", () =>
-    Effect.gen(function* () {
-      for (const rounds of yield* samples) {
-        for (const figures of [1, 5, 40]) {
-          const ratios = Array.from({ length: Spread.roundsFor(figures) - 1 }, () => ({ old: 1, new: 1.01 }))
-          const verdict = Spread.compare([...rounds.slice(0, 1), ...ratios], figures)
-          assert.strictEqual(verdict._tag, "Higher")
-        }
-      }
-    })
-  )
+  it.each([1, 5, 40])("is found among %d figures although one round is arbitrarily wrong", (figures) => {
+    for (const wrong of [0.001, 1, 1000]) {
+      const ratios = Array.from({ length: Spread.roundsFor(figures) - 1 }, () => ({ old: 1, new: 1.01 }))
+      assert.strictEqual(Spread.compare([{ old: 1, new: wrong }, ...ratios], figures)._tag, "Higher")
+    }
+  })
 })
 
 describe("Spread.compare", () => {

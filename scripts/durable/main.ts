@@ -6,29 +6,17 @@
  * The first run installs Postgres from npm into the cache of the workspace.
  */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Clock from "effect/Clock"
-import * as Console from "effect/Console"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import type * as Front from "@assembly-effect/testkit/cluster/Front"
 import * as Wait from "@assembly-effect/testkit/cluster/Wait"
 import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
-import * as Advice from "../../packages/cli/src/internal/advice.ts"
 import * as Story from "../story.ts"
 import * as Text from "../../packages/cli/src/internal/text.ts"
 import * as Output from "../../packages/cli/src/internal/output.ts"
-
-/** A failure that ends the demo. */
-class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { description: Schema.String }) {
-  override get message() {
-    return this.description
-  }
-}
 
 const mebi = 1024 * 1024
 const fileCount = 50
@@ -76,7 +64,7 @@ const killAndWatch = Effect.fnUntraced(function* (
   const find = () => runners.find(({ name }) => unfinished(front, name).some(({ bytes }) => bytes > mebi))
   yield* Wait.until("a runner that sends", () => find() !== undefined)
   const runner = find()
-  if (runner === undefined) return yield* new DemoFailed({ description: "no runner sends anything" })
+  if (runner === undefined) return yield* new Story.DemoFailed({ description: "no runner sends anything" })
   const left = unfinished(front, runner.name)
   yield* runner.signal("SIGKILL")
   yield* runner.ended
@@ -88,7 +76,7 @@ const killAndWatch = Effect.fnUntraced(function* (
     front.sendings.find(({ path, start }) => start > killed && left.some((upload) => upload.path === path))
   yield* Wait.until(`the takeover from runner ${runner.name}`, () => next() !== undefined)
   const taken = next()
-  if (taken === undefined) return yield* new DemoFailed({ description: "no runner has taken over" })
+  if (taken === undefined) return yield* new Story.DemoFailed({ description: "no runner has taken over" })
   const after = ((taken.start - killed) / 1000).toFixed(1)
   yield* say(
     `runner ${taken.runner} continues one ${after} s later, at ${Text.bytes(taken.from)} of ${Text.bytes(received(front, taken.path, killed))} sent`,
@@ -157,13 +145,8 @@ const story = Effect.gen(function* () {
     facts.map(([text, isRight]) => Text.toLine(`${isRight ? style.green("✓") : style.red("✗")} ${text}`))
   )
   if (facts.some(([, isRight]) => !isRight))
-    return yield* new DemoFailed({ description: "not every file is stored once" })
+    return yield* new Story.DemoFailed({ description: "not every file is stored once" })
   yield* Story.next("docs/durable.md shows how to write such a program")
 })
 
-story.pipe(
-  Effect.scoped,
-  Effect.provide(NodeServices.layer),
-  Effect.tapError((error) => Console.error(`demo:durable: ${Advice.line(error)}`)),
-  NodeRuntime.runMain({ disableErrorReporting: true })
-)
+Story.run("demo:durable", story)

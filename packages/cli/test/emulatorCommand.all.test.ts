@@ -103,6 +103,18 @@ it.live("assembly emulator: uses the given Auth Key and secret, and no others", 
   }).pipe(Effect.scoped)
 )
 
+it.live("assembly emulator --quotas service: a client with more than 100 errors in 10 seconds is refused", () =>
+  Effect.gen(function* () {
+    const url = `${environment((yield* run("--quotas", "service")).said)["ASSEMBLY_BASE_URL"]}/nothing`
+    const statuses = yield* Effect.replicateEffect(
+      Effect.promise(() => fetch(url).then(({ status }) => status)),
+      102
+    )
+    assert.deepStrictEqual([statuses[100], statuses[101]], [404, 429])
+    assert.match((yield* run("--quotas", "none")).said, /^assembly: .*--quotas/)
+  }).pipe(Effect.scoped)
+)
+
 it.live("assembly emulator: uses the given public URL and hosts", () =>
   Effect.gen(function* () {
     const publicUrl = "https://dev.example.com"

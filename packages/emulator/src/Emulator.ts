@@ -18,6 +18,7 @@ import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
 import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
+import * as AccountQuota from "./internal/assembly/accountQuota.ts"
 import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
 import * as AssemblyListing from "./internal/assembly/assemblyListing.ts"
 import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
@@ -72,6 +73,7 @@ import * as UploadedFiles from "./internal/files/uploadedFiles.ts"
 import * as UsedSignatures from "./internal/auth/usedSignatures.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
+import * as Quotas from "./Quotas.ts"
 import type * as RequestLog from "./RequestLog.ts"
 import * as Template from "./Template.ts"
 import * as Workspace from "./Workspace.ts"
@@ -131,6 +133,8 @@ export class Emulator extends Context.Service<
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, connections, Assemblies, Auth Keys and notifications. A limit that is left out has
  *   its default.
+ * - `quotas`: the quotas that the emulator rehearses: `"service"` are those of the public service, an object changes some
+ *   of their numbers. By default there are none.
  * Each duration is at most 100 years. If an option breaks a rule, the Layer fails with `InvalidRequest`, which names the
  * option and the rule.
  *
@@ -151,7 +155,8 @@ export const Settings = Schema.Struct({
   allowPrivateNotifications: Schema.Boolean.pipe(Schema.withDecodingDefault(Effect.succeed(false))),
   uploadLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("24 hours"))),
   tokenLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("1 hour"))),
-  limits: Limits.Settings.pipe(Schema.withDecodingDefault(Effect.succeed({})))
+  limits: Limits.Settings.pipe(Schema.withDecodingDefault(Effect.succeed({}))),
+  quotas: Schema.optional(Schema.Union([Schema.Literal("service"), Quotas.Settings]))
 })
 type Settings = typeof Settings.Type
 
@@ -225,7 +230,7 @@ const storage = ({ data }: Settings) =>
     })
   )
 
-const routes = (onRequest: Options["onRequest"]) =>
+const routes = (onRequest: Options["onRequest"], quotas: Quotas.Values | undefined) =>
   Layer.mergeAll(
     AssemblyRoutes.layer,
     AuthKeyRoutes.layer,
@@ -240,7 +245,7 @@ const routes = (onRequest: Options["onRequest"]) =>
     CredentialRoutes.layer,
     TokenRoutes.layer,
     TusRoutes.layer,
-    Middleware.layer(onRequest)
+    Middleware.layer(onRequest, quotas)
   )
 
 const stores = Layer.mergeAll(
@@ -260,9 +265,12 @@ const stores = Layer.mergeAll(
 )
 
 /** The services behind the routes. */
-const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings) =>
+const services = (
+  { allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings,
+  quotas: Quotas.Values | undefined
+) =>
   Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer).pipe(
-    Layer.provideMerge(Cancellation.layer),
+    Layer.provideMerge(Layer.merge(Cancellation.layer, AccountQuota.layer(quotas))),
     Layer.provideMerge(Expiry.layer(uploadLifetime)),
     Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
@@ -283,11 +291,12 @@ const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime,
     Layer.provideMerge(Turns.layer)
   )
 
-const parts = (options: Settings, onRequest: Options["onRequest"]) =>
-  Layer.mergeAll(
+const parts = (options: Settings, onRequest: Options["onRequest"]) => {
+  const quotas = options.quotas === "service" ? Schema.decodeSync(Quotas.Settings)({}) : options.quotas
+  return Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
-    HttpRouter.serve(routes(onRequest), {
+    HttpRouter.serve(routes(onRequest, quotas), {
       disableLogger: true,
       disableListenLog: true,
       // By default, the router matches path variables of at most 100 characters. The name of a Template may have 255
@@ -295,7 +304,7 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) =>
       routerConfig: { maxParamLength: 255 * 9 }
     })
   ).pipe(
-    Layer.provide(services(options)),
+    Layer.provide(services(options, quotas)),
     Layer.provide(Origin.layer(options)),
     Layer.provide(SeededRandom.layer(options.seed)),
     Layer.provide(storage(options)),
@@ -304,6 +313,7 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) =>
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
     Layer.provide(Layer.succeed(Limits.Limits, options.limits))
   )
+}
 
 /**
  * An emulator that runs until its scope closes.

@@ -1,6 +1,7 @@
 export * as Emulator from "./Emulator.ts"
 export * as EmulatorError from "./EmulatorError.ts"
 export * as Faults from "./Faults.ts"
+export * as Quotas from "./Quotas.ts"
 export * as RequestLog from "./RequestLog.ts"
 export * as Template from "./Template.ts"
 export * as Workspace from "./Workspace.ts"

@@ -1,6 +1,7 @@
-/** Walks over the options of an emulator, and over its limits. */
+/** Walks over the options of an emulator, over its limits and over its quotas. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Limits from "@assembly-effect/emulator/Limits"
+import * as Quotas from "@assembly-effect/emulator/Quotas"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
@@ -25,7 +26,8 @@ const all: ReadonlyArray<HostileOptions.Entry<never>> = [
       notificationPause: [0, 0.5],
       uploadLifetime: [0, 0.5],
       tokenLifetime: [0, 0.5],
-      limits: [{}, { hour: 1 }]
+      limits: [{}, { hour: 1 }],
+      quotas: [{}, { hour: 1 }]
     }
   },
   {
@@ -43,6 +45,12 @@ const all: ReadonlyArray<HostileOptions.Entry<never>> = [
     options: Object.keys(Limits.Settings.fields),
     build: (limits) => Layer.build(Emulator.layer({ tls: "self-signed", limits })),
     meaning: { headersTime: time, idleTime: time, formTime: time }
+  },
+  {
+    name: "Emulator.layer quotas",
+    options: Object.keys(Quotas.Settings.fields),
+    build: (quotas) => Layer.build(Emulator.layer({ quotas })),
+    meaning: { uploading: time, executing: time }
   }
 ]
 

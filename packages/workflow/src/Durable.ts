@@ -11,14 +11,14 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as DurableError from "./DurableError.ts"
-import type { Changes, Job, State, Status, Summary } from "./DurableJob.ts"
+import type { Changes, Count, Filter, Job, Status, Summary } from "./DurableJob.ts"
 import type * as Host from "./internal/host.ts"
-import type { AwaitError } from "./internal/reading.ts"
+import type { AwaitError, ListError, Steered } from "./internal/reading.ts"
 import type { AllOptions, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 export type { Host, Options } from "./internal/host.ts"
 export type { UploadOptions } from "./internal/jobAtRest.ts"
-export type { AwaitError } from "./internal/reading.ts"
+export type { AwaitError, ListError, Steered } from "./internal/reading.ts"
 export type { AllOptions, JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 /**
@@ -147,19 +147,52 @@ export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, Re
   Effect.flatMap(Durable, (durable) => durable.retry(key, changes))
 
 /**
- * The jobs in the database, in the order of their keys, optionally only the jobs in one state. The stream reads pages,
- * so the memory use does not depend on the number of jobs. If the row of a job is damaged, the stream emits all other
- * jobs, and then fails with `StoreFailed`, which contains the key of the damaged job.
+ * The jobs in the database that the filter selects, in the order of their keys. The stream reads pages, so the memory use
+ * does not depend on the number of jobs. If the row of a job is damaged, the stream emits all other jobs, and then fails
+ * with `StoreFailed`, which contains the key of the damaged job.
  *
- * @example Durable.list({ state: "Failed" }).pipe(Stream.runForEach((job) => Durable.retry(job.key)))
+ * @example Durable.list({ state: "Failed", prefix: "video-" })
  *
  * @since 0.1.0
  * @category reading
  */
-export const list = (options?: {
-  readonly state?: State | undefined
-}): Stream.Stream<Summary, DurableError.StoreFailed, Durable> =>
-  Stream.unwrap(Effect.map(Durable, (durable) => durable.list(options)))
+export const list = (filter?: Filter): Stream.Stream<Summary, ListError, Durable> =>
+  Stream.unwrap(Effect.map(Durable, (durable) => durable.list(filter)))
+
+/**
+ * How many jobs are in each state. Also sets the gauges `durable_jobs` and `durable_job_age`: a program that exports
+ * metrics calls this function before each export.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const counts: Effect.Effect<ReadonlyArray<Count>, DurableError.StoreFailed, Durable> = Effect.flatMap(
+  Durable,
+  (durable) => durable.counts
+)
+
+/**
+ * Calls {@link retry} for every job that the filter selects; without a `state`, for those that failed. Emits what became
+ * of each job.
+ *
+ * @example Durable.retryAll({ prefix: "video-" }).pipe(Stream.filter(({ result }) => Result.isFailure(result)))
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const retryAll = (filter: Filter): Stream.Stream<Steered<RetryError>, ListError, Durable> =>
+  Stream.unwrap(Effect.map(Durable, (durable) => durable.retryAll(filter)))
+
+/**
+ * Calls {@link cancel} for every job that the filter selects and that has not ended. Emits what became of each job.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const cancelAll = (
+  filter: Filter
+): Stream.Stream<Steered<DurableError.JobUnknown | DurableError.StoreFailed>, ListError, Durable> =>
+  Stream.unwrap(Effect.map(Durable, (durable) => durable.cancelAll(filter)))
 
 /**
  * Ends the pause of the job that waits for this Assembly, so that its runner reads the Status at once. Call this

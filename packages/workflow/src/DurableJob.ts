@@ -8,6 +8,7 @@
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Schema from "effect/Schema"
+import { KeyText } from "./internal/keyText.ts"
 
 /**
  * A reference to the bytes of a file. `Durable.start`, `startAll` and `retry` open the source to check it, and a runner
@@ -194,4 +195,48 @@ export interface Status extends Summary {
 export interface Changes {
   readonly params?: Job["params"] | undefined
   readonly files?: Job["files"] | undefined
+}
+
+const Time = Schema.optional(Schema.Int)
+const Range = Schema.Struct({ from: Time, until: Time })
+
+/**
+ * Selects jobs. A job must meet every condition that is given.
+ *
+ * - `state`: the state of the job.
+ * - `prefix`: how the key begins, letter by letter: `%` and `_` stand for themselves, and `a` is not `A`.
+ * - `queued`, `ended`: when the attempt was queued, and when it ended, in milliseconds since 1970: not before `from`, and
+ *   before `until`.
+ * - `after`: the cursor: only jobs that a list has after the job with this key. The key of the last job that was read
+ *   continues a list, also after other jobs were started or removed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Filter = Schema.Struct({
+  state: Schema.optional(State),
+  prefix: Schema.optional(KeyText),
+  queued: Schema.optional(Range),
+  ended: Schema.optional(Range),
+  after: Schema.optional(KeyText)
+})
+/**
+ * The type of {@link Filter}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Filter = typeof Filter.Type
+
+/**
+ * How many jobs are in a state, and when the oldest of them was queued, in milliseconds since 1970. `oldest` is undefined
+ * without such a job, and for the states of ended jobs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Count {
+  readonly state: State
+  readonly jobs: number
+  readonly oldest: number | undefined
 }

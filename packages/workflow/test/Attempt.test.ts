@@ -253,7 +253,7 @@ layer(live, { excludeTestServices: true })("An embedded runner", (it) => {
         [{ uploads: 0 }, "uploads"],
         [{ patience: "-1 second" }, "patience"],
         [{ pollInterval: "0 millis" }, "pollInterval"],
-        [{ retention: "0 millis" }, "retention"],
+        [{ retention: { failures: "0 millis" } }, "retention.failures"],
         [{ upload: { maxRetries: -1 } }, "upload.maxRetries"]
       ] as const) {
         const error = yield* Effect.flip(withRunner(database, options)(Effect.asVoid(Durable.Durable)))

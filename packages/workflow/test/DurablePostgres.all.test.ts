@@ -13,6 +13,7 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
+import { select } from "./selecting.ts"
 
 const example = new URL("../../../docs/examples/durable-postgres.ts", import.meta.url)
 
@@ -102,6 +103,15 @@ layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", 
         const sql = yield* PgClient.PgClient
         assert.lengthOf(yield* sql`SELECT id FROM durable_runners`, 1, "the client is no runner")
       }).pipe(Effect.provide(Layer.merge(cluster.client, PgClient.layer({ url: database }))))
+    }).pipe(Effect.scoped)
+  )
+
+  test.effect("is asked and told by a client what an operator wants", () =>
+    Effect.gen(function* () {
+      const postgres = yield* Server.make
+      const cluster = yield* Cluster.make({ database: yield* postgres.database("operator") })
+      const made = yield* cluster.file("a", 10)
+      yield* Effect.provide(select(made.job.files), cluster.client)
     }).pipe(Effect.scoped)
   )
 

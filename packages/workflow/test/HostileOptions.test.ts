@@ -32,7 +32,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     name: "DurableSqlite.layer",
     options: ["uploads", "patience", "pollInterval", "retention", "upload"],
     build: sqlite,
-    meaning: { patience: [0.5], pollInterval: [0.5], retention: [0.5], upload: [{}] }
+    meaning: { patience: [0.5], pollInterval: [0.5], retention: [{}, { hour: 1 }], upload: [{}] }
   },
   {
     name: "DurableSqlite.layer upload",
@@ -45,6 +45,12 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
       retryDelay: [0, 0.5],
       stallTimeout: [0.5]
     }
+  },
+  {
+    name: "DurableSqlite.layer retention",
+    options: ["failures", "successes"],
+    build: (retention) => sqlite({ retention }),
+    meaning: { failures: [0.5], successes: [0.5] }
   },
   {
     name: "DurablePostgres.client",

@@ -115,7 +115,7 @@ layer(live, { excludeTestServices: true })("The next attempt of a durable job", 
       const before = yield* Durable.run(job("free", [first])).pipe(withRunner(database))
       yield* Stream.runCollect(Durable.list()).pipe(
         Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced("20 millis") }),
-        withRunner(database, { retention: "1 milli" })
+        withRunner(database, { retention: { failures: "1 milli", successes: "1 milli" } })
       )
       const after = yield* Durable.run(job("free", [second])).pipe(withRunner(database))
       assert.deepStrictEqual(storedIn(after), [second.sha256])

@@ -14,6 +14,7 @@ import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
+import { select } from "./selecting.ts"
 import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
 /** How many Assemblies exist. */
@@ -435,12 +436,42 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
           Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced("20 millis") })
         )
         assert.strictEqual((yield* Effect.flip(Durable.await("old")))._tag, "JobUnknown")
-      }).pipe(withRunner(database, { retention: "1 milli" }))
+      }).pipe(withRunner(database, { retention: { successes: "1 milli" } }))
       const stored = new DatabaseSync(database)
       for (const table of ["durable_jobs", "durable_uploads"]) {
         assert.deepStrictEqual(stored.prepare(`SELECT * FROM ${table}`).all(), [])
       }
       stored.close()
+    })
+  )
+
+  it.effect("is found by its state, its key and its times, counted, and canceled and retried with others", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 10)
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("0", [], { files: [gate.file("0")] }))
+        yield* gate.reached
+        yield* select(job("", [content]).files, ["Uploading"])
+      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("that has failed is kept longer than one that has completed or was canceled", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 10)
+      const fail = { params: { steps: { fail: { robot: "/emulator/fail" } } } }
+      yield* Effect.gen(function* () {
+        yield* Durable.run(job("good", [content]))
+        yield* Effect.flip(Durable.run(job("bad", [content], fail)))
+      }).pipe(withRunner(database))
+      yield* Stream.runCollect(Durable.list()).pipe(
+        Effect.repeat({ until: ({ length }) => length === 1, schedule: Schedule.spaced("20 millis") }),
+        Effect.tap(([left]) => Effect.sync(() => assert.strictEqual(left?.key, "bad"))),
+        withRunner(database, { retention: { successes: "1 milli" } })
+      )
     })
   )
 })

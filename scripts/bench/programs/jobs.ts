@@ -16,6 +16,7 @@ import { createReadStream } from "node:fs"
 import Process from "node:process"
 import * as TusClient from "tus-js-client"
 import * as Harness from "../harness.ts"
+import * as Side from "../side.ts"
 import * as Uploads from "../uploads.ts"
 
 const [, , side = "form", baseUrl = "", path = "", count = "200", concurrency = "16"] = Process.argv
@@ -37,14 +38,7 @@ const ours = (transport: "form" | "tus") => {
   return () => runtime.runPromise(all)
 }
 
-/** Runs `jobs` jobs, with `concurrency` jobs at once. */
-const calls = (job: () => Promise<unknown>) => async () => {
-  let left = jobs
-  const worker = async () => {
-    while (left-- > 0) await job()
-  }
-  await Promise.all(Array.from({ length: Number(concurrency) }, worker))
-}
+const calls = (job: () => Promise<unknown>) => Side.calls(jobs, Number(concurrency), job)
 
 /** The official client, whose documentation creates an Assembly with a file in this way. */
 const official = () => {
@@ -113,10 +107,8 @@ const sides: Readonly<Record<string, () => () => Promise<void>>> = {
 
 const round = sides[side]?.() ?? (() => Promise.reject(new Error(`no side ${side}`)))
 
-Process.on("message", () => {
+Side.answer(async () => {
   const start = performance.now()
-  void Effect.runPromise(Uploads.cpuSeconds(Harness.attempt(round))).then((cpu) =>
-    Process.send?.({ seconds: (performance.now() - start) / 1000, cpu })
-  )
+  const cpu = await Effect.runPromise(Uploads.cpuSeconds(Harness.attempt(round)))
+  return { seconds: (performance.now() - start) / 1000, cpu }
 })
-Process.send?.("ready")

@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import Process from "node:process"
+import * as Side from "../side.ts"
 
 const [, , side = "node", concurrency = "1", baseUrl = ""] = Process.argv
 const requests = 400
@@ -33,14 +34,7 @@ const ours = <E>(layer: Layer.Layer<AssemblyClient.AssemblyClient, E>) => {
   return () => runtime.runPromise(all)
 }
 
-/** Calls a function `requests` times, with `concurrency` calls at once. */
-const calls = (call: () => Promise<unknown>) => async () => {
-  let left = requests
-  const worker = async () => {
-    while (left-- > 0) await call()
-  }
-  await Promise.all(Array.from({ length: Number(concurrency) }, worker))
-}
+const calls = (call: () => Promise<unknown>) => Side.calls(requests, Number(concurrency), call)
 
 const official = () => {
   const client = new Transloadit({ authKey: "key", authSecret: "secret", endpoint: baseUrl })
@@ -69,8 +63,8 @@ const sides: Readonly<Record<string, () => () => Promise<void>>> = {
 
 const round = sides[side]?.() ?? (() => Promise.reject(new Error(`no side ${side}`)))
 
-Process.on("message", () => {
+Side.answer(async () => {
   const start = performance.now()
-  void round().then(() => Process.send?.((requests * 1000) / (performance.now() - start)))
+  await round()
+  return (requests * 1000) / (performance.now() - start)
 })
-Process.send?.("ready")

@@ -3,7 +3,9 @@
  * the origin of the server, the path and the size of the file.
  */
 import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Harness from "../harness.ts"
+import * as Side from "../side.ts"
 import * as Uploads from "../uploads.ts"
 
 const [side, origin = "", path = "", size = ""] = process.argv.slice(2)
@@ -15,17 +17,7 @@ const sides: Readonly<Record<string, Effect.Effect<unknown, Harness.BenchError, 
   tus: Uploads.theirs(origin, path, Number(size), { parallelUploads: 4 })
 }
 
-const asked = Effect.callback<void>((resume) => {
-  process.once("message", () => resume(Effect.void))
-})
-
-const report = (message: unknown) => Effect.sync(() => process.send?.(message))
-
 const upload = sides[side ?? ""] ?? Effect.die(new Error(`unknown side ${side}`))
 
-const program = Effect.andThen(
-  report("ready"),
-  asked.pipe(Effect.andThen(Harness.seconds(upload)), Effect.flatMap(report), Effect.forever)
-).pipe(Uploads.withNode)
-
-Effect.runFork(program)
+const runtime = ManagedRuntime.make(Uploads.node)
+Side.answer(() => runtime.runPromise(Harness.seconds(upload)))

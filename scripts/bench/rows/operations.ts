@@ -52,30 +52,14 @@ const lists = (form: "short" | "warm", concurrency: number, ours: number): Harne
 const hours = 91 * 24
 const repeats = 20
 
-const bucket = (index: number): AssemblyStatistics.StatsBucket => ({
-  data_from_ts: 1_767_225_600 + index * 3600,
-  avg_execution_duration: 1.5 + (index % 7) / 3,
-  avg_input_file_sizes: 1_000_000 + index,
-  avg_live_queue_duration: 0.25 + (index % 5) / 9,
-  avg_output_file_sizes: 500_000 + index,
-  avg_processing_speed: 12.75 + (index % 11),
-  avg_upload_duration: 0.5 + (index % 3) / 7,
-  avg_upload_speed: 80.5 + (index % 13),
-  num_assemblies: index,
-  num_bytes: index * 1_000_003,
-  num_cancelled_assemblies: index % 3,
-  num_erroneous_assemblies: index % 5,
-  num_files: index * 2,
-  num_request_aborted_assemblies: index % 2,
-  num_successful_assemblies: index,
-  total_bytes_usage: index * 2_000_003,
-  total_execution_duration: index * 1.25,
-  total_live_queue_duration: index * 0.5,
-  total_num_output_files: index * 3,
-  total_num_uploaded_bytes: index * 1_000_003,
-  total_output_file_sizes: index * 500_009,
-  total_upload_duration: index * 0.75
-})
+/** Counts are integers, and averages and durations are fractions. */
+const bucket = (index: number) =>
+  Object.fromEntries(
+    Object.keys(AssemblyStatistics.StatsBucket.fields).map((key, place) => [
+      key,
+      /avg|duration/.test(key) ? place + (index % 13) / 7 : key === "data_from_ts" ? index * 3600 : index * 1_000_003
+    ])
+  )
 
 const body = JSON.stringify({
   ok: "ASSEMBLY_STATS_FOUND",
@@ -98,7 +82,7 @@ const body = JSON.stringify({
   totalOutputFilesProcessed: 300_000,
   totalUploadDuration: 5432.25,
   totalUsage: 2_000_000_000_000
-} satisfies AssemblyStatistics.Statistics)
+})
 
 const decode = SchemaParser.decodeUnknownEffect(AssemblyStatistics.Statistics, { errors: "all" })
 

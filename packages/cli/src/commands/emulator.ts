@@ -123,6 +123,7 @@ export const emulator = Cli.local(
     allowedHosts: Cli.repeated(Cli.text("allowed-host", "host")),
     allowPrivateNotifications: Cli.flag("allow-private-notifications"),
     templates: Flag.File("templates").pipe(Flag.optional),
+    quotas: Flag.Literals("quotas", ["service"]).pipe(Flag.optional),
     log: Cli.choice("log"),
     command: Argument.variadic(Cli.argument("command"))
   },
@@ -157,6 +158,7 @@ export const emulator = Cli.local(
       data: Option.getOrUndefined(flags.data),
       seed: Option.getOrUndefined(flags.seed),
       publicUrl: Option.getOrUndefined(flags.publicUrl),
+      quotas: Option.getOrUndefined(flags.quotas),
       credentials,
       templates,
       onRequest: Option.getOrElse(log, () => command.length === 0) ? write : undefined

@@ -11,6 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Failure, State } from "../DurableJob.ts"
+import * as Metrics from "./metrics.ts"
 import * as Migrations from "./migrations.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
@@ -82,9 +83,10 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
     release: Effect.gen(function* () {
       const now = yield* time
       yield* sql`DELETE FROM ${runners} WHERE held_until <= ${now}`
-      yield* sql`
+      const left = yield* sql`
       UPDATE ${jobs} SET runner = NULL, due_at = 0
-      WHERE runner IS NOT NULL AND runner NOT IN (SELECT id FROM ${runners})`
+      WHERE runner IS NOT NULL AND runner NOT IN (SELECT id FROM ${runners}) RETURNING job_key`
+      yield* Metrics.takenOver(left.length)
     }).pipe(attempting("take over")),
 
     /**

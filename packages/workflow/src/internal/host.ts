@@ -12,10 +12,11 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { JobUnknown, StoreFailed } from "../DurableError.ts"
-import type { Changes, Job, Summary } from "../DurableJob.ts"
+import type { Changes, Filter, Job, Summary } from "../DurableJob.ts"
 import * as Claims from "./claims.ts"
 import * as Deployment from "./deployment.ts"
 import * as JobAtRest from "./jobAtRest.ts"
+import * as Metrics from "./metrics.ts"
 import * as Migrations from "./migrations.ts"
 import * as Outage from "./outage.ts"
 import * as Packs from "./packs.ts"
@@ -45,8 +46,9 @@ import * as Work from "./work.ts"
  *   certificate of the service is wrong, or if the runner does not know the secret of the attempt.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
  *   by default. `Durable.notified` ends the pause.
- * - `retention`: how long a job stays in the database after it has ended, 7 days by default. A runner removes such jobs
- *   at least once an hour. After the removal, another job can use the key of the job.
+ * - `retention`: how long a job stays in the database after it has ended: 30 days if it failed (`failures`), 7 days if it
+ *   completed or was canceled (`successes`). A runner removes such jobs at least once an hour. After the removal, another
+ *   job can use the key of the job.
  * - `upload`: the options of each upload.
  *
  * @since 0.1.0
@@ -57,7 +59,7 @@ export interface Options {
   readonly uploads?: number | undefined
   readonly patience?: Duration.Input | undefined
   readonly pollInterval?: Duration.Input | undefined
-  readonly retention?: Duration.Input | undefined
+  readonly retention?: typeof Retention.Settings.Encoded | undefined
   readonly upload?: JobAtRest.UploadOptions | undefined
 }
 
@@ -73,7 +75,7 @@ const settingIssues = Rules.checker(
     uploads: Schema.optional(Rules.whole(1)),
     patience: Schema.optional(Rules.duration),
     pollInterval: Schema.optional(Rules.duration),
-    retention: Schema.optional(Rules.duration),
+    retention: Schema.optional(Retention.Settings),
     upload: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
   })
 )
@@ -107,7 +109,7 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
   yield* Deployment.join(secrets, { isAlone: role._tag === "Alone", runs })
   const store = yield* Store.make
   const reading = Reading.make(store, secrets)
-  const { patience = "1 hour", pollInterval = "1 minute", retention = "7 days" } = options
+  const { patience = "1 hour", pollInterval = "1 minute", retention = {} } = options
   const { upload = {}, uploads = defaultUploads } = options
 
   /** Wakes the runner of this process, if there is one. The other runners read the table. */
@@ -127,12 +129,12 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
       pollInterval: poll,
       outage,
       quota,
-      ended: reading.wake,
+      ended: (key, state) => Effect.andThen(Metrics.ended(state), reading.wake(key)),
       uploads,
       expiry: role._tag === "Runner" ? role.expiry : undefined
     })
     wake = runner.wake
-    yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(retention), outage))
+    yield* Effect.forkScoped(Retention.loop(store, Schema.decodeSync(Retention.Settings)(retention), outage))
   }
   yield* Effect.forkScoped(reading.loop)
 
@@ -180,6 +182,16 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
     cancel,
     retry: (key: string, changes?: Changes) => provided(starting.retry(key, changes)),
     list: reading.list,
+    counts: reading.counts,
+    retryAll: (filter: Filter) =>
+      Reading.steer(reading.list({ ...filter, state: filter.state ?? "Failed" }), (key) =>
+        provided(starting.retry(key))
+      ),
+    cancelAll: (filter: Filter) =>
+      Reading.steer(
+        Stream.filter(reading.list(filter), (job) => !Row.hasEnded(job)),
+        cancel
+      ),
     notified
   }
 })

@@ -16,6 +16,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
+import { KeyText } from "./keyText.ts"
 import * as StoreError from "./storeError.ts"
 import { resolve } from "node:path"
 
@@ -49,11 +50,7 @@ export type SourceAtRest = typeof SourceAtRest.Type
 
 export const Sources = Schema.fromJsonString(Schema.Array(SourceAtRest))
 
-const Key = Schema.NonEmptyString.check(
-  Schema.isMaxLength(255),
-  // Databases replace a lone surrogate by another character, so the stored key would differ.
-  Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, { expected: "valid Unicode without control characters" })
-)
+const Key = KeyText.check(Schema.isMinLength(1))
 
 /** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
 export const isKey = SchemaParser.is(Key)

@@ -187,7 +187,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
         return true
       }).pipe(sql.withTransaction, attempting("stored")),
 
-    /** Ends a pack, and returns the keys of the jobs that have ended. The other jobs are in the next packs. */
+    /** Ends a pack, and returns the keys and the states of the jobs that have ended. The other jobs are in the next packs. */
     end: ({ key, runner }: Pick<Claim, "key" | "runner">, how: End) =>
       Effect.gen(function* () {
         const ended_at = yield* Clock.currentTimeMillis
@@ -212,7 +212,10 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
         yield* separate([...damaged, ...alone], { pack: null })
         const packed = next.filter((pack) => pack.jobs.length > 1)
         yield* Effect.forEach(packed, (pack) => insert(pack, {}), { discard: true })
-        return keysOf([...canceled, ...done])
+        return [
+          ...canceled.map((row) => [row.key, "Canceled"] as const),
+          ...done.map((row) => [row.key, how.state] as const)
+        ]
       }).pipe(sql.withTransaction, attempting("end"))
   }
 })

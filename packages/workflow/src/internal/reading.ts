@@ -2,6 +2,8 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -9,10 +11,12 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { type InvalidSecret, JobCanceled, JobFailed, JobUnknown, type StoreFailed } from "../DurableError.ts"
-import type { State, Status, Summary } from "../DurableJob.ts"
+import { Filter, type Status, type Summary } from "../DurableJob.ts"
 import * as JobAtRest from "./jobAtRest.ts"
+import * as Metrics from "./metrics.ts"
 import * as Journal from "./journal.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
@@ -33,6 +37,40 @@ export type AwaitError =
   | StoreFailed
   | InvalidSecret
   | Effect.Error<ReturnType<typeof Assemblies.get>>
+
+/**
+ * The errors of a list: the filter is invalid, or the database fails.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type ListError = InvalidRequest | StoreFailed
+
+/**
+ * What became of one job of `Durable.retryAll` or `Durable.cancelAll`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Steered<E> {
+  readonly key: string
+  readonly result: Result.Result<Summary, E>
+}
+
+/** A mistyped condition is refused, because without it more jobs would be selected. */
+const decodeFilter = SchemaParser.decodeUnknownEffect(Filter, { errors: "all", onExcessProperty: "error" })
+
+/** How many jobs are retried or canceled at the same time. */
+const steeredAtOnce = 8
+
+/** Changes the jobs of a list. */
+export const steer = <E, E2>(
+  jobs: Stream.Stream<Summary, E>,
+  change: (key: string) => Effect.Effect<Summary, E2>
+): Stream.Stream<Steered<E2>, E> =>
+  Stream.mapEffect(jobs, ({ key }) => Effect.map(Effect.result(change(key)), (result) => ({ key, result })), {
+    concurrency: steeredAtOnce
+  })
 
 /** The time limit of the request for the number of stored bytes. */
 const patience = "10 seconds"
@@ -145,11 +183,19 @@ export const make = (store: Store, secrets: Secrets) => {
     })
 
   /** Lists the jobs. The error of a damaged row comes after all other rows. */
-  const list = ({ state }: { readonly state?: State | undefined } = {}): Stream.Stream<Summary, StoreFailed> =>
+  const list = (filter: Filter = {}): Stream.Stream<Summary, ListError> =>
+    Stream.unwrap(
+      Effect.mapBoth(decodeFilter(filter), {
+        onFailure: (issue) => Input.invalidRequest("Durable.list", issue),
+        onSuccess: pages
+      })
+    )
+
+  const pages = (filter: Filter): Stream.Stream<Summary, StoreFailed> =>
     Stream.suspend(() => {
       let damaged: StoreFailed | undefined
-      return Stream.paginate("", (after) =>
-        Effect.map(store.page({ state, after, limit: pageSize }), ({ next, rows }) => {
+      return Stream.paginate(filter.after, (after) =>
+        Effect.map(store.page({ ...filter, after }, pageSize), ({ next, rows }) => {
           damaged ??= rows.find(Result.isFailure)?.failure
           return [
             rows.filter(Result.isSuccess).map(({ success }) => Row.toSummary(success)),
@@ -159,7 +205,9 @@ export const make = (store: Store, secrets: Secrets) => {
       ).pipe(Stream.concat(Stream.suspend(() => (damaged === undefined ? Stream.empty : Stream.fail(damaged)))))
     })
 
-  return { wake, loop, found, wait, status, list }
+  const counts = Effect.tap(store.counts, Metrics.counted)
+
+  return { wake, loop, found, wait, status, list, counts }
 }
 
 export type Reading = ReturnType<typeof make>

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Struct from "effect/Struct"
 import type { StoreFailed } from "../DurableError.ts"
-import { Failure, State, type Summary, Waiting } from "../DurableJob.ts"
+import { type Count, Failure, State, type Summary, Waiting } from "../DurableJob.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import * as StoreError from "./storeError.ts"
 
@@ -108,6 +108,20 @@ export const toSummary = (row: Row): Summary =>
 
 export const totalSize = (sources: ReadonlyArray<JobAtRest.SourceAtRest>): string =>
   String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n))
+
+/** How many jobs are in a state, as the database returns it. */
+export interface RawCount {
+  readonly state: string
+  readonly jobs: unknown
+  readonly oldest: unknown
+}
+
+/** The counts of all states, also of those without a job. */
+export const toCounts = (rows: ReadonlyArray<RawCount>): ReadonlyArray<Count> =>
+  State.literals.map((state) => {
+    const row = rows.find((one) => one.state === state)
+    return { state, jobs: Number(row?.jobs ?? 0), oldest: timeOf(row?.oldest) }
+  })
 
 /** The states of an attempt that has ended. */
 export const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import type { StoreFailed } from "../DurableError.ts"
-import type { State } from "../DurableJob.ts"
+import type { Filter } from "../DurableJob.ts"
 import * as Migrations from "./migrations.ts"
 import * as Row from "./row.ts"
 import * as StoreError from "./storeError.ts"
@@ -41,6 +41,18 @@ export const make = Effect.gen(function* () {
   const jobs = sql(Migrations.jobs)
   const uploads = sql(Migrations.uploads)
   const deployment = sql(Migrations.deployment)
+
+  const within = (column: string, { from = 0, until = Number.MAX_SAFE_INTEGER }: NonNullable<Filter["ended"]>) =>
+    sql`${sql(column)} >= ${from} AND ${sql(column)} < ${until}`
+
+  /** The conditions of a filter. `LIKE` has wildcards, and in SQLite it ignores case. */
+  const selected = ({ after = "", ended, prefix = "", queued, state }: Filter) => [
+    sql`attempt > 0 AND job_key > ${after}`,
+    ...(prefix === "" ? [] : [sql`substr(job_key, 1, ${Array.from(prefix).length}) = ${prefix}`]),
+    ...(state === undefined ? [] : [sql`state = ${state}`]),
+    ...(queued === undefined ? [] : [within("queued_at", queued)]),
+    ...(ended === undefined ? [] : [within("ended_at", ended)])
+  ]
 
   return {
     /** The row of a key. */
@@ -112,18 +124,21 @@ export const make = Effect.gen(function* () {
             attempting("read")
           ),
 
-    /** A page of rows after a key. `next` is the key after which the next page begins. */
-    page: (options: { readonly state?: State | undefined; readonly after: string; readonly limit: number }) => {
-      const after = sql`attempt > 0 AND job_key > ${options.after}`
-      const which = options.state === undefined ? after : sql.and([sql`state = ${options.state}`, after])
-      return sql<Row.Raw>`SELECT * FROM ${jobs} WHERE ${which} ORDER BY job_key LIMIT ${options.limit}`.pipe(
+    /** A page of rows after the cursor. `next` is the key after which the next page begins. */
+    page: (filter: Filter, limit: number) =>
+      sql<Row.Raw>`SELECT * FROM ${jobs} WHERE ${sql.and(selected(filter))} ORDER BY job_key LIMIT ${limit}`.pipe(
         Effect.map((rows) => ({
           rows: rows.map(Row.fromRaw),
-          next: rows.length < options.limit ? undefined : rows.at(-1)?.job_key
+          next: rows.length < limit ? undefined : rows.at(-1)?.job_key
         })),
         attempting("list")
-      )
-    },
+      ),
+
+    /** How many jobs are in each state, and the oldest of those that have not ended. */
+    counts: sql<Row.RawCount>`
+      SELECT state, count(*) AS jobs,
+        (SELECT min(queued_at) FROM ${jobs} AS open WHERE open.attempt > 0 AND open.ended_at IS NULL AND open.state = ${jobs}.state) AS oldest
+      FROM ${jobs} WHERE attempt > 0 GROUP BY state`.pipe(Effect.map(Row.toCounts), attempting("count")),
 
     /**
      * Makes the next look at an Assembly due now, and returns whether a job waits for this Assembly. A look that has begun
@@ -138,11 +153,13 @@ export const make = Effect.gen(function* () {
       ),
 
     /** Removes jobs that ended before a time, with everything that is stored of them. Returns how many. */
-    removeEnded: (time: number, limit: number) =>
+    removeEnded: (before: { readonly failures: number; readonly successes: number }, limit: number) =>
       Effect.gen(function* () {
         const removed = yield* sql<Row.Raw>`
           DELETE FROM ${jobs} WHERE job_key IN (
-            SELECT job_key FROM ${jobs} WHERE ended_at BETWEEN 0 AND ${time} AND due_at IS NULL LIMIT ${limit}
+            SELECT job_key FROM ${jobs} WHERE due_at IS NULL AND (
+              (state = 'Failed' AND ended_at BETWEEN 0 AND ${before.failures}) OR
+              (state <> 'Failed' AND ended_at BETWEEN 0 AND ${before.successes})) LIMIT ${limit}
           ) RETURNING job_key`
         const keys = removed.map(({ job_key }) => job_key)
         if (keys.length > 0) yield* sql`DELETE FROM ${uploads} WHERE ${sql.in("job_key", keys)}`

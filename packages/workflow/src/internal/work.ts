@@ -43,7 +43,7 @@ export interface Options {
   readonly pollInterval: Duration.Duration
   readonly outage: Outage
   readonly quota: Quota
-  readonly ended: (key: string) => Effect.Effect<void>
+  readonly ended: (key: string, state: DurableJob.State) => Effect.Effect<void>
 }
 
 /** The pauses after failures, in milliseconds: the first one, and the longest one. Each pause doubles the time. */
@@ -83,10 +83,16 @@ export const make = (options: Options) => {
   const end = (
     claim: Pick<Claim, "key" | "runner">,
     ...how: Parameters<typeof claims.end> extends [unknown, ...infer Rest] ? Rest : never
-  ) => Effect.flatMap(retrying(claims.end(claim, ...how)), (hasEnded) => (hasEnded ? ended(claim.key) : Effect.void))
+  ) =>
+    Effect.flatMap(retrying(claims.end(claim, ...how)), (hasEnded) =>
+      hasEnded ? ended(claim.key, how[0]) : Effect.void
+    )
 
   const endPack = (...how: Parameters<typeof packs.end>) =>
-    Effect.flatMap(retrying(packs.end(...how)), Effect.forEach(ended, { discard: true }))
+    Effect.flatMap(
+      retrying(packs.end(...how)),
+      Effect.forEach(([key, state]) => ended(key, state), { discard: true })
+    )
 
   /** Reads the row again: the entry of the Assembly may have been written since. */
   const reread = (row: Row, runner: string) => retrying(claims.find(claimOf(row, runner)))

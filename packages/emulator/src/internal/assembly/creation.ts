@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
+import * as AccountQuota from "./accountQuota.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import type * as Authentication from "../auth/authentication.ts"
@@ -107,6 +108,7 @@ const replayParams = (original: AssemblyStore.Row, request: AssemblyReplay.Repla
 }
 
 const make = Effect.gen(function* () {
+  const account = yield* AccountQuota.AccountQuota
   const assemblies = yield* AssemblyStore.AssemblyStore
   const cancellation = yield* Cancellation.Cancellation
   const credentials = yield* CredentialStore.CredentialStore
@@ -159,13 +161,14 @@ const make = Effect.gen(function* () {
     { own, replaces = false }: { readonly own?: Form | undefined; readonly replaces?: boolean | undefined } = {}
   ) {
     const row = { ...assembly, region, createdAt: (yield* DateTime.now).epochMilliseconds }
-    if (replaces) {
+    const replace = Effect.gen(function* () {
       yield* refuseIfReceiving(row.id, own)
       yield* endReplaced(row.id, row.workspace)
       // Another request may have replaced the Assembly in the meantime.
       yield* refuseIfReceiving(row.id, own)
-    }
-    const isInserted = yield* replaces ? assemblies.replace(row, yield* newId) : assemblies.insert(row)
+      return yield* assemblies.replace(row, yield* newId)
+    })
+    const isInserted = yield* account.admit(row.workspace, replaces ? replace : assemblies.insert(row))
     if (!isInserted) return yield* replaces ? cannotReplace : taken
     yield* execution.check(assembly.id)
     yield* execution.advance(assembly.id)
@@ -262,6 +265,7 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<
   Creation,
   never,
+  | AccountQuota.AccountQuota
   | AssemblyStatus.AssemblyStatus
   | AssemblyStore.AssemblyStore
   | Cancellation.Cancellation

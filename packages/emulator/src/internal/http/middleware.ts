@@ -6,9 +6,11 @@ import * as Layer from "effect/Layer"
 import type * as Types from "effect/Types"
 import * as Cors from "./cors.ts"
 import * as FaultyAnswer from "./faultyAnswer.ts"
+import * as FrontLimit from "./frontLimit.ts"
 import * as HeaderLimit from "./headerLimit.ts"
 import * as HostCheck from "./hostCheck.ts"
 import * as ReadablePath from "./readablePath.ts"
+import type * as Quotas from "../../Quotas.ts"
 import type * as RequestLog from "../../RequestLog.ts"
 import * as RequestLogger from "./requestLog.ts"
 import * as Refusal from "./refusal.ts"
@@ -37,9 +39,10 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
  * The middleware of every request, the outermost first, and the route for unknown paths. `Cors` is outside
  * `FaultyAnswer`, so that the responses of injected faults have CORS headers too.
  */
-export const layer = (listener: RequestLog.Listener | undefined) =>
+export const layer = (listener: RequestLog.Listener | undefined, quotas: Quotas.Values | undefined) =>
   Layer.mergeAll(
     RequestLogger.layer(listener),
+    FrontLimit.layer(quotas),
     HeaderLimit.layer,
     HostCheck.layer,
     Cors.layer,

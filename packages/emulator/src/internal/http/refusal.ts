@@ -11,6 +11,7 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly code: string
   readonly status: number
   readonly message: string
+  readonly info?: { readonly retryIn: number }
 }> {}
 
 /** A refusal with the status of its code. Only the status of `ASSEMBLY_LIST_ERROR` is beyond the specification. */
@@ -41,8 +42,9 @@ export const invalidForm = (issues: ReadonlyArray<Issue>): Refusal =>
 export const server = (status: number, message: string): Refusal =>
   new Refusal({ code: `SERVER_${status}`, status, message })
 
-/** The error object of spec.md, "Errors". */
-export const toObject = ({ code, message, status }: Refusal) => ({ error: code, http_code: status, message })
+/** The error object of spec.md, "Errors". The refusal of a quota has `info` instead of `http_code`. */
+export const toObject = ({ code, info, message, status }: Refusal) =>
+  info === undefined ? { error: code, http_code: status, message } : { error: code, message, info }
 
 export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(toObject(refusal), { status: refusal.status })

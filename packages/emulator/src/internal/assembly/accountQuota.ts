@@ -1,0 +1,91 @@
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as Quotas from "../../Quotas.ts"
+import * as Statement from "../data/statement.ts"
+import * as Refusal from "../http/refusal.ts"
+import { StepFailed } from "../robots/robot.ts"
+import * as AssemblyStore from "./assemblyStore.ts"
+import * as Execution from "./execution.ts"
+
+/** The quotas of a Workspace for its Assemblies. */
+export class AccountQuota extends Context.Service<
+  AccountQuota,
+  {
+    /** Stores a new Assembly, or refuses to, if the Workspace has used up its quota. */
+    readonly admit: (
+      workspace: string,
+      store: Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
+    ) => Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
+  }
+>()("@assembly-effect/emulator/AccountQuota") {}
+
+const minute = 60_000
+
+const limitReached = (seconds: number) =>
+  new Refusal.Refusal({
+    code: "RATE_LIMIT_REACHED",
+    status: 413,
+    message: "Request limit reached",
+    info: { retryIn: seconds }
+  })
+
+/** The service gives this code; the text is the emulator's. */
+const expired = new StepFailed({ error: "ASSEMBLY_EXPIRED", message: "The Assembly has exceeded its time." })
+
+const counted = Statement.one(Schema.Struct({ total: Schema.Int, at: Schema.NullOr(Schema.Int) }))
+const overdue = Statement.all(AssemblyStore.Row.mapFields(({ id }) => ({ id })))
+
+const make = Effect.fnUntraced(function* (quotas: Quotas.Values) {
+  const execution = yield* Execution.Execution
+  const sql = yield* SqlClient.SqlClient
+  // Otherwise two creations at once could both be the last that the quota allows.
+  const one = yield* Semaphore.make(1)
+  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
+
+  const admit = Effect.fnUntraced(function* (
+    workspace: string,
+    store: Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
+  ) {
+    const millis = yield* now
+    /** The Assemblies that count for the rolling minute, and when the oldest of them was created. */
+    const created = yield* counted(sql`
+      SELECT count(*) AS total, min(created_at) AS at FROM
+        (SELECT created_at FROM assemblies WHERE workspace = ${workspace} AND created_at > ${millis - minute}
+         ORDER BY created_at DESC LIMIT ${quotas.created})`)
+    if (created.total >= quotas.created) {
+      return yield* limitReached(Math.max(1, Math.ceil(((created.at ?? millis) + minute - millis) / 1000)))
+    }
+    const running = yield* counted(sql`
+      SELECT count(*) AS total, min(created_at) AS at FROM assemblies
+      WHERE workspace = ${workspace} AND ended_at IS NULL`)
+    return yield* running.total >= quotas.running ? limitReached(1) : store
+  }, one.withPermits(1))
+
+  const expire = Effect.gen(function* () {
+    const millis = yield* now
+    const late = yield* overdue(sql`
+      SELECT id FROM assemblies WHERE
+        (state = 'uploading' AND created_at <= ${millis - Duration.toMillis(quotas.uploading)}) OR
+        (state = 'executing' AND uploaded_at <= ${millis - Duration.toMillis(quotas.executing)})`)
+    yield* Effect.forEach(late, ({ id }) => execution.fail(id, expired), { discard: true })
+  }).pipe(Effect.catch(({ message }) => Effect.logError(`Overdue Assemblies have not expired: ${message}`)))
+  const shortest = Duration.min(quotas.uploading, quotas.executing)
+  yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced(Duration.min(shortest, Duration.minutes(1)))))
+
+  return AccountQuota.of({ admit })
+})
+
+export const layer = (
+  quotas: Quotas.Values | undefined
+): Layer.Layer<AccountQuota, never, Execution.Execution | SqlClient.SqlClient> =>
+  quotas === undefined
+    ? Layer.succeed(AccountQuota, { admit: (_workspace, store) => store })
+    : Layer.effect(AccountQuota, make(quotas))
