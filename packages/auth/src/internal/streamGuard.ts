@@ -11,39 +11,35 @@ import type { Lost } from "../unstable/Outcome.ts"
 import { mapPieces } from "../unstable/Pieces.ts"
 import * as Guard from "./guard.ts"
 
+type Body = Stream.Stream<Uint8Array, unknown>
+
 /** The maximum number of bytes that are remembered for a client of which no send has been observed. */
 const mostUnseen = 8 * 1024 * 1024
 
-/**
- * The given bytes that have not been seen in the sent body yet, in their order. A piece that is remembered needs no
- * additional memory as long as the client holds the piece as well.
- */
-const unseenBytes = (watch: Guard.Watch) => {
+/** The given bytes that have not left yet, in their order. A piece that the client holds too needs no more memory. */
+const makeGiven = (watch: Guard.Watch) => {
   let pieces: Array<Uint8Array> = []
   let size = 0
   return {
-    isEmpty: () => size === 0,
-    give: (piece: Uint8Array): void => {
-      if (piece.length === 0) return
+    add: (piece: Uint8Array): void => {
       size += piece.length
-      // Above the limit no piece is remembered, so every further comparison fails.
-      if (watch.isSeen || size <= mostUnseen) pieces.push(piece)
-      else pieces = []
+      pieces.push(piece)
+      // Without these pieces, every further comparison fails.
+      if (watch.sends === undefined && size > mostUnseen) pieces = []
     },
-    /** Whether a sent piece has the next given bytes. */
-    sees: (piece: Uint8Array): boolean => {
+    /** Whether a sent piece has the next given bytes, and whether none is left if it is the last piece. */
+    takes: (piece: Uint8Array, isLast: boolean): boolean => {
       let left = piece
       while (left.length > 0) {
-        const [next] = pieces
+        const next = pieces.shift()
         if (next === undefined) return false
         const length = Math.min(next.length, left.length)
         if (!Bytes.equal(next.subarray(0, length), left.subarray(0, length))) return false
         left = left.subarray(length)
         size -= length
-        if (length < next.length) pieces[0] = next.subarray(length)
-        else pieces.shift()
+        if (length < next.length) pieces.unshift(next.subarray(length))
       }
-      return true
+      return !isLast || size === 0
     }
   }
 }
@@ -52,34 +48,38 @@ const unseenBytes = (watch: Guard.Watch) => {
 export const guard = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Watch): Guard.BodyGuard => {
   const { body } = ours
   if (body._tag !== "Stream") return { given: ours, holds: (leaving) => leaving === body }
-  const unseen = unseenBytes(watch)
+  const bytes = makeGiven(watch)
   const refuse = (lost: Lost): Effect.Effect<never, Lost> => Effect.suspend(() => Effect.fail((watch.refusal ??= lost)))
   let isRead = false
+  let isStreamed = false
   /** Whether the client sends the given stream itself, so that no comparison is needed. */
   let isOurs = false
 
-  const once: Stream.Stream<Uint8Array, unknown> = Stream.suspend(() => {
-    if (isRead) return Stream.fromEffect(refuse(watch.isStreamed ? Guard.readTwice : Guard.repeated))
+  const once: Body = Stream.suspend(() => {
+    if (isRead) return Stream.fromEffect(refuse(isStreamed ? Guard.readTwice : Guard.repeated))
     isRead = true
     return isOurs
       ? body.stream
       : mapPieces(body.stream, (piece) => {
-          unseen.give(piece)
+          bytes.add(piece)
           return Effect.succeed([piece])
         })
   })
 
   /** Fails before the first byte that was not given, and at the end if given bytes are missing. */
-  const compared = (stream: Stream.Stream<Uint8Array, unknown>): Stream.Stream<Uint8Array, unknown> => {
+  const compared = (stream: Body): Body => {
     let seen = 0
-    const isWhole = () => unseen.isEmpty() && (body.contentLength === undefined || seen === body.contentLength)
     return mapPieces(
       stream,
       (piece) => {
         seen += piece.length
-        return unseen.sees(piece) ? Effect.succeed([piece]) : refuse(Guard.changed)
+        return bytes.takes(piece, false) ? Effect.succeed([piece]) : refuse(Guard.changed)
       },
-      Effect.suspend(() => (isWhole() ? Effect.void : refuse(Guard.changed)))
+      Effect.suspend(() =>
+        bytes.takes(new Uint8Array(), true) && seen === (body.contentLength ?? seen)
+          ? Effect.void
+          : refuse(Guard.changed)
+      )
     )
   }
 
@@ -87,11 +87,12 @@ export const guard = (ours: HttpClientRequest.HttpClientRequest, watch: Guard.Wa
   return {
     given: HttpClientRequest.setBody(ours, given),
     holds: (leaving) => {
-      if (leaving._tag === "Uint8Array") return unseen.sees(leaving.body) && unseen.isEmpty()
+      if (leaving._tag === "Uint8Array") return bytes.takes(leaving.body, true)
+      isStreamed = leaving._tag === "Stream"
       if (leaving._tag !== "Stream") return false
-      if (leaving.stream === given.stream) isOurs = true
+      isOurs = leaving.stream === given.stream
       // A predicate of the HTTP client cannot replace the request, so the stream of its body is replaced.
-      else Object.defineProperty(leaving, "stream", { value: compared(leaving.stream) })
+      if (!isOurs) Object.defineProperty(leaving, "stream", { value: compared(leaving.stream) })
       return true
     }
   }
