@@ -52,8 +52,9 @@ const change = (ours: Request, leaving: Request): Lost | undefined => {
 
 /** Whether the response came from another origin or path than those of its request. The queries are not compared. */
 const isAnsweredElsewhere = ({ request, url }: Response): boolean => {
-  const [asked, from] = [urlOf(request), URL.canParse(url) ? new URL(url) : undefined]
-  return asked !== undefined && from !== undefined && (asked.origin !== from.origin || asked.pathname !== from.pathname)
+  const asked = request.url === url ? undefined : urlOf(request)
+  const from = asked !== undefined && URL.canParse(url) ? new URL(url) : asked
+  return asked?.origin !== from?.origin || asked?.pathname !== from?.pathname
 }
 
 /**
