@@ -14,9 +14,9 @@ import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
-import { AssemblyClient } from "../AssemblyClient.ts"
+import { AssemblyClient, run } from "../unstable/ClientService.ts"
 import * as Operation from "../Operation.ts"
-import * as ServiceUrl from "../ServiceUrl.ts"
+import * as ServiceUrl from "./serviceUrl.ts"
 
 /**
  * `GET /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
@@ -40,8 +40,7 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (assemblyId: Assembly.AssemblyId) =>
-  AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))
+export const get = (assemblyId: Assembly.AssemblyId) => run(Get, { assemblyId }, {})
 
 /** {@link get} as a part of another operation, which an `InvalidRequest` names. */
 export const getFor = (operation: string, assemblyId: Assembly.AssemblyId): ReturnType<typeof get> =>

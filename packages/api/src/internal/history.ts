@@ -9,7 +9,7 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
-import { AssemblyClient } from "../AssemblyClient.ts"
+import { run } from "../unstable/ClientService.ts"
 import * as Operation from "../Operation.ts"
 import * as Pages from "./pages.ts"
 
@@ -73,8 +73,7 @@ export const Statistics = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const statistics = (query: AssemblyStatistics.Query) =>
-  AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))
+export const statistics = (query: AssemblyStatistics.Query) => run(Statistics, {}, query)
 
 /**
  * `GET /assemblies`
@@ -105,8 +104,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (query: AssemblyList.Query) =>
-  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+export const list = (query: AssemblyList.Query) => run(List, {}, query)
 
 /**
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted, so the
@@ -171,4 +169,4 @@ export const Replay = Operation.make({
  * @category operations
  */
 export const replay = (assemblyId: Assembly.AssemblyId, request: AssemblyReplay.ReplayRequest = {}) =>
-  AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))
+  run(Replay, { assemblyId }, request)

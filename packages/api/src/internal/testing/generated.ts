@@ -22,7 +22,7 @@ import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
 import * as AssemblyClient from "../../AssemblyClient.ts"
 import type * as Operation from "../../Operation.ts"
-import * as ResourceError from "../../ResourceError.ts"
+import * as ResourceError from "../resourceError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Answers from "./answers.ts"
 
