@@ -178,14 +178,6 @@ export const text = (written: string, { max = 1000, secrets = [] }: Options = {}
   written === "" ? "" : textWith(written, seek(secrets), max)
 
 /**
- * The redacted beginning of a body for an error message, cut after 200 characters.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): string => text(body, { secrets, max: 200 })
-
-/**
  * The error code of a server, redacted, and cut after 100 characters.
  *
  * @since 0.1.0

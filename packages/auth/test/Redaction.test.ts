@@ -92,7 +92,7 @@ describe("Redaction of a secret", () => {
   it("leaves no 8 characters of a secret at the border of an excerpt", () => {
     for (const form of names) {
       for (let before = 150; before <= 200; before++) {
-        const safe = Redaction.excerpt("-".repeat(before) + write(token, form), [token])
+        const safe = Redaction.text("-".repeat(before) + write(token, form), { secrets: [token], max: 200 })
         assert.deepStrictEqual(leftOf(safe, token, form), [], form)
       }
     }
@@ -162,7 +162,7 @@ describe("Redaction of a text", () => {
     { text: Schema.String, secret: Schema.String },
     ({ secret, text }) =>
       Effect.sync(() => {
-        const safe = Redaction.excerpt(text.repeat(50), [secret])
+        const safe = Redaction.text(text.repeat(50), { secrets: [secret], max: 200 })
         assert.isAtMost(safe.length, 201)
         assert.strictEqual(Printable.escape(safe), safe)
       })
