@@ -207,17 +207,11 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("ignores an empty md5hash, accepts one in capitals, and fails with InvalidRequest for an invalid one", () =>
+  it.live("ignores an empty md5hash, and accepts one in capitals", () =>
     Effect.gen(function* () {
       for (const given of ["", md5hash.toUpperCase()]) {
         const { url } = yield* FileServer.make([whole])
         assert.isTrue((yield* collect({ ssl_url: url, md5hash: given })).equals(bytes), given)
-      }
-      for (const given of ["unknown", md5hash.slice(1), `${md5hash}0`]) {
-        const { server, url } = yield* FileServer.make([whole])
-        const error = yield* Effect.flip(collect({ ssl_url: url, md5hash: given }))
-        assert.strictEqual(error._tag, "InvalidRequest")
-        assert.strictEqual(server.received.length, 0)
       }
     }).pipe(Effect.scoped, live)
   )
