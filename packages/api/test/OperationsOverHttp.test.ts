@@ -189,18 +189,6 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("half a response within the time limit is TimedOut", () =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* failure(Server.stall(200), { requestTimeout: "50 millis" }))._tag, "TimedOut")
-    })
-  )
-
-  it.live("a connection that is cut before a response is TransportFailure", () =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* failure(Server.reset))._tag, "TransportFailure")
-    })
-  )
-
   it.live("an error contains the Assembly, and never a signature that the response repeats", () =>
     Effect.gen(function* () {
       const echo: Server.Answer = (request, response) => {

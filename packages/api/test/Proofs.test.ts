@@ -170,26 +170,3 @@ describe("A proof that is refused", () => {
     })
   )
 })
-
-describe("A page that repeats the proof", () => {
-  const secret = "0123456789abcdef".repeat(4)
-  const signed: Authenticator.Authenticator["Service"] = {
-    authenticate: () => Effect.succeed({ _tag: "Bearer", params: "{}", token: Redacted.make(secret) }),
-    refused: () => Effect.succeed("final")
-  }
-
-  it.effect.each([
-    ["at its start", secret],
-    ["where its excerpt is cut", "x".repeat(180) + secret],
-    ["twice", `${secret} and ${secret}`]
-  ] as const)("an error redacts the proof that a page repeats %s", ([, page]) =>
-    Effect.gen(function* () {
-      const service = FakeService.make(FakeService.text(500, page))
-      const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, signed)))
-      assert(error._tag === "UnexpectedResponse")
-      assert.include(error.excerpt ?? "", "<redacted>")
-      // Half of it must not appear either.
-      assert.notInclude(JSON.stringify(error) + error.message, secret.slice(0, 10))
-    })
-  )
-})
