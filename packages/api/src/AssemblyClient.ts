@@ -226,8 +226,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()
   const interpreter = (operation: Operation.Any) => {
-    const found = compiled.get(operation) ?? compile(operation)
-    compiled.set(operation, found)
+    let found = compiled.get(operation)
+    if (found === undefined) compiled.set(operation, (found = compile(operation)))
     return found
   }
 

@@ -199,7 +199,10 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     const now = clock.currentTimeMillisUnsafe()
     if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
     call.attemptUntil = Math.min(until, now + attemptTime)
-    return request(call).pipe(Effect.catch((failed) => heal(call, failed)))
+    return request(call).pipe(
+      Effect.catch((failed) => withAnotherProof(call, failed)),
+      Effect.catch((failed) => recover(call, failed))
+    )
   }
 
   /** The failure, or the outcome with another proof. */
@@ -211,9 +214,6 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       verdict === "final" ? Effect.fail(failed) : request(call)
     )
   }
-
-  const heal = (call: Call, failed: Response.Failed): Effect.Effect<unknown, Response.Failed["error"]> =>
-    withAnotherProof(call, failed).pipe(Effect.catch((last) => recover(call, last)))
 
   /** Repeats the request with a corrected clock, or after the pause that the retry policy decides. */
   const recover = Effect.fnUntraced(function* (

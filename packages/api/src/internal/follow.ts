@@ -122,14 +122,6 @@ const poll = <E, R>(
     Effect.flatMap(Option.match({ onNone: () => poll(read, pace), onSome: Effect.succeed }))
   )
 
-/** The Assembly, and how its Status and its update stream are read. */
-interface Access<E, R> {
-  readonly assemblyId: Assembly.AssemblyId
-  readonly read: Effect.Effect<Assembly.Status, E, R>
-  readonly open: AssemblyClient["Service"]["open"]
-  readonly origins: AssemblyClient["Service"]["origins"]
-}
-
 /**
  * The pause between two readings of the Status while the update stream is connected. These readings find changes whose
  * events were lost.
@@ -162,10 +154,14 @@ const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
   })
 
 /**
- * Signals from the update stream to the loop that reads the Status. A value in `changed` asks for a reading, and
- * `changed` fails if the stream belongs to another Assembly. `connected` is true while the update stream is connected.
+ * The update stream of an Assembly, and its signals to the loop that reads the Status. A value in `changed` asks for a
+ * reading, and `changed` fails if the stream belongs to another Assembly. `connected` is true while the stream is
+ * connected.
  */
-interface Signals {
+interface Updates {
+  readonly assemblyId: Assembly.AssemblyId
+  readonly open: AssemblyClient["Service"]["open"]
+  readonly url: ServiceUrl.ServiceUrl
   readonly changed: Queue.Queue<void, ApiError.UnexpectedResponse>
   readonly connected: Ref.Ref<boolean>
 }
@@ -177,19 +173,12 @@ const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
     (value) => Predicate.isObject(value) && Assembly.isOfAnother(value, assemblyId)
   )
 
-/** How the update stream is opened. */
-interface Source {
-  readonly assemblyId: Assembly.AssemblyId
-  readonly open: AssemblyClient["Service"]["open"]
-  readonly url: ServiceUrl.ServiceUrl
-}
-
 /**
  * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. The
  * start of a connection is a signal too, because the Status may have changed while nothing was connected. Returns
  * whether any event arrived.
  */
-const listen = ({ assemblyId, open, url }: Source, signals: Signals): Effect.Effect<boolean> =>
+const listen = ({ assemblyId, changed, connected, open, url }: Updates): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let events = 0
     let eventful = false
@@ -202,24 +191,24 @@ const listen = ({ assemblyId, open, url }: Source, signals: Signals): Effect.Eff
       },
       { maxEventSize, dispatchEmptyNamedEvents: true }
     )
-    const connected = Effect.andThen(Ref.set(signals.connected, true), Queue.offer(signals.changed, undefined))
+    const begin = Effect.andThen(Ref.set(connected, true), Queue.offer(changed, undefined))
     return Effect.flatMap(
       open(url, { operation: "Assemblies.watch", accept: "text/event-stream" }),
-      ({ status, stream }) => (status === 200 ? Effect.as(connected, stream) : Effect.succeed(Stream.empty))
+      ({ status, stream }) => (status === 200 ? Effect.as(begin, stream) : Effect.succeed(Stream.empty))
     ).pipe(
       Stream.unwrap,
       Stream.decodeText,
       Stream.runForEach((piece) => {
         events = 0
         parser.feed(piece)
-        if (strange) return Effect.asVoid(Queue.fail(signals.changed, ofAnother(assemblyId)))
+        if (strange) return Effect.asVoid(Queue.fail(changed, ofAnother(assemblyId)))
         if (events === 0) return Effect.void
         eventful = true
-        return Effect.asVoid(Queue.offer(signals.changed, undefined))
+        return Effect.asVoid(Queue.offer(changed, undefined))
       }),
       // The stream only makes the watch faster. Polling finds everything that the stream misses.
       Effect.ignore,
-      Effect.ensuring(Ref.set(signals.connected, false)),
+      Effect.ensuring(Ref.set(connected, false)),
       Effect.map(() => eventful)
     )
   })
@@ -228,8 +217,8 @@ const listen = ({ assemblyId, open, url }: Source, signals: Signals): Effect.Eff
  * Listens to the update stream, and connects again when it ends. The pause between connections grows as long as no
  * event arrives. After a connection with an event, the pause is short.
  */
-const keepListening = (source: Source, signals: Signals): Effect.Effect<unknown> =>
-  listen(source, signals).pipe(
+const keepListening = (updates: Updates): Effect.Effect<unknown> =>
+  listen(updates).pipe(
     Effect.repeat({ until: Boolean, schedule: spread(growing(reconnect)) }),
     Effect.repeat(spread(Schedule.spaced(reconnect.first)))
   )
@@ -239,47 +228,6 @@ interface Reading {
   readonly status: Assembly.Status
   readonly isNew: boolean
 }
-
-/** Emits the current Status and each changed Status, and ends after a final Status. */
-const watchWith = <E, R>(
-  { assemblyId, open, origins, read }: Access<E, R>,
-  pace: Pace
-): Stream.Stream<Assembly.Status, E | ApiError.UnexpectedResponse, R> =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const signals: Signals = {
-        changed: yield* Queue.sliding<void, ApiError.UnexpectedResponse>(1),
-        connected: yield* Ref.make(false)
-      }
-      const first = yield* read
-      const url = ServiceUrl.make(first.update_stream_url, origins)
-      if (Option.isSome(url) && !Assembly.isOver(first)) {
-        yield* Effect.forkScoped(keepListening({ assemblyId, open, url: url.value }, signals))
-      }
-      const pauseOf = Pauses.make(
-        growing(pace).pipe(
-          Schedule.modifyDelay(({ duration }) =>
-            Effect.map(Ref.get(signals.connected), (isConnected) => (isConnected ? silent : duration))
-          ),
-          spread
-        )
-      )
-      const later = Stream.unfold<Reading, Assembly.Status, E | ApiError.UnexpectedResponse, R>(
-        { status: first, isNew: true },
-        (last) =>
-          // After a change the pauses are short again.
-          Effect.flatMap(pauseOf(undefined, last.isNew), (pause) =>
-            Queue.take(signals.changed).pipe(
-              Effect.andThen(Effect.sleep(settle)),
-              Effect.timeoutOption(Option.getOrElse(pause, () => silent)),
-              Effect.andThen(read),
-              Effect.map((status) => [status, { status, isNew: !Equal.equals(status, last.status) }] as const)
-            )
-          )
-      )
-      return Stream.concat(Stream.succeed(first), later).pipe(Stream.takeUntil(Assembly.isOver), Stream.changes)
-    })
-  )
 
 const Settings = Schema.Struct({
   interval: Schema.optional(Rules.duration),
@@ -388,6 +336,38 @@ export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = 
       const settings = yield* decodeWatch(options)
       const { open, origins } = yield* AssemblyClient
       const read = readingOf("Assemblies.watch", assemblyId, settings)
-      return watchWith({ assemblyId, open, origins, read }, paceOf(settings))
+      const changed = yield* Queue.sliding<void, ApiError.UnexpectedResponse>(1)
+      const connected = yield* Ref.make(false)
+      const first = yield* read
+      const url = ServiceUrl.make(first.update_stream_url, origins)
+      if (Option.isSome(url) && !Assembly.isOver(first)) {
+        yield* Effect.forkScoped(keepListening({ assemblyId, open, url: url.value, changed, connected }))
+      }
+      const pauseOf = Pauses.make(
+        growing(paceOf(settings)).pipe(
+          Schedule.modifyDelay(({ duration }) =>
+            Effect.map(Ref.get(connected), (isConnected) => (isConnected ? silent : duration))
+          ),
+          spread
+        )
+      )
+      const next = (last: Reading) =>
+        // After a change the pauses are short again.
+        Effect.flatMap(pauseOf(undefined, last.isNew), (pause) =>
+          Queue.take(changed).pipe(
+            Effect.andThen(Effect.sleep(settle)),
+            Effect.timeoutOption(Option.getOrElse(pause, () => silent)),
+            Effect.andThen(read),
+            Effect.map((status): readonly [Assembly.Status, Reading] => [
+              status,
+              { status, isNew: !Equal.equals(status, last.status) }
+            ])
+          )
+        )
+      const later = Stream.unfold<Reading, Assembly.Status, Effect.Error<ReturnType<typeof next>>, AssemblyClient>(
+        { status: first, isNew: true },
+        next
+      )
+      return Stream.concat(Stream.succeed(first), later).pipe(Stream.takeUntil(Assembly.isOver), Stream.changes)
     })
   )

@@ -77,9 +77,6 @@ const codeOf = (body: unknown, secret: string): string | undefined => {
   return /^[A-Z][A-Z0-9_]{0,79}$/.test(code) ? code : ""
 }
 
-const unavailable = (about: Partial<AuthError.TokenUnavailable> & { readonly description: string }) =>
-  new AuthError.TokenUnavailable(about)
-
 /** The error of a response without a token, chosen by its status and its error code. */
 const toError = (
   { scopes }: Grant,
@@ -105,7 +102,11 @@ const toError = (
   if (status === 401) return new AuthError.WrongCredentials(refusal)
   if (status >= 500) {
     const requested = Option.isSome(wait) ? { retryAfter: wait.value } : undefined
-    return unavailable({ description: `the service responded with status ${status}`, status, ...requested })
+    return new AuthError.TokenUnavailable({
+      description: `the service responded with status ${status}`,
+      status,
+      ...requested
+    })
   }
   return code === undefined
     ? new AuthError.UnexpectedTokenResponse({ status, description })
@@ -113,7 +114,7 @@ const toError = (
 }
 
 const lost = ({ code, permanent, description }: Outcome.Lost) =>
-  unavailable({ description, permanent, ...(code === undefined ? undefined : { code }) })
+  new AuthError.TokenUnavailable({ description, permanent, ...(code === undefined ? undefined : { code }) })
 
 /** The token in a response, or its error. `now` is the local time in milliseconds since 1970. */
 const read = (
@@ -142,7 +143,7 @@ const read = (
 /** The error of a request that was not admitted. The error has no HTTP status, because nothing was sent. */
 const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
-    onNone: () => unavailable({ description: message }),
+    onNone: () => new AuthError.TokenUnavailable({ description: message }),
     onSome: (retryAfter) => new AuthError.TokenRateLimited({ retryAfter })
   })
 
@@ -156,7 +157,9 @@ export const request = Effect.fnUntraced(
     yield* Effect.mapError(Admission.enter(gate, grant.baseUrl, patience), notAdmitted)
     const limits = { maxBytes, millis: requestTimeout }
     const gathered = yield* Effect.mapError(send(toRequest(grant, environment), limits), (error) =>
-      error._tag === "Lost" ? lost(error) : unavailable({ description: `no response after ${requestTimeout / 1000} s` })
+      error._tag === "Lost"
+        ? lost(error)
+        : new AuthError.TokenUnavailable({ description: `no response after ${requestTimeout / 1000} s` })
     )
     return yield* read(grant, environment, gathered, yield* Clock.currentTimeMillis)
   },
