@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -17,12 +16,11 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
 import type { Socket } from "node:net"
 import * as Service from "./utils/FakeService.ts"
-import { assemblyId, cases, status } from "./utils/operations.ts"
+import { assemblyId, cases } from "./utils/operations.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 
@@ -168,7 +166,7 @@ describe("a wrong clock", () => {
   const unknown = Service.json(404, { error: "X" }, { date: now })
 
   /** By how many minutes the expiry of each further signature differs from that of the first one. */
-  const cases: Readonly<Record<string, readonly [ReadonlyArray<Service.Line>, ReadonlyArray<number>]>> = {
+  const corrections: Readonly<Record<string, readonly [ReadonlyArray<Service.Line>, ReadonlyArray<number>]>> = {
     "signs again after AUTH_EXPIRED with the time of the Date header": [
       [expired(ahead), listed()],
       [60, 0]
@@ -202,7 +200,7 @@ describe("a wrong clock", () => {
       [30, 30, 0]
     ]
   }
-  it.effect.each(Object.entries(cases))("%s", ([, [answers, minutes]]) =>
+  it.effect.each(Object.entries(corrections))("%s", ([, [answers, minutes]]) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const service = Service.make(...answers)

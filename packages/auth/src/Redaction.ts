@@ -82,11 +82,11 @@ const decodings: ReadonlyArray<(text: string) => string> = [
 
 /** What a word with escapes says if it is decoded up to three times. */
 const readings = (word: string): ReadonlyArray<string> => {
-  const all = new Set([word])
+  let all = [word]
   for (let level = 0; level < 3; level++) {
-    for (const reading of [...all]) for (const decode of decodings) all.add(decode(reading))
+    all = [...new Set([...all, ...all.flatMap((reading) => decodings.map((decode) => decode(reading)))])]
   }
-  return [...all].slice(1)
+  return all.slice(1)
 }
 
 const minPiece = 8

@@ -19,6 +19,7 @@ import * as Layer from "effect/Layer"
 import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Admission from "./unstable/Admission.ts"
 import type * as AuthError from "./AuthError.ts"
@@ -215,17 +216,15 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       memory.latest = current
       return toLease(current, now)
     }
-    return yield* Effect.catch(
-      mint(grant, memory),
-      Effect.fnUntraced(function* (error) {
-        const then = yield* Clock.currentTimeMillis
-        const isPassing = error._tag === "TokenUnavailable" || error._tag === "TokenRateLimited"
-        if (current === undefined || !isPassing || !isLater(current.expiresAt, then)) return yield* Effect.fail(error)
-        memory.latest = current
-        const pause = error.retryAfter === undefined ? 0 : Duration.toMillis(error.retryAfter)
-        return toLease(current, then, Math.max(Math.min(pause, maxWait), renewalPause))
-      })
-    )
+    const minted = yield* Effect.result(mint(grant, memory))
+    if (Result.isSuccess(minted)) return minted.success
+    const { failure: error } = minted
+    const then = yield* Clock.currentTimeMillis
+    const isPassing = error._tag === "TokenUnavailable" || error._tag === "TokenRateLimited"
+    if (current === undefined || !isPassing || !isLater(current.expiresAt, then)) return yield* Effect.fail(error)
+    memory.latest = current
+    const pause = error.retryAfter === undefined ? 0 : Duration.toMillis(error.retryAfter)
+    return toLease(current, then, Math.max(Math.min(pause, maxWait), renewalPause))
   })
 
   const leases = yield* Cache.makeWith(lookup, {

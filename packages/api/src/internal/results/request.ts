@@ -56,7 +56,7 @@ export const of = (
 }
 
 /** Whether a status is a redirect to another URL. */
-export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
+const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status)
 
 /** The target of a redirect. A redirect from https never leads to http. The failure describes the broken rule. */
 export const redirect = (location: string | undefined, from: URL): Result.Result<URL, string> => {
