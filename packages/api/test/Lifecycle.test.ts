@@ -96,9 +96,9 @@ describe("the Status of another Assembly", () => {
   it.effect("a replay returns the Status of another Assembly; its error has the id of the request", () =>
     Effect.gen(function* () {
       const replay = Assemblies.replay(assemblyId)
-      const replayed = { ok: "ASSEMBLY_REPLAYING", success: true, assembly_id: strangerId, notify_url: null } as const
+      const replayed = { ok: "ASSEMBLY_REPLAYING", success: true, assembly_id: strangerId, notify_url: null }
       const { value } = yield* outcome(replay, [Service.json(200, replayed)])
-      assert.deepStrictEqual(value, Result.succeed(replayed))
+      assert.deepStrictEqual<object>(value, Result.succeed(replayed))
       const refused = Service.json(400, { error: "INVALID_STEPS", assembly_id: strangerId })
       assert.deepInclude((yield* outcome(replay, [refused])).error, { assemblyId })
     })

@@ -285,7 +285,7 @@ for (const [name, client] of Object.entries(clients)) {
     )
 
     for (const [what, answer, size, message] of [
-      ["no new byte", FileServer.answer(bytes, strong, { cutAfter: 0 }), undefined, ""],
+      ["no new byte", FileServer.answer(bytes, strong, { cutAfter: 0 }), null, ""],
       [
         "a body with fewer bytes than the size in the Status",
         raw(200, { "transfer-encoding": "chunked" }, "ab"),

@@ -81,13 +81,11 @@ const decodings: ReadonlyArray<(text: string) => string> = [
 ]
 
 /** What a word with escapes says if it is decoded up to three times. */
-const readings = (word: string): ReadonlyArray<string> => {
-  let all = [word]
-  for (let level = 0; level < 3; level++) {
-    all = [...new Set([...all, ...all.flatMap((reading) => decodings.map((decode) => decode(reading)))])]
-  }
-  return all.slice(1)
-}
+const readings = (word: string, levels = 3): ReadonlyArray<string> =>
+  decodings
+    .map((decode) => decode(word))
+    .filter((reading) => reading !== word)
+    .flatMap((reading) => (levels === 1 ? [reading] : [reading, ...readings(reading, levels - 1)]))
 
 const minPiece = 8
 
