@@ -80,13 +80,6 @@ const decodings: ReadonlyArray<(text: string) => string> = [
   (text) => text.replace(/\\(?:u[\dA-Fa-f]{4}|["\\/bfnrt])/g, (one) => String(JSON.parse(`"${one}"`)))
 ]
 
-/** What a word with escapes says if it is decoded up to three times. */
-const readings = (word: string, levels = 3): ReadonlyArray<string> =>
-  decodings
-    .map((decode) => decode(word))
-    .filter((reading) => reading !== word)
-    .flatMap((reading) => (levels === 1 ? [reading] : [reading, ...readings(reading, levels - 1)]))
-
 const minPiece = 8
 
 /** Makes equal what forms of the same secret differ in: the case of A to Z, `+` for a space, and base64url. */
@@ -139,10 +132,16 @@ const find = (text: string, sought: Sought): ReadonlyArray<Range> => {
   return found.toSorted(([a], [b]) => a - b)
 }
 
+/** Whether the escapes of a word hide a range, if the word is decoded up to three times. */
+const hides = (word: string, sought: Sought, levels = 3): boolean =>
+  decodings.some((decode) => {
+    const reading = decode(word)
+    if (reading === word) return false
+    return find(reading, sought).length > 0 || (levels > 1 && hides(reading, sought, levels - 1))
+  })
+
 const redact = (text: string, sought: Sought): string => {
-  const plain = text.replaceAll(/(?:\\[^]|[^\s"<>&=\\])+/g, (word) =>
-    /[%\\]/.test(word) && readings(word).some((reading) => find(reading, sought).length > 0) ? mask : word
-  )
+  const plain = text.replaceAll(/(?:\\[^]|[^\s"<>&=\\])+/g, (word) => (hides(word, sought) ? mask : word))
   let safe = ""
   let last = -1
   for (const [start, end] of find(plain, sought)) {
