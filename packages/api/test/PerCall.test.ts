@@ -41,34 +41,33 @@ const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): s
   Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
 
 describe("one call", () => {
-  it.effect("a call fails with TimedOut after withTimeout, and after one request with RetryPolicy.none", () =>
+  const list = Assemblies.list(query)
+  const all = Stream.runDrain(Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none))
+  const eachMinute = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
+  const nonsense: RetryPolicy.Policy = "nonsense" as never
+  it.effect.each([
+    [
+      "withTimeout and RetryPolicy.none",
+      list.pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none),
+      "TimedOut",
+      1,
+      5
+    ],
+    ["no withTimeout", list.pipe(RetryPolicy.none), "TimedOut", 1, 50],
+    ["withDeadline", list.pipe(AssemblyClient.withDeadline("90 seconds")), "TimedOut", undefined, 90],
+    ["withTimeout and RetryPolicy.none for a Stream", all, "TimedOut", 1, 5],
+    ["a policy that is no Schedule", list.pipe(RetryPolicy.withPolicy(nonsense)), "InvalidRequest", 0, 0]
+  ] as const)("a call without a response and %s fails", ([, effect, tag, sent, after]) =>
     Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
-      const { exit, requests, seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
-      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["TimedOut", 1, 5])
-    })
-  )
-
-  it.effect("a call without withTimeout has the requestTimeout of the client", () =>
-    Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(RetryPolicy.none)
-      const { seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
-      assert.strictEqual(seconds, 50)
-    })
-  )
-
-  it.effect("a call fails with TimedOut after withDeadline, over all attempts", () =>
-    Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(AssemblyClient.withDeadline("90 seconds"))
-      const { exit, seconds } = yield* outcome(list, [Service.silence])
-      assert.deepStrictEqual([tagOf(exit), seconds], ["TimedOut", 90])
+      const { exit, requests, seconds } = yield* outcome(effect, [Service.silence], { requestTimeout: "50 seconds" })
+      assert.deepStrictEqual([tagOf(exit), sent === undefined ? undefined : requests, seconds], [tag, sent, after])
+      if (tag === "InvalidRequest") assert.match(String(exit), /Assemblies\.list: withPolicy: Expected a Schedule/)
     })
   )
 
   it.effect("a policy of one attempt a minute for an hour makes 60 retries, past the default deadline", () =>
     Effect.gen(function* () {
-      const policy = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
-      const { exit, requests, seconds } = yield* outcome(Assemblies.list(query).pipe(policy), [busy])
+      const { exit, requests, seconds } = yield* outcome(eachMinute(list), [busy])
       assert.deepStrictEqual([tagOf(exit), requests, seconds], ["ServiceFailure", 61, 3600])
     })
   )
@@ -100,30 +99,12 @@ describe("one call", () => {
     })
   )
 
-  it.effect("withTimeout and RetryPolicy.none apply to the requests of a Stream", () =>
-    Effect.gen(function* () {
-      const all = Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
-      const { exit, requests, seconds } = yield* outcome(Stream.runDrain(all), [Service.silence])
-      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["TimedOut", 1, 5])
-    })
-  )
-
   it.effect.each([0, -1, Number.NaN, Infinity])("withTimeout(%s) fails with InvalidRequest, sends nothing", (time) =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout(time))
       const { exit, requests } = yield* outcome(list, [page])
       assert.deepStrictEqual([tagOf(exit), requests], ["InvalidRequest", 0])
       assert.match(String(exit), /Assemblies\.list: withTimeout: Expected a finite duration above zero/)
-    })
-  )
-
-  it.effect("with a policy that is no Schedule is refused before it is sent", () =>
-    Effect.gen(function* () {
-      // A JavaScript program may give any value.
-      const list = Assemblies.list(query).pipe(RetryPolicy.withPolicy("nonsense" as never))
-      const { exit, requests } = yield* outcome(list, [page])
-      assert.deepStrictEqual([tagOf(exit), requests], ["InvalidRequest", 0])
-      assert.match(String(exit), /Assemblies\.list: withPolicy: Expected a Schedule/)
     })
   )
 
