@@ -5,9 +5,6 @@ import * as Duration from "effect/Duration"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import type { HttpClient } from "effect/http/HttpClient"
-import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -18,14 +15,9 @@ import { inspect } from "node:util"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { clients } from "./utils/clients.ts"
 import * as FileServer from "./utils/FileServer.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
-
-const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
-  fetch: FetchHttpClient.layer,
-  undici: Undici.layerUndici,
-  "node:http": Undici.layerNodeHttp
-}
 
 const strong: FileServer.Kind = { validator: "strong etag", hasRanges: true }
 const bytes = FileServer.bytesOf(100_000, 1)
@@ -89,7 +81,7 @@ it("Results.of returns the valid files of each Step; Results.downloadable return
   }
 })
 
-for (const [name, client] of Object.entries(clients)) {
+for (const [name, client] of clients) {
   describe(`Results.download with ${name}`, () => {
     it.live("requests the file without a credential or trace, and accepts the MD5 of the Status", () =>
       Effect.gen(function* () {
