@@ -120,25 +120,16 @@ describe("A proof that is refused", () => {
     })
   )
 
-  it.effect("fails with AuthenticationFailed after two requests if the second proof is refused too", () =>
+  it.effect.each([
+    ["two requests if the second proof is refused too", "retry", 2],
+    ["one request if refused returns `final`", "final", 1]
+  ] as const)("fails with AuthenticationFailed after %s", ([, verdict, requests]) =>
     Effect.gen(function* () {
-      const { asked, authenticator, refused } = counting("retry")
+      const { asked, authenticator, refused } = counting(verdict)
       const service = FakeService.make(expired)
       const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
       assert.strictEqual(error._tag, "AuthenticationFailed")
-      assert.strictEqual(service.requests.length, 2)
-      assert.strictEqual(asked.length, 2)
-      assert.strictEqual(refused.length, 1)
-    })
-  )
-
-  it.effect("fails with AuthenticationFailed after one request if refused returns `final`", () =>
-    Effect.gen(function* () {
-      const { authenticator } = counting("final")
-      const service = FakeService.make(expired, empty)
-      const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
-      assert.strictEqual(error._tag, "AuthenticationFailed")
-      assert.strictEqual(service.requests.length, 1)
+      assert.deepStrictEqual([service.requests.length, asked.length, refused.length], [requests, requests, 1])
     })
   )
 
