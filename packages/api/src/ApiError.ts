@@ -35,7 +35,7 @@ export {
   TemplateInvalid,
   TemplateListFailed,
   TemplateNotFound
-} from "./ResourceError.ts"
+} from "./internal/resourceError.ts"
 
 /**
  * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed, so that the request of

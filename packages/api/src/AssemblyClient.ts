@@ -25,7 +25,7 @@ import * as ClockSkew from "./internal/clockSkew.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./Operation.ts"
-import * as PerCall from "./PerCall.ts"
+import * as PerCall from "./internal/perCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import { AssemblyClient } from "./unstable/ClientService.ts"
 import * as Exchange from "./unstable/Exchange.ts"
@@ -213,25 +213,22 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     const attempt = Attempt.compile(operation, environment)
     const observe = Telemetry.observer(operation, baseUrl)
 
-    const run = (input: Operation.Input<Operation.Any>, context: Context.Context<never>) => {
-      const issues = callIssues(context)
-      if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
-      const encoded = encode(input, Context.get(context, Clock.Clock).currentTimeMillisUnsafe())
-      return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : attempt(encoded.success, limits(context))
-    }
     return (input: Operation.Input<Operation.Any>) =>
       Effect.contextWith((context: Context.Context<never>) =>
-        observe(context, Context.get(context, Call).attributes, () => run(input, context))
+        observe(context, Context.get(context, Call).attributes, () => {
+          const issues = callIssues(context)
+          if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
+          const encoded = encode(input, Context.get(context, Clock.Clock).currentTimeMillisUnsafe())
+          return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : attempt(encoded.success, limits(context))
+        })
       )
   }
 
   const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()
   const interpreter = (operation: Operation.Any) => {
-    const existing = compiled.get(operation)
-    if (existing !== undefined) return existing
-    const created = compile(operation)
-    compiled.set(operation, created)
-    return created
+    let found = compiled.get(operation)
+    if (found === undefined) compiled.set(operation, (found = compile(operation)))
+    return found
   }
 
   return AssemblyClient.of({
@@ -346,20 +343,15 @@ export const layerTest = (
         baseUrl: options?.baseUrl ?? "https://api2.example.com",
         origins: options?.origins
       })
-      const compiled = new Map(
-        handlers.map(
-          (one) => [one.operation, { encode: Request.encoder(one.operation, baseUrl), handle: one.handle }] as const
-        )
-      )
-      const run = (operation: Operation.Any, input: Operation.Input<Operation.Any>) => {
-        const found = compiled.get(operation)
-        return found === undefined
-          ? Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
-          : Effect.clockWith((clock) => {
-              const encoded = found.encode(input, clock.currentTimeMillisUnsafe())
-              return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : found.handle(input)
-            })
-      }
+      const run = (operation: Operation.Any, input: Operation.Input<Operation.Any>) =>
+        Effect.clockWith((clock) => {
+          const found = handlers.findLast((one) => one.operation === operation)
+          if (found === undefined) {
+            return Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
+          }
+          const encoded = Request.encoder(operation, baseUrl)(input, clock.currentTimeMillisUnsafe())
+          return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : found.handle(input)
+        })
       return AssemblyClient.of({
         origins,
         run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>

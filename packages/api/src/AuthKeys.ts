@@ -5,7 +5,7 @@
  */
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as ApiError from "./ApiError.ts"
-import { AssemblyClient } from "./AssemblyClient.ts"
+import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./Operation.ts"
 import * as Confidential from "./internal/confidential.ts"
 
@@ -39,8 +39,7 @@ export const Create = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const create = (request: AuthKey.CreateRequest) =>
-  AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))
+export const create = (request: AuthKey.CreateRequest) => run(Create, {}, request)
 
 /**
  * `GET /auth_keys`. The operation is beyond the specification, which names it but does not define it.
@@ -68,7 +67,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))
+export const list = run(List, {}, {})
 
 /**
  * `DELETE /auth_keys/:authKeyId`. The operation is beyond the specification, which names it but does not define it.
@@ -97,8 +96,7 @@ export const Delete = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-const remove = (authKeyId: AuthKey.AuthKeyId) =>
-  AssemblyClient.use((client) => client.run(Delete, { path: { authKeyId }, params: {}, fields: {} }))
+const remove = (authKeyId: AuthKey.AuthKeyId) => run(Delete, { authKeyId }, {})
 
 /**
  * `GET /auth_keys/scopes`. The operation is beyond the specification, which names it but does not define it.
@@ -125,7 +123,7 @@ export const Scopes = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const scopes = AssemblyClient.use((client) => client.run(Scopes, { path: {}, params: {}, fields: {} }))
+export const scopes = run(Scopes, {}, {})
 
 /**
  * `POST /auth_keys/show_secret/:authKeyId`. The operation is beyond the specification, which names it but does not
@@ -158,8 +156,7 @@ export const Secret = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const secret = (authKeyId: AuthKey.AuthKeyId) =>
-  AssemblyClient.use((client) => client.run(Secret, { path: { authKeyId }, params: {}, fields: {} }))
+export const secret = (authKeyId: AuthKey.AuthKeyId) => run(Secret, { authKeyId }, {})
 
 /**
  * `PUT /auth_keys/:authKeyId`. The operation is beyond the specification, which names it but does not define it.
@@ -191,6 +188,6 @@ export const Update = Operation.make({
  * @category operations
  */
 export const update = (authKeyId: AuthKey.AuthKeyId, request: AuthKey.UpdateRequest) =>
-  AssemblyClient.use((client) => client.run(Update, { path: { authKeyId }, params: request, fields: {} }))
+  run(Update, { authKeyId }, request)
 
 export { remove as delete }

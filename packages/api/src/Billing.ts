@@ -5,7 +5,7 @@
  */
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as ApiError from "./ApiError.ts"
-import { AssemblyClient } from "./AssemblyClient.ts"
+import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./Operation.ts"
 
 /**
@@ -35,5 +35,4 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (month: Bill.Month) =>
-  AssemblyClient.use((client) => client.run(Get, { path: { month }, params: {}, fields: {} }))
+export const get = (month: Bill.Month) => run(Get, { month }, {})

@@ -7,7 +7,7 @@ import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
-import { AssemblyClient } from "./AssemblyClient.ts"
+import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./Operation.ts"
 import * as Pages from "./internal/pages.ts"
 
@@ -50,8 +50,7 @@ export const DeleteMany = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const deleteMany = (request: DamEntries.DeleteManyRequest) =>
-  AssemblyClient.use((client) => client.run(DeleteMany, { path: {}, params: request, fields: {} }))
+export const deleteMany = (request: DamEntries.DeleteManyRequest) => run(DeleteMany, {}, request)
 
 /**
  * `GET /dam/assets/:assetId`. The operation is beyond the specification, which names it but does not define it.
@@ -81,8 +80,7 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (assetId: Identifier.AssetId, query: DamEntries.GetQuery = {}) =>
-  AssemblyClient.use((client) => client.run(Get, { path: { assetId }, params: query, fields: {} }))
+export const get = (assetId: Identifier.AssetId, query: DamEntries.GetQuery = {}) => run(Get, { assetId }, query)
 
 /**
  * `GET /dam/assets`. The operation is beyond the specification, which names it but does not define it.
@@ -112,8 +110,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (query: DamEntries.ListQuery = {}) =>
-  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+export const list = (query: DamEntries.ListQuery = {}) => run(List, {}, query)
 
 /**
  * Streams the pages of a list, starting at `query.cursor`. A page is requested when it is pulled, because only the
@@ -170,8 +167,7 @@ export const Move = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest) =>
-  AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))
+export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest) => run(Move, { assetId }, request)
 
 /**
  * `POST /dam/entries/move`. The operation is beyond the specification, which names it but does not define it.
@@ -200,8 +196,7 @@ export const MoveEntry = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const moveEntry = (request: DamEntries.MoveEntryRequest) =>
-  AssemblyClient.use((client) => client.run(MoveEntry, { path: {}, params: request, fields: {} }))
+export const moveEntry = (request: DamEntries.MoveEntryRequest) => run(MoveEntry, {}, request)
 
 /**
  * `POST /dam/assets/bulk/move`. The operation is beyond the specification, which names it but does not define it.
@@ -230,8 +225,7 @@ export const MoveMany = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const moveMany = (request: DamEntries.MoveManyRequest) =>
-  AssemblyClient.use((client) => client.run(MoveMany, { path: {}, params: request, fields: {} }))
+export const moveMany = (request: DamEntries.MoveManyRequest) => run(MoveMany, {}, request)
 
 /**
  * `DELETE /dam/assets/:assetId`. The operation is beyond the specification, which names it but does not define it.
@@ -260,7 +254,6 @@ export const Delete = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-const remove = (assetId: Identifier.AssetId) =>
-  AssemblyClient.use((client) => client.run(Delete, { path: { assetId }, params: {}, fields: {} }))
+const remove = (assetId: Identifier.AssetId) => run(Delete, { assetId }, {})
 
 export { remove as delete }

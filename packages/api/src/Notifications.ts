@@ -6,7 +6,7 @@
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Notification from "@assembly-effect/schema/Notification"
-import { AssemblyClient } from "./AssemblyClient.ts"
+import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./Operation.ts"
 
 /**
@@ -36,8 +36,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (assemblyId: Assembly.AssemblyId) =>
-  AssemblyClient.use((client) => client.run(List, { path: { assemblyId }, params: {}, fields: {} }))
+export const list = (assemblyId: Assembly.AssemblyId) => run(List, { assemblyId }, {})
 
 /**
  * `POST /assembly_notifications/:assemblyId/replay`. The operation is beyond the specification, which names it but does
@@ -69,4 +68,4 @@ export const Replay = Operation.make({
  * @category operations
  */
 export const replay = (assemblyId: Assembly.AssemblyId, request: Notification.ReplayRequest = {}) =>
-  AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))
+  run(Replay, { assemblyId }, request)

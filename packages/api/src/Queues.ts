@@ -6,7 +6,7 @@
  */
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as ApiError from "./ApiError.ts"
-import { AssemblyClient } from "./AssemblyClient.ts"
+import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./Operation.ts"
 
 /**
@@ -34,7 +34,7 @@ export const JobSlots = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const jobSlots = AssemblyClient.use((client) => client.run(JobSlots, { path: {}, params: {}, fields: {} }))
+export const jobSlots = run(JobSlots, {}, {})
 
 /**
  * `GET /priority_job_slot_stats`. The operation is beyond the specification, which names it but does not define it.
@@ -70,5 +70,4 @@ export const Statistics = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const statistics = (query: Queue.StatisticsQuery) =>
-  AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))
+export const statistics = (query: Queue.StatisticsQuery) => run(Statistics, {}, query)

@@ -7,7 +7,7 @@
  */
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as ApiError from "./ApiError.ts"
-import { AssemblyClient } from "./AssemblyClient.ts"
+import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./Operation.ts"
 import * as Confidential from "./internal/confidential.ts"
 
@@ -40,8 +40,7 @@ export const Create = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const create = (request: TemplateCredential.CreateRequest) =>
-  AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))
+export const create = (request: TemplateCredential.CreateRequest) => run(Create, {}, request)
 
 /**
  * `GET /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -72,8 +71,7 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (credentialId: TemplateCredential.CredentialId) =>
-  AssemblyClient.use((client) => client.run(Get, { path: { credentialId }, params: {}, fields: {} }))
+export const get = (credentialId: TemplateCredential.CredentialId) => run(Get, { credentialId }, {})
 
 /**
  * `GET /template_credentials`. The operation is beyond the specification, which names it but does not define it.
@@ -102,7 +100,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))
+export const list = run(List, {}, {})
 
 /**
  * `DELETE /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -132,8 +130,7 @@ export const Delete = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-const remove = (credentialId: TemplateCredential.CredentialId) =>
-  AssemblyClient.use((client) => client.run(Delete, { path: { credentialId }, params: {}, fields: {} }))
+const remove = (credentialId: TemplateCredential.CredentialId) => run(Delete, { credentialId }, {})
 
 /**
  * `GET /template_credentials/types`. The operation is beyond the specification, which does not name it.
@@ -160,7 +157,7 @@ export const Types = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const types = AssemblyClient.use((client) => client.run(Types, { path: {}, params: {}, fields: {} }))
+export const types = run(Types, {}, {})
 
 /**
  * `PUT /template_credentials/:credentialId`. The operation is beyond the specification, which names it but does not
@@ -193,6 +190,6 @@ export const Update = Operation.make({
  * @category operations
  */
 export const update = (credentialId: TemplateCredential.CredentialId, request: TemplateCredential.UpdateRequest) =>
-  AssemblyClient.use((client) => client.run(Update, { path: { credentialId }, params: request, fields: {} }))
+  run(Update, { credentialId }, request)
 
 export { remove as delete }

@@ -6,7 +6,7 @@
 import * as Template from "@assembly-effect/schema/Template"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
-import { AssemblyClient } from "./AssemblyClient.ts"
+import { run } from "./unstable/ClientService.ts"
 import * as Operation from "./Operation.ts"
 import * as Pages from "./internal/pages.ts"
 
@@ -41,8 +41,7 @@ export const Create = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const create = (request: Template.CreateRequest) =>
-  AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))
+export const create = (request: Template.CreateRequest) => run(Create, {}, request)
 
 /**
  * `GET /templates/:templateIdOrName`. The operation is beyond the specification, which names it but does not define it.
@@ -72,8 +71,7 @@ export const Get = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const get = (templateIdOrName: string) =>
-  AssemblyClient.use((client) => client.run(Get, { path: { templateIdOrName }, params: {}, fields: {} }))
+export const get = (templateIdOrName: string) => run(Get, { templateIdOrName }, {})
 
 /**
  * `GET /templates`. The operation is beyond the specification, which names it but does not define it.
@@ -102,8 +100,7 @@ export const List = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-export const list = (query: Template.Query = {}) =>
-  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+export const list = (query: Template.Query = {}) => run(List, {}, query)
 
 /**
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted. Nothing
@@ -166,8 +163,7 @@ export const Delete = Operation.make({
  * @since 0.1.0
  * @category operations
  */
-const remove = (templateIdOrName: string) =>
-  AssemblyClient.use((client) => client.run(Delete, { path: { templateIdOrName }, params: {}, fields: {} }))
+const remove = (templateIdOrName: string) => run(Delete, { templateIdOrName }, {})
 
 /**
  * `PUT /templates/:templateIdOrName`. The operation is beyond the specification, which names it but does not define it.
@@ -199,6 +195,6 @@ export const Update = Operation.make({
  * @category operations
  */
 export const update = (templateIdOrName: string, request: Template.UpdateRequest) =>
-  AssemblyClient.use((client) => client.run(Update, { path: { templateIdOrName }, params: request, fields: {} }))
+  run(Update, { templateIdOrName }, request)
 
 export { remove as delete }

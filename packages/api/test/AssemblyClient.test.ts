@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -17,12 +16,11 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
 import type { Socket } from "node:net"
 import * as Service from "./utils/FakeService.ts"
-import { assemblyId, cases, status } from "./utils/operations.ts"
+import { assemblyId, cases } from "./utils/operations.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 
@@ -160,35 +158,58 @@ describe("a wrong clock", () => {
   const expiries = (service: ReturnType<typeof Service.make>) =>
     service.requests.map((url) => Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires))
 
-  it.effect("signs again after AUTH_EXPIRED with the time of the Date header", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"), Service.json(200, []))
-      yield* Assemblies.list({ fromDate }).pipe(provide(service))
-      const [first = 0, second = 0] = expiries(service)
-      assert.strictEqual(second - first, 3_600_000)
-    })
-  )
+  const now = "Thu, 01 Jan 2026 00:00:00 GMT"
+  const half = "Thu, 01 Jan 2026 00:30:00 GMT"
+  const ahead = "Thu, 01 Jan 2026 01:00:00 GMT"
+  const behind = "Wed, 31 Dec 2025 23:00:00 GMT"
+  const listed = (date?: string) => Service.json(200, [], date === undefined ? {} : { date })
+  const unknown = Service.json(404, { error: "X" }, { date: now })
 
-  it.effect("later operations sign with the corrected clock until the next AUTH_EXPIRED", () =>
+  /** By how many minutes the expiry of each further signature differs from that of the first one. */
+  const corrections: Readonly<Record<string, readonly [ReadonlyArray<Service.Line>, ReadonlyArray<number>]>> = {
+    "signs again after AUTH_EXPIRED with the time of the Date header": [
+      [expired(ahead), listed()],
+      [60, 0]
+    ],
+    "signs later operations with the corrected clock until the next AUTH_EXPIRED": [
+      [expired(ahead), listed(ahead), listed(ahead), expired(behind), listed(behind)],
+      [60, 60, 60, -60]
+    ],
+    "forgets a correction that a success does not confirm": [
+      [expired(ahead), listed(now), listed()],
+      [60, 0, 0]
+    ],
+    "forgets a correction that an error does not confirm": [
+      [expired(ahead), unknown, listed()],
+      [60, 0, 0]
+    ],
+    "forgets a correction that AUTH_EXPIRED contradicts": [
+      [expired(ahead), expired(half), listed()],
+      [60, 0, 0]
+    ],
+    "forgets a correction that gets AUTH_EXPIRED again": [
+      [expired(ahead), expired(ahead), listed()],
+      [60, 0, 0]
+    ],
+    "forgets a correction that nothing confirms": [
+      [expired(ahead), listed(), listed()],
+      [60, 0, 0]
+    ],
+    "signs with the local clock after a response with the local time": [
+      [expired(half), listed(half), listed(now), listed()],
+      [30, 30, 0]
+    ]
+  }
+  it.effect.each(Object.entries(corrections))("%s", ([, [answers, minutes]]) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const hour = 3_600_000
-      const ahead = "Thu, 01 Jan 2026 01:00:00 GMT"
-      const behind = "Wed, 31 Dec 2025 23:00:00 GMT"
-      const service = Service.make(
-        expired(ahead),
-        Service.json(200, [], { date: ahead }),
-        Service.json(200, [], { date: ahead }),
-        expired(behind),
-        Service.json(200, [], { date: behind })
-      )
-      const list = Assemblies.list({ fromDate })
+      const service = Service.make(...answers)
+      const list = Effect.ignore(Assemblies.list({ fromDate }))
       yield* Effect.all([list, list, list]).pipe(provide(service))
       const [first = 0, ...later] = expiries(service)
       assert.deepStrictEqual(
-        later.map((expiry) => expiry - first),
-        [hour, hour, hour, -hour]
+        later.slice(0, minutes.length).map((expiry) => (expiry - first) / 60_000),
+        minutes
       )
     })
   )
@@ -198,7 +219,8 @@ describe("a wrong clock", () => {
     ["Thu, 01 Jan 2026 01:00:01 GMT", undefined, 1],
     ["Wed, 31 Dec 2025 22:59:59 GMT", undefined, 1],
     ["Thu, 01 Jan 2026 01:00:01 GMT", "2 hours", 2],
-    ["Thu, 01 Jan 2026 00:10:00 GMT", "5 minutes", 1]
+    ["Thu, 01 Jan 2026 00:10:00 GMT", "5 minutes", 1],
+    ["Thu, 01 Jan 2026 01:00:00 GMT", undefined, 2]
   ] as const)("AUTH_EXPIRED fails: Date %s, maxClockSkew %s, %s requests", ([date, maxClockSkew, requests]) =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
@@ -211,38 +233,6 @@ describe("a wrong clock", () => {
         clockSkew: Date.parse(date) - Date.UTC(2026, 0, 1)
       })
       assert.strictEqual(service.requests.length, requests)
-    })
-  )
-
-  it.effect("forgets the corrected clock if the next response does not confirm it", () =>
-    Effect.gen(function* () {
-      const now = "Thu, 01 Jan 2026 00:00:00 GMT"
-      const answers = [
-        Service.json(200, [], { date: now }),
-        Service.json(404, { error: "X" }, { date: now }),
-        expired("Wed, 31 Dec 2025 23:30:00 GMT"),
-        Service.json(200, [])
-      ]
-      for (const answer of answers) {
-        yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-        const service = Service.make(expired("Thu, 01 Jan 2026 00:50:00 GMT"), answer, Service.json(200, []))
-        const list = Effect.ignore(Assemblies.list({ fromDate }))
-        yield* Effect.all([list, list]).pipe(provide(service))
-        const [first = 0, second = 0, third = 0] = expiries(service)
-        assert.deepStrictEqual([second - first, third - first], [3_000_000, 0])
-      }
-    })
-  )
-
-  it.effect("forgets the corrected clock if the second attempt fails with AUTH_EXPIRED", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const ahead = expired("Thu, 01 Jan 2026 01:00:00 GMT")
-      const service = Service.make(ahead, ahead, Service.json(200, []))
-      const list = Effect.ignore(Assemblies.list({ fromDate }))
-      yield* Effect.all([list, list]).pipe(provide(service))
-      const [first = 0, second = 0, third = 0] = expiries(service)
-      assert.deepStrictEqual([second - first, third - first], [3_600_000, 0])
     })
   )
 
@@ -260,103 +250,12 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("signs with the local clock after a response with the local time as Date", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const ahead = "Thu, 01 Jan 2026 00:30:00 GMT"
-      const service = Service.make(
-        expired(ahead),
-        Service.json(200, [], { date: ahead }),
-        Service.json(200, [], { date: "Thu, 01 Jan 2026 00:00:00 GMT" }),
-        Service.json(200, [])
-      )
-      const list = Assemblies.list({ fromDate })
-      yield* Effect.all([list, list, list]).pipe(provide(service))
-      const [first = 0, ...later] = expiries(service)
-      assert.deepStrictEqual(
-        later.map((expiry) => expiry - first),
-        [1_800_000, 1_800_000, 0]
-      )
-    })
-  )
-
-  it.effect("fails with AuthenticationFailed and clockSkew after two requests if both get AUTH_EXPIRED", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"))
-      const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
-      assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "AUTH_EXPIRED", clockSkew: 3_600_000 })
-      assert.strictEqual(service.requests.length, 2)
-    })
-  )
-
   it.effect("fails with AuthenticationFailed after one request if AUTH_EXPIRED has no Date", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: "AUTH_EXPIRED" }))
       const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
       assert.strictEqual(error._tag, "AuthenticationFailed")
       assert.strictEqual(service.requests.length, 1)
-    })
-  )
-})
-
-describe("options", () => {
-  const refused = (options: Omit<AssemblyClient.Options, "baseUrl">) =>
-    Effect.flip(
-      Layer.build(
-        AssemblyClient.layer({ baseUrl: "https://api2.example.com", ...options }).pipe(
-          Layer.provide([Service.authenticated, Service.make().layer])
-        )
-      )
-    ).pipe(Effect.scoped)
-
-  it.effect.each([
-    ["requestTimeout", Number.NaN],
-    ["requestTimeout", 0],
-    ["deadline", -1],
-    ["deadline", Number.POSITIVE_INFINITY],
-    ["maxClockSkew", "Infinity"]
-  ] as const)("AssemblyClient.layer refuses %s: %s", ([name, value]) =>
-    Effect.gen(function* () {
-      const { message } = yield* refused({ [name]: value })
-      assert.strictEqual(
-        message,
-        `AssemblyClient.layer: ${name}: Expected a finite duration above zero, at most 100 years`
-      )
-    })
-  )
-
-  it.effect("AssemblyClient.layer fails with an issue for each invalid option", () =>
-    Effect.gen(function* () {
-      const { issues } = yield* refused({ requestTimeout: -1, maxResponseBytes: 0.5 })
-      assert.deepStrictEqual(
-        issues.map(({ path }) => path),
-        [["requestTimeout"], ["maxResponseBytes"]]
-      )
-    })
-  )
-
-  it.effect("RetryPolicy, Guard, awaitCompletion and watch fail with InvalidRequest for invalid options", () =>
-    Effect.gen(function* () {
-      const layers = [
-        RetryPolicy.layer({ retries: Number.NaN, base: 0, maxPause: -1, maxWait: Number.NaN }),
-        Guard.layerRateLimiter({ limit: 0, window: Number.NaN, maxPause: 0 })
-      ]
-      for (const layer of layers) {
-        const { issues } = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-        assert.isAtLeast(issues.length, 3)
-      }
-      const service = Service.make(Service.json(200, status))
-      const options = { interval: 0, maxInterval: Number.NaN, maxWait: -1 }
-      const followers = [
-        Assemblies.awaitCompletion(assemblyId, options),
-        Stream.runDrain(Assemblies.watch(assemblyId, options))
-      ]
-      for (const follower of followers) {
-        const error: object = yield* follower.pipe(provide(service), Effect.flip)
-        assert.deepPropertyVal(error, "_tag", "InvalidRequest")
-      }
-      assert.isEmpty(service.requests)
     })
   )
 })

@@ -245,17 +245,16 @@ describe("docs/examples", () => {
         const itself = (value: unknown) => value
         const { list, statistics } = Assemblies
         const counts = [
-          yield* run("api/src/internal/assemblies/statistics.ts", itself),
-          yield* run("api/src/internal/assemblies/list.ts", itself),
-          yield* run("api/src/internal/assemblies/create.ts", itself),
-          yield* run("api/src/internal/assemblies/follow.ts", itself),
+          yield* run("api/src/internal/history.ts", itself, "Effect.flatMap("),
+          yield* run("api/src/internal/assemblies.ts", itself, "Assemblies.create("),
+          yield* run("api/src/internal/follow.ts", itself, "Assemblies."),
           yield* run("api/src/Dam.ts", itself, "Dam.move("),
           yield* run("schema/src/AssemblyStatistics.ts", (query) =>
             statistics(query as Parameters<typeof statistics>[0])
           ),
           yield* run("schema/src/AssemblyList.ts", (query) => list(query as Parameters<typeof list>[0]))
         ]
-        assert.deepStrictEqual(counts, [1, 2, 1, 1, 1, 1, 1])
+        assert.deepStrictEqual(counts, [3, 1, 1, 1, 1, 1])
       })
     )
 

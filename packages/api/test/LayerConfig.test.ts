@@ -37,29 +37,21 @@ describe("AssemblyClientConfig.layer", () => {
     })
   )
 
-  it.effect.each<readonly [Record<string, string>, ReadonlyArray<string>]>([
-    [{}, ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]],
-    [{ ...complete, ASSEMBLY_BASE_URL: "" }, ["ASSEMBLY_BASE_URL"]],
-    [{ ASSEMBLY_BASE_URL: complete.ASSEMBLY_BASE_URL }, ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]]
-  ])("%j fails with one ConfigError that names every missing variable", ([env, names]) =>
+  it.effect.each<readonly [Record<string, string>, string]>([
+    [{ ...complete, ASSEMBLY_BASE_URL: "" }, "ASSEMBLY_BASE_URL is not set"],
+    [
+      { ASSEMBLY_BASE_URL: complete.ASSEMBLY_BASE_URL },
+      "ASSEMBLY_AUTH_KEY is not set; ASSEMBLY_AUTH_SECRET is not set"
+    ],
+    [
+      { ASSEMBLY_AUTH_SECRET: " " },
+      "ASSEMBLY_BASE_URL is not set; ASSEMBLY_AUTH_KEY is not set; ASSEMBLY_AUTH_SECRET: Expected a non-blank string"
+    ]
+  ])("%j fails with one ConfigError: %s", ([env, message]) =>
     Effect.gen(function* () {
       const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
       const error = yield* Effect.flip(Layer.build(layer)).pipe(withEnv(env))
-      assert.strictEqual(error._tag, "ConfigError")
-      assert.deepStrictEqual([...new Set(error.message.match(/ASSEMBLY_\w+/g))], names)
-    })
-  )
-
-  it.effect("fails with one line that names each missing or blank variable and its problem", () =>
-    Effect.gen(function* () {
-      const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
-      const error = yield* Effect.flip(Layer.build(layer)).pipe(
-        withEnv({ ASSEMBLY_BASE_URL: "", ASSEMBLY_AUTH_SECRET: " " })
-      )
-      assert.strictEqual(
-        error.message,
-        "ASSEMBLY_BASE_URL is not set; ASSEMBLY_AUTH_KEY is not set; ASSEMBLY_AUTH_SECRET: Expected a non-blank string"
-      )
+      assert.deepStrictEqual([error._tag, error.message], ["ConfigError", message])
     })
   )
 

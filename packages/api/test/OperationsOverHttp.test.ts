@@ -1,10 +1,8 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Undici from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Formatter from "effect/Formatter"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -12,16 +10,11 @@ import { sample } from "./utils/generated.ts"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Testing from "@assembly-effect/api/testing"
+import { clients } from "./utils/clients.ts"
 import { credentials } from "./utils/FakeService.ts"
 import type { AnyError, Case } from "./utils/operations.ts"
 import { assemblyId, cases, examples, operations } from "./utils/operations.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
-
-const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
-  fetch: FetchHttpClient.layer,
-  undici: Undici.layerUndici,
-  "node:http": Undici.layerNodeHttp
-}
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(credentials))
 
@@ -29,7 +22,7 @@ it("the cases contain every operation", () => {
   assert.deepStrictEqual(cases.map(({ name }) => name).toSorted(), operations.map(({ name }) => name).toSorted())
 })
 
-for (const [client, layer] of Object.entries(clients)) {
+for (const [client, layer] of clients) {
   describe(`with ${client}`, () => {
     // The clients share what is above them, so five operations show each of the others.
     for (const operation of client === "fetch" ? cases : examples)
@@ -186,18 +179,6 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
         assert.strictEqual(error._tag, "UnexpectedResponse")
         assert.include(error.message, "more than 100000 bytes")
       }
-    })
-  )
-
-  it.live("half a response within the time limit is TimedOut", () =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* failure(Server.stall(200), { requestTimeout: "50 millis" }))._tag, "TimedOut")
-    })
-  )
-
-  it.live("a connection that is cut before a response is TransportFailure", () =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* failure(Server.reset))._tag, "TransportFailure")
     })
   )
 

@@ -18,6 +18,7 @@ import * as Service from "./utils/FakeService.ts"
 import { assemblyId } from "./utils/operations.ts"
 
 const query = { fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }
+const list = Assemblies.list(query)
 const page = Service.json(200, { items: [], count: 0 })
 const busy = Service.json(503, { error: "BUSY" })
 
@@ -41,95 +42,72 @@ const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): s
   Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
 
 describe("one call", () => {
-  it.effect("a call fails with TimedOut after withTimeout, and after one request with RetryPolicy.none", () =>
+  const all = Stream.runDrain(Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none))
+  const eachMinute = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
+  const nonsense: RetryPolicy.Policy = "nonsense" as never
+  it.effect.each([
+    [
+      "withTimeout and RetryPolicy.none",
+      list.pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none),
+      "TimedOut",
+      1,
+      5
+    ],
+    ["no withTimeout", list.pipe(RetryPolicy.none), "TimedOut", 1, 50],
+    ["withDeadline", list.pipe(AssemblyClient.withDeadline("90 seconds")), "TimedOut", undefined, 90],
+    ["withTimeout and RetryPolicy.none for a Stream", all, "TimedOut", 1, 5],
+    ["a policy that is no Schedule", list.pipe(RetryPolicy.withPolicy(nonsense)), "InvalidRequest", 0, 0]
+  ] as const)("a call without a response and %s fails", ([, effect, tag, sent, after]) =>
     Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
-      const { exit, requests, seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
-      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["TimedOut", 1, 5])
-    })
-  )
-
-  it.effect("a call without withTimeout has the requestTimeout of the client", () =>
-    Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(RetryPolicy.none)
-      const { seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
-      assert.strictEqual(seconds, 50)
-    })
-  )
-
-  it.effect("a call fails with TimedOut after withDeadline, over all attempts", () =>
-    Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(AssemblyClient.withDeadline("90 seconds"))
-      const { exit, seconds } = yield* outcome(list, [Service.silence])
-      assert.deepStrictEqual([tagOf(exit), seconds], ["TimedOut", 90])
+      const { exit, requests, seconds } = yield* outcome(effect, [Service.silence], { requestTimeout: "50 seconds" })
+      assert.deepStrictEqual([tagOf(exit), sent === undefined ? undefined : requests, seconds], [tag, sent, after])
+      if (tag === "InvalidRequest") assert.match(String(exit), /Assemblies\.list: withPolicy: Expected a Schedule/)
     })
   )
 
   it.effect("a policy of one attempt a minute for an hour makes 60 retries, past the default deadline", () =>
     Effect.gen(function* () {
-      const policy = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
-      const { exit, requests, seconds } = yield* outcome(Assemblies.list(query).pipe(policy), [busy])
+      const { exit, requests, seconds } = yield* outcome(eachMinute(list), [busy])
       assert.deepStrictEqual([tagOf(exit), requests, seconds], ["ServiceFailure", 61, 3600])
     })
   )
 
   it.effect("a call with its own policy ends at an explicit deadline of the call or of the client", () =>
     Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")))
-      const ofCall = yield* outcome(list.pipe(AssemblyClient.withDeadline("150 seconds")), [busy])
-      const ofClient = yield* outcome(list, [busy], { deadline: "150 seconds" })
+      const call = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")))
+      const ofCall = yield* outcome(call.pipe(AssemblyClient.withDeadline("150 seconds")), [busy])
+      const ofClient = yield* outcome(call, [busy], { deadline: "150 seconds" })
       assert.deepStrictEqual([ofCall.requests, ofClient.requests], [3, 3])
     })
   )
 
   it.effect("withDeadline ends all operations of an Effect or a Stream together, also inside a longer one", () =>
     Effect.gen(function* () {
-      const slow = Assemblies.list(query).pipe(Effect.andThen(Effect.sleep("20 seconds")))
+      const slow = list.pipe(Effect.andThen(Effect.sleep("20 seconds")))
       const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
       const ofEffect = yield* outcome(many, [page])
       assert.deepStrictEqual([tagOf(ofEffect.exit), ofEffect.requests], ["TimedOut", 3])
       const stream = Stream.fromEffectRepeat(slow).pipe(AssemblyClient.withDeadline("50 seconds"), Stream.runDrain)
       const ofStream = yield* outcome(stream, [page])
       assert.deepStrictEqual([tagOf(ofStream.exit), ofStream.requests], ["TimedOut", 3])
-      const nested = Assemblies.list(query).pipe(
-        AssemblyClient.withDeadline("10 minutes"),
-        AssemblyClient.withDeadline("50 seconds")
-      )
+      const nested = list.pipe(AssemblyClient.withDeadline("10 minutes"), AssemblyClient.withDeadline("50 seconds"))
       const begin = (yield* Clock.currentTimeMillis) / 1000
       assert.strictEqual((yield* outcome(nested, [Service.silence])).seconds - begin, 50)
     })
   )
 
-  it.effect("withTimeout and RetryPolicy.none apply to the requests of a Stream", () =>
-    Effect.gen(function* () {
-      const all = Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
-      const { exit, requests, seconds } = yield* outcome(Stream.runDrain(all), [Service.silence])
-      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["TimedOut", 1, 5])
-    })
-  )
-
   it.effect.each([0, -1, Number.NaN, Infinity])("withTimeout(%s) fails with InvalidRequest, sends nothing", (time) =>
     Effect.gen(function* () {
-      const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout(time))
-      const { exit, requests } = yield* outcome(list, [page])
+      const call = list.pipe(AssemblyClient.withTimeout(time))
+      const { exit, requests } = yield* outcome(call, [page])
       assert.deepStrictEqual([tagOf(exit), requests], ["InvalidRequest", 0])
       assert.match(String(exit), /Assemblies\.list: withTimeout: Expected a finite duration above zero/)
     })
   )
 
-  it.effect("with a policy that is no Schedule is refused before it is sent", () =>
-    Effect.gen(function* () {
-      // A JavaScript program may give any value.
-      const list = Assemblies.list(query).pipe(RetryPolicy.withPolicy("nonsense" as never))
-      const { exit, requests } = yield* outcome(list, [page])
-      assert.deepStrictEqual([tagOf(exit), requests], ["InvalidRequest", 0])
-      assert.match(String(exit), /Assemblies\.list: withPolicy: Expected a Schedule/)
-    })
-  )
-
   it.effect("a call pauses by its Schedule, and at least as long as retryIn", () =>
     Effect.gen(function* () {
-      const scheduled = Assemblies.list(query).pipe(
+      const scheduled = list.pipe(
         RetryPolicy.withPolicy(Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 2 })))
       )
       const refused = yield* outcome(scheduled, [busy])
@@ -150,7 +128,7 @@ describe("one call", () => {
       const create = Assemblies.create({ assemblyId }).pipe(retrying)
       assert.strictEqual((yield* outcome(create, [busy, Service.json(404, { error: "NONE" })])).requests, 2)
       const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
-      assert.strictEqual((yield* outcome(Assemblies.list(query).pipe(retrying), [limited])).requests, 1)
+      assert.strictEqual((yield* outcome(list.pipe(retrying), [limited])).requests, 1)
     })
   )
 
@@ -164,11 +142,11 @@ describe("one call", () => {
           return span
         }
       })
-      const list = Assemblies.list(query).pipe(
+      const call = list.pipe(
         AssemblyClient.withAttributes({ "app.tenant": "a", "url.template": "mine" }),
         Effect.withTracer(tracer)
       )
-      yield* outcome(list, [page])
+      yield* outcome(call, [page])
       const span = spans.find(({ name }) => name === "Assemblies.list")
       assert.strictEqual(span?.attributes.get("app.tenant"), "a")
       assert.strictEqual(span?.attributes.get("url.template"), "/assemblies")
@@ -179,7 +157,7 @@ describe("one call", () => {
 describe("an interrupted operation", () => {
   it.effect("an interrupted operation is counted in both metrics as `interrupted`", () =>
     Effect.gen(function* () {
-      const running = yield* Effect.forkChild(outcome(Assemblies.list(query), [Service.silence]), {
+      const running = yield* Effect.forkChild(outcome(list, [Service.silence]), {
         startImmediately: true
       })
       yield* Effect.yieldNow
@@ -197,7 +175,7 @@ describe("an interrupted operation", () => {
 describe("the duration of an operation", () => {
   it.effect("the duration of an operation is counted by operation and outcome, with its retries", () =>
     Effect.gen(function* () {
-      const scheduled = Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
+      const scheduled = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
       yield* outcome(scheduled, [busy, page])
       const found = (yield* Metric.snapshot).find(
         ({ attributes, id }) =>

@@ -120,25 +120,16 @@ describe("A proof that is refused", () => {
     })
   )
 
-  it.effect("fails with AuthenticationFailed after two requests if the second proof is refused too", () =>
+  it.effect.each([
+    ["two requests if the second proof is refused too", "retry", 2],
+    ["one request if refused returns `final`", "final", 1]
+  ] as const)("fails with AuthenticationFailed after %s", ([, verdict, requests]) =>
     Effect.gen(function* () {
-      const { asked, authenticator, refused } = counting("retry")
+      const { asked, authenticator, refused } = counting(verdict)
       const service = FakeService.make(expired)
       const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
       assert.strictEqual(error._tag, "AuthenticationFailed")
-      assert.strictEqual(service.requests.length, 2)
-      assert.strictEqual(asked.length, 2)
-      assert.strictEqual(refused.length, 1)
-    })
-  )
-
-  it.effect("fails with AuthenticationFailed after one request if refused returns `final`", () =>
-    Effect.gen(function* () {
-      const { authenticator } = counting("final")
-      const service = FakeService.make(expired, empty)
-      const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
-      assert.strictEqual(error._tag, "AuthenticationFailed")
-      assert.strictEqual(service.requests.length, 1)
+      assert.deepStrictEqual([service.requests.length, asked.length, refused.length], [requests, requests, 1])
     })
   )
 
@@ -167,29 +158,6 @@ describe("A proof that is refused", () => {
         { baseUrl: String(baseUrl), nonceIn, scope },
         { baseUrl: "https://api2.example.com/v2", nonceIn: "auth", scope: "assemblies:read" }
       )
-    })
-  )
-})
-
-describe("A page that repeats the proof", () => {
-  const secret = "0123456789abcdef".repeat(4)
-  const signed: Authenticator.Authenticator["Service"] = {
-    authenticate: () => Effect.succeed({ _tag: "Bearer", params: "{}", token: Redacted.make(secret) }),
-    refused: () => Effect.succeed("final")
-  }
-
-  it.effect.each([
-    ["at its start", secret],
-    ["where its excerpt is cut", "x".repeat(180) + secret],
-    ["twice", `${secret} and ${secret}`]
-  ] as const)("an error redacts the proof that a page repeats %s", ([, page]) =>
-    Effect.gen(function* () {
-      const service = FakeService.make(FakeService.text(500, page))
-      const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, signed)))
-      assert(error._tag === "UnexpectedResponse")
-      assert.include(error.excerpt ?? "", "<redacted>")
-      // Half of it must not appear either.
-      assert.notInclude(JSON.stringify(error) + error.message, secret.slice(0, 10))
     })
   )
 })

@@ -75,20 +75,19 @@ const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
 
 describe("the rest of a file", () => {
-  it.live("requests the rest of a file with Range and If-Range after a cut", () =>
+  it.live.each([
+    ["the rest of a file, with Range and If-Range,", lengths, { range: "bytes=500-", "if-range": etag }],
+    [
+      "the whole file, because Last-Modified has no Date,",
+      { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT", "content-length": bytes.length },
+      {}
+    ]
+  ] as const)("requests %s after a cut", ([, head, expected]) =>
     Effect.gen(function* () {
-      const { run, server } = yield* afterHalf(lengths, whole)
-      assert.isTrue((yield* run).equals(bytes))
-      assert.deepInclude(server.received[1]?.headers, { range: "bytes=500-", "if-range": etag })
-    }).pipe(Effect.scoped, live)
-  )
-
-  it.live("requests the whole file after a cut if the response has Last-Modified but no Date", () =>
-    Effect.gen(function* () {
-      const head = { "last-modified": "Sat, 21 Nov 2026 12:00:00 GMT", "content-length": bytes.length }
       const { run, server } = yield* afterHalf(head, whole)
       assert.isTrue((yield* run).equals(bytes))
-      assert.isUndefined(server.received[1]?.headers.range)
+      const { "if-range": condition, range } = server.received[1]?.headers ?? {}
+      assert.deepStrictEqual({ ...(range && { range }), ...(condition && { "if-range": condition }) }, expected)
     }).pipe(Effect.scoped, live)
   )
 
@@ -207,17 +206,11 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.live("ignores an empty md5hash, accepts one in capitals, and fails with InvalidRequest for an invalid one", () =>
+  it.live("ignores an empty md5hash, and accepts one in capitals", () =>
     Effect.gen(function* () {
       for (const given of ["", md5hash.toUpperCase()]) {
         const { url } = yield* FileServer.make([whole])
         assert.isTrue((yield* collect({ ssl_url: url, md5hash: given })).equals(bytes), given)
-      }
-      for (const given of ["unknown", md5hash.slice(1), `${md5hash}0`]) {
-        const { server, url } = yield* FileServer.make([whole])
-        const error = yield* Effect.flip(collect({ ssl_url: url, md5hash: given }))
-        assert.strictEqual(error._tag, "InvalidRequest")
-        assert.strictEqual(server.received.length, 0)
       }
     }).pipe(Effect.scoped, live)
   )

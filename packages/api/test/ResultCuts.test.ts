@@ -1,20 +1,14 @@
-import * as Undici from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import type { HttpClient } from "effect/http/HttpClient"
-import type * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { clients as all } from "./utils/clients.ts"
 import * as FileServer from "./utils/FileServer.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
-const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
-  fetch: FetchHttpClient.layer,
-  undici: Undici.layerUndici
-}
+const clients = all.filter(([name]) => name !== "node:http")
 
 /** Seeds, in parts that take less than the time limit of a test on a busy machine. */
 const parts = (process.env["TEST_ALL"] === "1" ? [0, 50, 100, 150] : [0]).map((first) => ({
@@ -59,7 +53,7 @@ const collect = (file: Parameters<typeof Results.download>[0], offset: number) =
     Effect.map((pieces) => Buffer.concat(pieces))
   )
 
-for (const [name, client] of Object.entries(clients)) {
+for (const [name, client] of clients) {
   describe(`a download with ${name}`, () => {
     it.live.each(parts)("returns identical bytes after cuts at random places, for the seeds %s", (part) =>
       Effect.forEach(

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import * as ResultUrl from "../src/internal/results/resultUrl.ts"
+import * as ResultUrl from "../src/internal/results/request.ts"
 
 const redirect = (location: string | undefined, from: string) =>
   Result.match(ResultUrl.redirect(location, new URL(from)), {

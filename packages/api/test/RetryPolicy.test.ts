@@ -165,24 +165,19 @@ describe("a policy of one call", () => {
       return service.requests.length
     })
 
-  it.effect("RetryPolicy.layerNone for a call replaces the policy of the client", () =>
+  const list = Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+  it.effect.each([
+    ["a call", Assemblies.get(assemblyId), Effect.provide(Assemblies.get(assemblyId), RetryPolicy.layerNone)],
+    ["a list", Stream.runDrain(list), Stream.runDrain(Stream.provide(list, RetryPolicy.layerNone))],
+    [
+      "a watch",
+      Stream.runDrain(Assemblies.watch(assemblyId)),
+      Stream.runDrain(Stream.provide(Assemblies.watch(assemblyId), RetryPolicy.layerNone))
+    ]
+  ] as const)("RetryPolicy.layerNone for %s replaces the policy of the client", ([, patient, impatient]) =>
     Effect.gen(function* () {
-      for (const { run } of cases.filter((operation) => !isChange(operation))) {
-        assert.strictEqual(yield* requestsOf(run), 4)
-        assert.strictEqual(yield* requestsOf(Effect.provide(run, RetryPolicy.layerNone)), 1)
-      }
-    })
-  )
-
-  it.effect("RetryPolicy.layerNone for a Stream replaces the policy of the client", () =>
-    Effect.gen(function* () {
-      const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
-      const listing = Assemblies.listAll({ fromDate })
-      assert.strictEqual(yield* requestsOf(Stream.runDrain(listing)), 4)
-      assert.strictEqual(yield* requestsOf(Stream.runDrain(Stream.provide(listing, RetryPolicy.layerNone))), 1)
-      const watching = Assemblies.watch(assemblyId)
-      assert.strictEqual(yield* requestsOf(Stream.runDrain(watching)), 4)
-      assert.strictEqual(yield* requestsOf(Stream.runDrain(Stream.provide(watching, RetryPolicy.layerNone))), 1)
+      assert.strictEqual(yield* requestsOf(patient), 4)
+      assert.strictEqual(yield* requestsOf(impatient), 1)
     })
   )
 })

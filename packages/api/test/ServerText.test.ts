@@ -105,7 +105,7 @@ describe("A capability in a response", () => {
       const body = JSON.stringify({ assembly_ssl_url: url, assembly_id: assemblyId, ok: 1 })
       const error = yield* failure(Assemblies.get(assemblyId), Server.text(200, body.replaceAll("/", "\\/")))
       assert(error._tag === "UnexpectedResponse")
-      assert.include(error.excerpt, "https:\\/\\/api2-x.example.com\\/assemblies\\/<redacted>")
+      assert.include(error.excerpt, '{"assembly_ssl_url":"<redacted>"')
       // The id from the caller.
       assert.strictEqual(error.assemblyId, assemblyId)
       assert.notInclude(error.excerpt + error.message, assemblyId)
@@ -124,7 +124,7 @@ describe("A capability in a response", () => {
       assert.deepInclude(error, {
         code: "IMPORT_FAILED",
         description:
-          "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or http:\\/\\/h\\/resumable\\/files\\/<redacted>"
+          "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or <redacted>"
       })
     })
   )

@@ -18,6 +18,7 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { LookupFunction } from "node:net"
 import { createServer as createTcpServer } from "node:net"
@@ -26,6 +27,7 @@ import { runInNewContext } from "node:vm"
 import { clients } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as SelfSigned from "./utils/selfSigned.ts"
@@ -66,32 +68,30 @@ const untrusted = {
 } as const
 
 describe.each(clients)("with %s", (name, layer) => {
-  it.effect("a refused connection fails with ECONNREFUSED, sent `no`, not permanent", () =>
-    Effect.gen(function* () {
-      const port = yield* closedPort
-      for (const host of ["127.0.0.1", "localhost"]) {
-        const error = yield* fail(post(`http://${host}:${port}/secret`))
-        assert.deepStrictEqual(facts(error), refused)
-        assert.strictEqual(error.host, `${host}:${port}`)
-        assert.strictEqual(error.message, `Test: the connection was refused (${host}:${port}, ECONNREFUSED)`)
-        assert.notMatch(JSON.stringify(error), /secret/)
-      }
-    }).pipe(Effect.provide(layer))
-  )
+  const garbage = () => createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
 
-  it.effect("an untrusted certificate fails with sent `no`, permanent", () =>
+  it.effect.each<readonly [string, Effect.Effect<string, never, Scope.Scope>, Partial<ReturnType<typeof facts>>]>([
+    ["a refused connection", Effect.map(closedPort, (port) => `http://127.0.0.1:${port}/secret`), refused],
+    ["a refused connection of a name", Effect.map(closedPort, (port) => `http://localhost:${port}/secret`), refused],
+    ["an untrusted certificate", Effect.map(Loopback.listen(tls()), (port) => `https://127.0.0.1:${port}/`), untrusted],
+    [
+      "an https request to a server without TLS",
+      Effect.map(Server.make, ({ baseUrl }) => baseUrl.replace("http:", "https:")),
+      { description: "the TLS handshake failed", permanent: true }
+    ],
+    [
+      "a response that is not HTTP",
+      Effect.map(Loopback.listen(garbage()), (port) => `http://127.0.0.1:${port}/`),
+      { code: "HPE_INVALID_CONSTANT", description: "the response is not HTTP", sent: "maybe", permanent: false }
+    ]
+  ])("%s fails with %j, and shows no path", ([, address, expected]) =>
     Effect.gen(function* () {
-      const port = yield* Loopback.listen(tls())
-      assert.deepStrictEqual(facts(yield* fail(post(`https://127.0.0.1:${port}/`))), untrusted)
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("an https request to a server without TLS fails, permanent", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const error = yield* fail(post(server.baseUrl.replace("http:", "https:")))
-      assert.deepInclude(facts(error), { description: "the TLS handshake failed", permanent: true })
-      assert.oneOf(error.code, ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"])
+      const url = yield* address
+      const error = yield* fail(post(url))
+      assert.deepInclude(facts(error), expected)
+      assert.strictEqual(error.host, new URL(url).host)
+      assert.strictEqual(error.message, `Test: ${error.description} (${error.host}, ${error.code})`)
+      assert.notMatch(JSON.stringify(error), /secret/)
     }).pipe(Effect.provide(layer))
   )
 
@@ -115,20 +115,6 @@ describe.each(clients)("with %s", (name, layer) => {
         )
       )
       assert.deepInclude(facts(within), { description: `${closed} in the middle of the response`, sent: "maybe" })
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("a response that is not HTTP fails with HPE_INVALID_CONSTANT, sent `maybe`, not permanent", () =>
-    Effect.gen(function* () {
-      const port = yield* Loopback.listen(
-        createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
-      )
-      assert.deepStrictEqual(facts(yield* fail(post(`http://127.0.0.1:${port}/`))), {
-        code: "HPE_INVALID_CONSTANT",
-        description: "the response is not HTTP",
-        sent: "maybe",
-        permanent: false
-      })
     }).pipe(Effect.provide(layer))
   )
 
@@ -200,16 +186,14 @@ describe.each([
 ] as const)("a resolver, with %s", (_, client) => {
   const closing = Server.text(200, "done", { connection: "close" })
 
-  it.effect("ENOTFOUND is permanent for a host that has never responded", () =>
+  it.effect.each([
+    ["ENOTFOUND", "the host is unknown", true],
+    ["EAI_AGAIN", "the name resolution of the host failed temporarily", false]
+  ] as const)("%s of a host that has never responded: %s, permanent: %s", ([code, description, permanent]) =>
     Effect.gen(function* () {
       const error = yield* fail(post("http://service.example/"))
-      assert.deepStrictEqual(facts(error), {
-        code: "ENOTFOUND",
-        description: "the host is unknown",
-        sent: "no",
-        permanent: true
-      })
-    }).pipe(Effect.provide(client(resolver(0, "ENOTFOUND"))))
+      assert.deepStrictEqual(facts(error), { code, description, sent: "no", permanent })
+    }).pipe(Effect.provide(client(resolver(0, code))))
   )
 
   it.effect("ENOTFOUND is not permanent for a host that has responded before", () =>
@@ -220,17 +204,6 @@ describe.each([
       assert.strictEqual((yield* send(post(url))).status, 200)
       assert.deepInclude(facts(yield* fail(post(url))), { code: "ENOTFOUND", sent: "no", permanent: false })
     }).pipe(Effect.provide(client(resolver(1, "ENOTFOUND"))))
-  )
-
-  it.effect("EAI_AGAIN is not permanent", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), {
-        code: "EAI_AGAIN",
-        description: "the name resolution of the host failed temporarily",
-        sent: "no",
-        permanent: false
-      })
-    }).pipe(Effect.provide(client(resolver(0, "EAI_AGAIN"))))
   )
 })
 
@@ -305,33 +278,22 @@ describe("what is repeated", () => {
       )
     )
 
-  it.live("a change is retried after TokenUnavailable", () =>
+  const late = { description: "status 503", retryAfter: Duration.minutes(2) }
+  it.effect.each<readonly [string, ConstructorParameters<typeof AuthError.TokenUnavailable>[0], number]>([
+    ["is repeated", { description: "no answer after 30 s" }, 3],
+    ["that is permanent fails", { description: "unknown", code: "ENOTFOUND", permanent: true }, 1],
+    ["with a Retry-After longer than maxWait fails", late, 1]
+  ])("a change after TokenUnavailable %s", ([, about, requests]) =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
-      const { asked, layer } = without(2, new AuthError.TokenUnavailable({ description: "no answer after 30 s" }))
-      yield* runMove(layer, service)
-      assert.strictEqual(asked(), 3)
-      assert.strictEqual(service.requests.length, 1)
-    })
-  )
-
-  it.live("a change is not retried after TokenUnavailable that is permanent", () =>
-    Effect.gen(function* () {
-      const service = FakeService.make(FakeService.json(200, move.success))
-      const { asked, layer } = without(
-        2,
-        new AuthError.TokenUnavailable({ description: "the host is unknown", code: "ENOTFOUND", permanent: true })
+      const { asked, layer } = without(2, new AuthError.TokenUnavailable(about))
+      const { value: error } = yield* Idle.passTime(
+        Effect.match(runMove(layer, service), { onSuccess: () => undefined, onFailure: (failure) => failure })
       )
-      const error: object = yield* Effect.flip(runMove(layer, service))
-      assert.deepInclude(error, {
-        _tag: "TransportFailure",
-        description: "No token: the host is unknown",
-        code: "ENOTFOUND",
-        sent: "no",
-        permanent: true
-      })
-      assert.strictEqual(asked(), 1)
-      assert.isEmpty(service.requests)
+      assert.deepStrictEqual([asked(), service.requests.length], [requests, requests === 3 ? 1 : 0])
+      const { code, permanent = false } = { code: undefined, ...about }
+      const expected = { description: `No token: ${about.description}`, code, sent: "no", permanent } as const
+      assert.deepStrictEqual(error && facts(error as ApiError.TransportFailure), requests === 3 ? undefined : expected)
     })
   )
 
@@ -355,17 +317,6 @@ describe("what is repeated", () => {
       )
       yield* runMove(layer, starting)
       assert.strictEqual(starting.requests.length, 2)
-    })
-  )
-
-  it.effect("a change fails at once if Retry-After of the token endpoint is longer than maxWait", () =>
-    Effect.gen(function* () {
-      const service = FakeService.make(FakeService.json(200, move.success))
-      const error = new AuthError.TokenUnavailable({ description: "status 503", retryAfter: Duration.minutes(2) })
-      const { asked, layer } = without(1, error)
-      // Longer than `maxWait`, so the operation fails at once.
-      assert.strictEqual((yield* Effect.flip(runMove(layer, service)))._tag, "TransportFailure")
-      assert.strictEqual(asked(), 1)
     })
   )
 })

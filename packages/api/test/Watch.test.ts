@@ -36,13 +36,36 @@ const service = (updates: (state: { current: string; connections: number; readin
     return { server, state }
   })
 
-const watch = (server: Server.HostileServer, http = FetchHttpClient.layer) =>
-  Stream.runCollect(Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" })).pipe(
-    Effect.provide(
-      AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(Layer.provide([authenticated, http]), Layer.orDie)
-    ),
-    Effect.map((statuses) => Array.from(statuses, ({ ok }) => ok))
+const slow = { interval: "1 hour", maxInterval: "1 hour" } as const
+
+/** Provides a client of the server. */
+const at = ({ baseUrl }: Server.HostileServer, http = FetchHttpClient.layer) =>
+  Effect.provide(AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticated, http]), Layer.orDie))
+
+const statesOf = (options: Assemblies.FollowOptions = slow) =>
+  Stream.runCollect(Stream.map(Assemblies.watch(assemblyId, options), ({ ok }) => ok))
+
+const updates = { ...status, ok: "ASSEMBLY_EXECUTING", update_stream_url: "https://api2.example.com/updates" }
+
+/** Runs a watch for some seconds. Returns the number of its connections to the update stream, and of its readings. */
+const counting = Effect.fnUntraced(function* (
+  seconds: number,
+  options: Assemblies.FollowOptions,
+  stream: (connection: number) => Service.Line
+) {
+  const counts = { connections: 0, readings: 0 }
+  const fake = Service.make((request, url) =>
+    (url.pathname === "/updates"
+      ? stream(++counts.connections)
+      : Service.json(200, { ...updates, reading: ++counts.readings }))(request, url)
   )
+  const idle = Idle.make()
+  const watching = Effect.provide(Stream.runDrain(Assemblies.watch(assemblyId, options)), Service.client(fake))
+  const fiber = yield* Effect.forkChild(idle.within(watching))
+  yield* Idle.passSeconds(idle, seconds)
+  yield* Fiber.interrupt(fiber)
+  return counts
+})
 
 const eventStream = { "content-type": "text/event-stream" }
 
@@ -67,7 +90,7 @@ describe("watch with an update stream", () => {
             })
           })
         })
-        assert.deepStrictEqual(yield* watch(server, http), [
+        assert.deepStrictEqual(yield* statesOf().pipe(at(server, http)), [
           "ASSEMBLY_UPLOADING",
           "ASSEMBLY_EXECUTING",
           "ASSEMBLY_COMPLETED"
@@ -84,15 +107,10 @@ describe("watch with an update stream", () => {
         response.write(`event: assembly_finished\ndata: ${stranger}\n\n`)
       })
       const seen: Array<string> = []
-      const error = yield* Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }).pipe(
+      const error = yield* Assemblies.watch(assemblyId, slow).pipe(
         Stream.runForEach(({ ok }) => Effect.sync(() => seen.push(String(ok)))),
         Effect.flip,
-        Effect.provide(
-          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
-            Layer.provide([authenticated, FetchHttpClient.layer]),
-            Layer.orDie
-          )
-        )
+        at(server)
       )
       assert.strictEqual(error._tag, "UnexpectedResponse")
       assert.strictEqual(error.message, "Assemblies.watch: status 200, an update stream of another Assembly")
@@ -108,32 +126,20 @@ describe("watch with an update stream", () => {
         now.current = "ASSEMBLY_COMPLETED"
         return response.writeHead(200, eventStream).flushHeaders()
       })
-      assert.deepStrictEqual(yield* watch(server), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
+      assert.deepStrictEqual(yield* statesOf().pipe(at(server)), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
       assert.strictEqual(state.connections, 2)
     }).pipe(Effect.scoped)
   )
 
   it.effect("watch connects again soon after a stream with events, and less often after streams without", () =>
     Effect.gen(function* () {
-      const connectionsInAMinute = Effect.fnUntraced(function* (text: string) {
-        let connections = 0
-        const fake = Service.make((request, url) => {
-          if (url.pathname === "/updates") {
-            connections++
-            return Service.text(200, text, eventStream)(request, url)
-          }
-          const updates = { update_stream_url: "https://api2.example.com/updates" }
-          return Service.json(200, { ...status, ok: "ASSEMBLY_EXECUTING", ...updates })(request, url)
-        })
-        const watching = Stream.runDrain(Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }))
-        const idle = Idle.make()
-        const fiber = yield* Effect.forkChild(idle.within(Effect.provide(watching, Service.client(fake))))
-        yield* Idle.passSeconds(idle, 60)
-        yield* Fiber.interrupt(fiber)
-        return connections
-      })
-      assert.isAbove(yield* connectionsInAMinute("data: x\n\n"), 15)
-      assert.isBelow(yield* connectionsInAMinute(": nothing\n\n"), 12)
+      const connections = (text: string) =>
+        Effect.map(
+          counting(60, slow, () => Service.text(200, text, eventStream)),
+          (counts) => counts.connections
+        )
+      assert.isAbove(yield* connections("data: x\n\n"), 15)
+      assert.isBelow(yield* connections(": nothing\n\n"), 12)
     })
   )
 
@@ -142,21 +148,9 @@ describe("watch with an update stream", () => {
     ["no stream follows the one that was cut", Service.text(503, "busy")]
   ] as const)("watch reads the Status at its interval if %s", ([, later]) =>
     Effect.gen(function* () {
-      let connections = 0
-      let readings = 0
-      const fake = Service.make((request, url) => {
-        if (url.pathname === "/updates") {
-          return (connections++ === 0 ? Service.text(200, "data: x\n\n", eventStream) : later)(request, url)
-        }
-        readings++
-        const updates = { update_stream_url: "https://api2.example.com/updates" }
-        return Service.json(200, { ...status, ok: "ASSEMBLY_EXECUTING", ...updates })(request, url)
-      })
-      const watching = Stream.runDrain(Assemblies.watch(assemblyId, { interval: "1 second", maxInterval: "1 second" }))
-      const idle = Idle.make()
-      const fiber = yield* Effect.forkChild(idle.within(Effect.provide(watching, Service.client(fake))))
-      yield* Idle.passSeconds(idle, 20)
-      yield* Fiber.interrupt(fiber)
+      const { readings } = yield* counting(20, { interval: "1 second", maxInterval: "1 second" }, (connection) =>
+        connection === 1 ? Service.text(200, "data: x\n\n", eventStream) : later
+      )
       assert.isAbove(readings, 15)
     })
   )
@@ -170,16 +164,7 @@ describe("watch with an update stream", () => {
         response.writeHead(200, eventStream)
         response.write("data: assembly_uploading_finished\n\n")
       })
-      yield* Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }).pipe(
-        Stream.take(2),
-        Stream.runDrain,
-        Effect.provide(
-          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
-            Layer.provide([authenticated, FetchHttpClient.layer]),
-            Layer.orDie
-          )
-        )
-      )
+      yield* Assemblies.watch(assemblyId, slow).pipe(Stream.take(2), Stream.runDrain, at(server))
       yield* Effect.promise(() => closed.promise)
     }).pipe(Effect.scoped)
   )
@@ -192,15 +177,7 @@ describe("watch with an update stream", () => {
         Server.json(200, { ...status, update_stream_url: catcher.baseUrl.replace("127.0.0.1", "user@127.0.0.1") }),
         Server.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
       )
-      const statuses = yield* Stream.runCollect(Assemblies.watch(assemblyId, { interval: "10 millis" })).pipe(
-        Effect.provide(
-          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
-            Layer.provide([authenticated, FetchHttpClient.layer]),
-            Layer.orDie
-          )
-        )
-      )
-      assert.strictEqual(statuses.length, 2)
+      assert.strictEqual((yield* statesOf({ interval: "10 millis" }).pipe(at(server))).length, 2)
       assert.strictEqual(catcher.received.length, 0)
     }).pipe(Effect.scoped)
   )

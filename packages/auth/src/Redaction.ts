@@ -11,7 +11,7 @@
  * - A secret is removed if it is plain, percent-encoded, escaped as in JSON, in Base64 (also base64url, also inside of
  *   other data) or in hexadecimal digits, and if one of these is inside of another, up to three levels. The case of the
  *   letters A to Z is ignored. No 8 consecutive characters of a secret remain. A secret of less than 8 characters is
- *   removed only as a whole.
+ *   removed only as a whole. A word whose escapes hide a secret or a capability is removed as a whole.
  * - Capabilities (texts that grant access) are recognized by patterns, and removed even if they are not in `secrets`:
  *   the id in the URL of an upload, a Status or an update stream; the query, the fragment and the user info of any URL;
  *   values after names such as `signature=` or `"token":`, and after `Bearer` or `Basic`; long runs of hexadecimal
@@ -70,47 +70,15 @@ const capabilities: ReadonlyArray<RegExp> = [
   /(?<![\w+/-])(?=[\w+/-]{0,60}[a-z])(?=[\w+/-]{0,60}[A-Z])(?=[\w+/-]{0,60}[0-9])[\w+/-]{40,}={0,2}/gu
 ]
 
-/** A decoded text, and where each of its characters starts and ends in the original text. */
-interface Reading {
-  readonly text: string
-  readonly starts: ReadonlyArray<number>
-  readonly ends: ReadonlyArray<number>
-}
-
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Per encoding: a pattern of one encoded character, or of one that is not, and how to decode it. */
-const encodings: ReadonlyArray<readonly [RegExp, (written: string) => string]> = [
-  [
-    /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}|[^]/gi,
-    (one) => utf8.decode(Uint8Array.from(one.slice(1).split("%"), (byte) => parseInt(byte, 16)))
-  ],
-  [/\\u[\dA-Fa-f]{4}|\\["\\/bfnrt]|[^]/g, (one) => String(JSON.parse(`"${one}"`))]
+const decodings: ReadonlyArray<(text: string) => string> = [
+  (text) =>
+    text.replace(/(?:%[\da-f]{2})+/gi, (run) =>
+      utf8.decode(Uint8Array.from(run.slice(1).split("%"), (byte) => parseInt(byte, 16)))
+    ),
+  (text) => text.replace(/\\(?:u[\dA-Fa-f]{4}|["\\/bfnrt])/g, (one) => String(JSON.parse(`"${one}"`)))
 ]
-
-const decode = ({ ends, starts, text }: Reading, [pattern, decoded]: (typeof encodings)[number]): Reading => {
-  const read = { text: "", starts: [] as Array<number>, ends: [] as Array<number> }
-  for (const { 0: one, index } of text.matchAll(pattern)) {
-    for (const unit of (one.length === 1 ? one : decoded(one)).split("")) {
-      read.text += unit
-      read.starts.push(starts[index] ?? 0)
-      read.ends.push(ends[index + one.length - 1] ?? 0)
-    }
-  }
-  return read
-}
-
-/** The text itself, and what it says if it is decoded up to three times. */
-const readings = (text: string): Iterable<Reading> => {
-  const at = Array.from({ length: text.length + 1 }, (_, index) => index)
-  const all = new Map<string, Reading>([[text, { text, starts: at, ends: at.slice(1) }]])
-  let last = [...all.values()]
-  for (let level = 0; level < 3; level++) {
-    last = last.flatMap((reading) => encodings.map((encoding) => decode(reading, encoding)))
-    last = last.filter((reading) => !all.has(reading.text) && all.set(reading.text, reading))
-  }
-  return all.values()
-}
 
 const minPiece = 8
 
@@ -121,9 +89,10 @@ const fold = (text: string): string =>
     .replace(/[ -]/g, "+")
     .replaceAll("_", "/")
 
-/** A secret, its hexadecimal digits, and its Base64 after 0, 1 and 2 other bytes, without what these decide. */
+/** A secret, its text in JSON, its hexadecimal digits, and its Base64 after 0, 1 and 2 other bytes, without what these decide. */
 const formsOf = (secret: string): ReadonlyArray<string> => {
   const bytes = new TextEncoder().encode(secret)
+  const json = JSON.stringify(secret).slice(1, -1)
   const base64 = [0, 1, 2].map((before) =>
     Base64.encode(Uint8Array.from([...Array<number>(before).fill(0), ...bytes])).slice(
       Math.ceil((before * 4) / 3),
@@ -131,7 +100,7 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
     )
   )
   const encoded = [Hex.encode(bytes), ...base64].filter((form) => form.length >= minPiece)
-  return secret === "" ? [] : [secret, ...encoded]
+  return secret === "" ? [] : [secret, json, json.replaceAll("/", "\\/"), ...encoded]
 }
 
 /** The pieces of the secrets that are sought, by their length. */
@@ -160,21 +129,27 @@ const find = (text: string, sought: Sought): ReadonlyArray<Range> => {
       if (pieces.has(folded.slice(at, at + length))) found.push([at, at + length])
     }
   }
-  return found
+  return found.toSorted(([a], [b]) => a - b)
 }
 
+/** Whether the escapes of a word hide a range, if the word is decoded up to three times. */
+const hides = (word: string, sought: Sought, levels = 3): boolean =>
+  decodings.some((decode) => {
+    const reading = decode(word)
+    if (reading === word) return false
+    return find(reading, sought).length > 0 || (levels > 1 && hides(reading, sought, levels - 1))
+  })
+
 const redact = (text: string, sought: Sought): string => {
-  const ranges = Array.from(readings(text), ({ ends, starts, text: read }) =>
-    find(read, sought).map(([start, end]): Range => [starts[start] ?? 0, ends[end - 1] ?? text.length])
-  ).flat()
+  const plain = text.replaceAll(/(?:\\[^]|[^\s"<>&=\\])+/g, (word) => (hides(word, sought) ? mask : word))
   let safe = ""
   let last = -1
-  for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
+  for (const [start, end] of find(plain, sought)) {
     // A range that touches the previous range gets no second mask, because it is usually the rest of the same secret.
-    if (start > last) safe += text.slice(Math.max(last, 0), start) + mask
+    if (start > last) safe += plain.slice(Math.max(last, 0), start) + mask
     last = Math.max(last, end)
   }
-  return safe + text.slice(Math.max(last, 0))
+  return safe + plain.slice(Math.max(last, 0))
 }
 
 const onOneLine = (text: string): string => text.trim().replace(/\s+/g, (space) => (/[\r\n]/.test(space) ? " " : space))
@@ -198,14 +173,6 @@ const textWith = (written: string, sought: Sought, max: number, most: number = m
  */
 export const text = (written: string, { max = 1000, secrets = [] }: Options = {}): string =>
   written === "" ? "" : textWith(written, seek(secrets), max)
-
-/**
- * The redacted beginning of a body for an error message, cut after 200 characters.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): string => text(body, { secrets, max: 200 })
 
 /**
  * The error code of a server, redacted, and cut after 100 characters.

@@ -113,14 +113,7 @@ const toQuery = (key: string, params: NonNullable<Request["urlParams"]>, expiry:
   return query.toString()
 }
 
-/**
- * Signs URLs with the Auth Key and the Auth Secret in the context's `Credentials`. The CDN accepts only `sha256`, even
- * if the program signs its other requests with another algorithm.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const { key, secret } = yield* Credentials.Credentials
   const signer = yield* Signer.make({ secret, algorithm: "sha256" })
   return SmartCdn.of({
@@ -139,7 +132,8 @@ export const make = Effect.gen(function* () {
 })
 
 /**
- * Signs URLs with the HMAC of WebCrypto. An empty secret is a defect.
+ * Signs URLs with the HMAC of WebCrypto, and the Auth Key and the Auth Secret in the context's `Credentials`. The CDN accepts
+ * only `sha256`, even if the program signs its other requests with another algorithm. An empty secret is a defect.
  *
  * @example
  * SmartCdn.layer.pipe(Layer.provide(CredentialsConfig.layer))

@@ -14,12 +14,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
-import * as HashMap from "effect/HashMap"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Admission from "./unstable/Admission.ts"
 import type * as AuthError from "./AuthError.ts"
@@ -89,10 +89,10 @@ export type Options = Schema.Codec.Encoded<typeof Settings>
 
 const decode = Rules.decoder("Tokens.layer", Settings)
 
-/** A token, and how long `get` returns it without another token request. */
+/** A token, and how long `get` returns it without another token request, in milliseconds. */
 interface Lease {
   readonly token: TokenStore.Token
-  readonly duration: Duration.Duration
+  readonly millis: number
 }
 
 /**
@@ -100,8 +100,8 @@ interface Lease {
  * may return again and again.
  */
 interface Memory {
-  readonly latest: TokenStore.Token | undefined
-  readonly refused: ReadonlyArray<Redacted.Redacted>
+  latest: TokenStore.Token | undefined
+  refused: ReadonlyArray<Redacted.Redacted>
 }
 
 const maxRefused = 8
@@ -113,40 +113,37 @@ const none: TokenStore.TokenStore["Service"] = {
   forget: () => Effect.void
 }
 
-/** The minimum pause after a failed renewal while the token is still valid. */
-const renewalPause = Duration.seconds(5)
+/** The minimum pause after a failed renewal while the token is still valid, in milliseconds. */
+const renewalPause = 5_000
 
 const isLater = (time: DateTime.Utc | undefined, now: number): boolean =>
   time === undefined || time.epochMilliseconds > now
 
+/** A time after the largest possible date counts as no time. */
+const toTime = (millis: number): DateTime.Utc | undefined => Option.getOrUndefined(DateTime.make(millis))
+
+/**
+ * The lifetime of a token starts after the time of its request (`asked`), so that the token is not used after its expiry
+ * at the service.
+ */
 const toToken = (
-  { lifetime, value }: TokenEndpoint.Answer,
+  { lifetime = Infinity, value }: TokenEndpoint.Answer,
   asked: number,
-  renewBefore: Duration.Duration
+  renewBefore: number
 ): TokenStore.Token => {
-  const token = { value, expiresAt: undefined, renewAt: undefined }
-  if (lifetime === undefined) return token
-  // The service starts the lifetime after the time of the request (`asked`), so the token is not used after its expiry
-  // at the service.
-  const expires = Duration.sum(Duration.millis(asked), lifetime)
-  const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
-  const expiresAt = DateTime.make(Duration.toMillis(expires))
-  const renewAt = DateTime.make(Duration.toMillis(Duration.subtract(expires, early)))
-  // An expiry after the largest possible date counts as no expiry.
-  return { ...token, expiresAt: Option.getOrUndefined(expiresAt), renewAt: Option.getOrUndefined(renewAt) }
+  const expires = asked + lifetime
+  return { value, expiresAt: toTime(expires), renewAt: toTime(expires - Math.min(renewBefore, lifetime / 2)) }
 }
 
-/** The time from `now` to a moment, at least zero. The time is infinite if `moment` is undefined. */
-const timeUntil = (moment: DateTime.Utc | undefined, now: number): Duration.Duration =>
-  moment === undefined ? Duration.infinity : Duration.millis(Math.max(0, moment.epochMilliseconds - now))
+/** The time from `now` to a moment in milliseconds, at least zero. The time is infinite if `moment` is undefined. */
+const timeUntil = (moment: DateTime.Utc | undefined, now: number): number =>
+  moment === undefined ? Infinity : Math.max(0, moment.epochMilliseconds - now)
 
-/** A token that is used for at most this duration, and not after its expiry. */
-const leaseOf = (token: TokenStore.Token, now: number, most: Duration.Duration): Lease => ({
+/** A token that is used until its renewal or for at most this time, and not after its expiry. */
+const toLease = (token: TokenStore.Token, now: number, most = timeUntil(token.renewAt, now)): Lease => ({
   token,
-  duration: Duration.min(most, timeUntil(token.expiresAt, now))
+  millis: Math.min(most, timeUntil(token.expiresAt, now))
 })
-
-const toLease = (token: TokenStore.Token, now: number): Lease => leaseOf(token, now, timeUntil(token.renewAt, now))
 
 const hasValue =
   (value: Redacted.Redacted) =>
@@ -160,23 +157,19 @@ const hasValue =
  * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options = {}) {
-  const {
-    audience = "api2",
-    maxWait = Duration.minutes(1),
-    renewBefore = Duration.minutes(1),
-    requestTimeout = Duration.seconds(30),
-    scopes
-  } = yield* decode(options)
+  const { audience = "api2", scopes, ...times } = yield* decode(options)
+  const maxWait = Duration.toMillis(times.maxWait ?? 60_000)
+  const renewBefore = Duration.toMillis(times.renewBefore ?? 60_000)
   const credentials = yield* Credentials.Credentials
   const store = Option.getOrElse(yield* Effect.serviceOption(TokenStore.TokenStore), () => none)
   const environment: TokenEndpoint.Environment = {
     send: Sender.of(yield* HttpClient.HttpClient),
     credentials,
-    requestTimeout,
+    requestTimeout: Duration.toMillis(times.requestTimeout ?? 30_000),
     gate: yield* Admission.gate()
   }
   const allScopes = scopes === undefined ? undefined : [...new Set(scopes)].toSorted()
-  const memories = yield* Ref.make(HashMap.empty<TokenStore.Grant, Memory>())
+  const memories = MutableHashMap.empty<TokenStore.Grant, Memory>()
 
   const grantOf = ({ baseUrl, scope }: Request): TokenStore.Grant => ({
     authKey: credentials.key,
@@ -185,83 +178,67 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     scopes: allScopes ?? (scope === undefined ? [] : [scope])
   })
 
-  const recall = (grant: TokenStore.Grant) =>
-    Effect.map(Ref.get(memories), (all) =>
-      Option.getOrElse(HashMap.get(all, grant), (): Memory => ({ latest: undefined, refused: [] }))
-    )
+  const memoryOf = (grant: TokenStore.Grant): Memory => {
+    const memory = Option.getOrElse(MutableHashMap.get(memories, grant), () => ({ latest: undefined, refused: [] }))
+    MutableHashMap.set(memories, grant, memory)
+    return memory
+  }
 
-  const remember = (grant: TokenStore.Grant, memory: Memory) => Ref.update(memories, HashMap.set(grant, memory))
-
-  const giveOut = (grant: TokenStore.Grant, latest: TokenStore.Token) =>
-    Effect.flatMap(recall(grant), ({ refused }) => remember(grant, { latest, refused }))
-
-  const mint = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
-    const asked = yield* Clock.currentTimeMillis
-    const token = toToken(yield* TokenEndpoint.request(grant, environment), asked, renewBefore)
-    yield* giveOut(grant, token)
-    yield* store.save(grant, token)
-    return token
-  })
+  const mint = Effect.fnUntraced(
+    function* (grant: TokenStore.Grant, memory: Memory) {
+      const asked = yield* Clock.currentTimeMillis
+      const token = toToken(yield* TokenEndpoint.request(grant, environment), asked, renewBefore)
+      memory.latest = token
+      yield* store.save(grant, token)
+      return toLease(token, yield* Clock.currentTimeMillis)
+    },
+    Effect.withSpan("Tokens.request", {
+      kind: "client",
+      attributes: { "http.request.method": "POST", "url.template": "/token" }
+    })
+  )
 
   /**
-   * The existing token that is still valid and was not refused: the stored token, which may come from another process,
-   * else the latest token of this process.
+   * The existing token if it is still valid and was not refused: the stored token, which may come from another process,
+   * else the latest token of this process. Else a new token. After a temporary failure, the existing token is kept until
+   * the next attempt.
    */
-  const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
+  const lookup = Effect.fnUntraced(function* (grant: TokenStore.Grant): Effect.fn.Return<Lease, AuthError.AuthError> {
+    const memory = memoryOf(grant)
     const stored = Option.getOrUndefined(yield* store.load(grant))
-    const { latest, refused } = yield* recall(grant)
     // The time is read after the access to the store, because the access may take some time.
     const now = yield* Clock.currentTimeMillis
-    const current = [stored, latest].find(
+    const current = [stored, memory.latest].find(
       (token) =>
-        token !== undefined && isLater(token.expiresAt, now) && !refused.some((value) => hasValue(value)(token))
+        token !== undefined && isLater(token.expiresAt, now) && !memory.refused.some((value) => hasValue(value)(token))
     )
-    return { current, now }
-  })
-
-  /**
-   * Keeps the current token until the next attempt. Fails if there is no current token, if the current token has
-   * expired, or if the error is neither `TokenUnavailable` nor `TokenRateLimited`.
-   */
-  const fallBack = Effect.fnUntraced(function* (
-    grant: TokenStore.Grant,
-    current: TokenStore.Token | undefined,
-    error: AuthError.AuthError
-  ) {
-    const now = yield* Clock.currentTimeMillis
-    const isPassing = error._tag === "TokenUnavailable" || error._tag === "TokenRateLimited"
-    if (current === undefined || !isPassing || !isLater(current.expiresAt, now)) return yield* Effect.fail(error)
-    yield* giveOut(grant, current)
-    return leaseOf(current, now, Duration.max(Duration.min(error.retryAfter ?? Duration.zero, maxWait), renewalPause))
-  })
-
-  const lookup = Effect.fnUntraced(function* (grant: TokenStore.Grant): Effect.fn.Return<Lease, AuthError.AuthError> {
-    const { current, now } = yield* existing(grant)
     if (current !== undefined && isLater(current.renewAt, now)) {
-      yield* giveOut(grant, current)
+      memory.latest = current
       return toLease(current, now)
     }
-    return yield* mint(grant).pipe(
-      Effect.flatMap((token) => Effect.map(Clock.currentTimeMillis, (then) => toLease(token, then))),
-      Effect.catch((error) => fallBack(grant, current, error)),
-      Effect.withSpan("Tokens.request", {
-        kind: "client",
-        attributes: { "http.request.method": "POST", "url.template": "/token" }
-      })
-    )
+    const minted = yield* Effect.result(mint(grant, memory))
+    if (Result.isSuccess(minted)) return minted.success
+    const { failure: error } = minted
+    const then = yield* Clock.currentTimeMillis
+    const isPassing = error._tag === "TokenUnavailable" || error._tag === "TokenRateLimited"
+    if (current === undefined || !isPassing || !isLater(current.expiresAt, then)) return yield* Effect.fail(error)
+    memory.latest = current
+    const pause = error.retryAfter === undefined ? 0 : Duration.toMillis(error.retryAfter)
+    return toLease(current, then, Math.max(Math.min(pause, maxWait), renewalPause))
   })
 
   const leases = yield* Cache.makeWith(lookup, {
     capacity: 1024,
-    timeToLive: (exit) => (Exit.isSuccess(exit) ? exit.value.duration : Duration.zero)
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? exit.value.millis : 0)
   })
 
   return Tokens.of({
     get: (request) => Effect.map(Cache.get(leases, grantOf(request)), ({ token }) => token),
     refused: Effect.fnUntraced(function* (value) {
-      for (const [grant, { latest, refused }] of yield* Ref.get(memories)) {
-        if (latest === undefined || !hasValue(value)(latest)) continue
-        yield* remember(grant, { latest: undefined, refused: [value, ...refused].slice(0, maxRefused) })
+      for (const [grant, memory] of memories) {
+        if (memory.latest === undefined || !hasValue(value)(memory.latest)) continue
+        memory.latest = undefined
+        memory.refused = [value, ...memory.refused].slice(0, maxRefused)
         yield* Cache.invalidateWhen(leases, grant, ({ token }) => hasValue(value)(token))
         const stored = yield* store.load(grant)
         if (Option.exists(stored, hasValue(value))) yield* store.forget(grant)
@@ -293,27 +270,6 @@ export const layer = (
  */
 const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
 
-const makeAuthenticator = () =>
-  Layer.fresh(
-    Layer.effect(
-      Authenticator.Authenticator,
-      Effect.map(Tokens, (tokens) =>
-        Authenticator.Authenticator.of({
-          authenticate: ({ baseUrl, params, scope }) =>
-            Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
-              _tag: "Bearer",
-              params: JSON.stringify(params),
-              token: value
-            })),
-          refused: (proof, { code, status }) =>
-            proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
-              ? Effect.as(tokens.refused(proof.token), "retry")
-              : Effect.succeed("final")
-        })
-      )
-    )
-  )
-
 /**
  * Authenticates with a bearer token from {@link Tokens}. If the service refuses the token (401, or an error code for tokens),
  * the token is discarded, and the request is repeated once with another token.
@@ -327,6 +283,22 @@ const makeAuthenticator = () =>
  * @since 0.1.0
  * @category layers
  */
-export const layerAuthenticator: Layer.Layer<Authenticator.Authenticator, never, Tokens> =
-  // The build marks this call as pure, so that a bundler removes the code for tokens from programs that only sign.
-  makeAuthenticator()
+export const layerAuthenticator: Layer.Layer<Authenticator.Authenticator, never, Tokens> = Layer.fresh(
+  Layer.effect(
+    Authenticator.Authenticator,
+    Effect.map(Tokens, (tokens) =>
+      Authenticator.Authenticator.of({
+        authenticate: ({ baseUrl, params, scope }) =>
+          Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
+            _tag: "Bearer",
+            params: JSON.stringify(params),
+            token: value
+          })),
+        refused: (proof, { code, status }) =>
+          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code ?? ""))
+            ? Effect.as(tokens.refused(proof.token), "retry")
+            : Effect.succeed("final")
+      })
+    )
+  )
+)

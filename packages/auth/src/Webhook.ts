@@ -5,6 +5,7 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/Json"
+import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
@@ -13,7 +14,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
@@ -98,31 +99,19 @@ export class Webhook extends Context.Service<
 
 const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ description: problem }))
 
-/** Parses `sha384:0a1b…` as the official verifier does. A signature without a prefix is sha1. */
-const parse = (signature: string): { readonly algorithm: string; readonly digits: string } => {
-  const trimmed = signature.trim()
-  const colon = trimmed.indexOf(":")
-  return colon === -1
-    ? { algorithm: "sha1", digits: trimmed }
-    : { algorithm: trimmed.slice(0, colon).toLowerCase(), digits: trimmed.slice(colon + 1) }
-}
+/** A signature without a prefix is sha1, as for the official verifier. */
+const prefixed = /^(?:([^:]*):)?(.*)$/s
 
 const decodeStatus = SchemaParser.decodeUnknownEffect(Assembly.Status)
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /**
  * An error with the path of the first broken rule. The error does not repeat the text of the notification, which
  * contains capability URLs.
  */
 const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
-  const path = (format(issue).issues[0]?.path ?? []).flatMap((segment) => {
-    const key = typeof segment === "object" ? segment.key : segment
-    return typeof key === "symbol" ? [] : [key]
-  })
-  return new MalformedNotification({
-    path,
-    description: path.length === 0 ? "the value is invalid" : `${path.join(".")} is invalid`
-  })
+  const path = Input.fromSchemaIssue(issue)[0]?.path ?? []
+  const description = path.length === 0 ? "the value is invalid" : `${path.join(".")} is invalid`
+  return new MalformedNotification({ path, description })
 }
 
 /**
@@ -143,24 +132,15 @@ export type Options = Schema.Codec.Encoded<typeof Settings>
 
 const decode = Rules.decoder("Webhook", Settings)
 
-/**
- * Makes a verifier for the Auth Secret in the context's `Credentials`. An invalid option fails with `InvalidRequest`.
- *
- * A signature is `<algorithm>:<digest>`. The algorithm may be in upper case, the digest has lower-case hexadecimal
- * digits, and white space before and after the signature is ignored. A signature without a prefix is `sha1`; add `sha1`
- * to `algorithms` to accept it.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = Effect.fnUntraced(function* (options: Options = {}) {
+const make = Effect.fnUntraced(function* (options: Options = {}) {
   const { algorithms = ["sha384", "sha256"] } = yield* decode(options)
   const { secret } = yield* Credentials.Credentials
   const mac = yield* Mac.Mac
   const accepted = new Set<Signer.Algorithm>(algorithms)
 
   const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
-    const { algorithm, digits } = parse(signature)
+    const [, prefix = "sha1", digits = ""] = prefixed.exec(signature.trim()) ?? []
+    const algorithm = prefix.toLowerCase()
     if (!Signer.isAlgorithm(algorithm) || !accepted.has(algorithm)) {
       return yield* mismatch(`the algorithm is not one of ${[...accepted].join(", ")}`)
     }
@@ -188,7 +168,12 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 })
 
 /**
- * Verifies notifications with the HMAC of WebCrypto.
+ * Verifies notifications with the HMAC of WebCrypto and the Auth Secret in the context's `Credentials`. An invalid option
+ * fails with `InvalidRequest`.
+ *
+ * A signature is `<algorithm>:<digest>`. The algorithm may be in upper case, the digest has lower-case hexadecimal
+ * digits, and white space before and after the signature is ignored. A signature without a prefix is `sha1`; add `sha1`
+ * to `algorithms` to accept it.
  *
  * @example
  * Webhook.layer().pipe(Layer.provide(CredentialsConfig.layer))

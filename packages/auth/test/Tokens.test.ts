@@ -30,6 +30,21 @@ const storeWith = (value: string, expiresAt: number) =>
     forget: () => Effect.void
   })
 
+const busy = answer(503, "busy")
+const hour = token({ expires_in: 3600 })
+
+/** A server with these answers, and a call of `get` to it for `dam:write`. */
+const asking = Effect.fnUntraced(function* (...script: ReadonlyArray<TokenServer.Answer>) {
+  const server = yield* TokenServer.make(...script)
+  return { server, ask: get({ baseUrl: server.baseUrl, scope: "dam:write" }) }
+})
+
+/** Waits until the server has received so many requests. */
+const arrived = (server: { readonly received: ReadonlyArray<unknown> }, requests: number) =>
+  Effect.promise(async () => {
+    while (server.received.length < requests) await new Promise((done) => setImmediate(done))
+  })
+
 describe("Tokens.get", () => {
   it.effect("sends POST /token with Basic authentication, grant_type, aud and scope (spec A-9)", () =>
     Effect.gen(function* () {
@@ -49,38 +64,30 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("sends one request for 1,000 concurrent calls", () =>
+  it.effect("sends one request for 1,000 concurrent calls, also if it fails, and another one for a later call", () =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
-      const texts = yield* Effect.all(
-        Array.from({ length: 1000 }, () => get({ baseUrl: server.baseUrl, scope: "dam:write" })),
-        { concurrency: "unbounded" }
-      )
-      assert.deepStrictEqual(new Set(texts), new Set(["token-1"]))
+      const { ask, server } = yield* asking(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
+      const many = <A, E>(call: Effect.Effect<A, E, Tokens.Tokens>) =>
+        Effect.map(
+          Effect.all(
+            Array.from({ length: 1000 }, () => call),
+            { concurrency: "unbounded" }
+          ),
+          (all) => [...new Set(all)]
+        )
+      const tags = Effect.map(Effect.flip(ask), ({ _tag }) => _tag)
+      assert.deepStrictEqual(yield* many(tags), ["WrongCredentials"])
       assert.strictEqual(server.received.length, 1)
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("sends one request for 1,000 concurrent calls that fail, and another one for a later call", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      const errors = yield* Effect.all(
-        Array.from({ length: 1000 }, () => Effect.flip(get(request))),
-        { concurrency: "unbounded" }
-      )
-      assert.deepStrictEqual(new Set(errors.map(({ _tag }) => _tag)), new Set(["WrongCredentials"]))
-      assert.strictEqual(server.received.length, 1)
-      assert.strictEqual(yield* get(request), "token-2")
+      assert.deepStrictEqual(yield* many(ask), ["token-2"])
+      assert.strictEqual(server.received.length, 2)
     }).pipe(Effect.provide(tokens()))
   )
 
   it.effect("returns the token to a second call if the first call is interrupted, with one request", () =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(token())
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      const first = yield* Effect.forkChild(get(request), { startImmediately: true })
-      const second = yield* Effect.forkChild(get(request), { startImmediately: true })
+      const { ask, server } = yield* asking(token())
+      const first = yield* Effect.forkChild(ask, { startImmediately: true })
+      const second = yield* Effect.forkChild(ask, { startImmediately: true })
       yield* Fiber.interrupt(first)
       assert.strictEqual(yield* Fiber.join(second), "token-1")
       assert.strictEqual(server.received.length, 1)
@@ -137,98 +144,92 @@ describe("Tokens.get", () => {
 })
 
 describe("The lifetime of a token", () => {
-  const ask = Effect.fnUntraced(function* (fields: object, ...moments: ReadonlyArray<Duration.Input>) {
-    const server = yield* TokenServer.make(token(fields))
-    const seen: Array<string> = []
-    for (const moment of moments) {
-      yield* TestClock.setTime(Duration.toMillis(moment))
-      seen.push(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }))
+  const soon = { renewBefore: "10 seconds" } as const
+  const day = token({ expires_in: 86_400 })
+  const limited = answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 1e300 } }, { "retry-after": "999999999" })
+
+  /** `seen`: the time of a call, its token or the tag of its error, and the number of requests until then. */
+  const lifetimes: Readonly<
+    Record<
+      string,
+      {
+        readonly options?: Tokens.Options
+        readonly store?: Layer.Layer<TokenStore.TokenStore>
+        readonly answers: ReadonlyArray<TokenServer.Answer>
+        readonly seen: ReadonlyArray<string>
+      }
+    >
+  > = {
+    "a token of an hour is used until a minute before its expiry": {
+      answers: [hour],
+      seen: ["0 s: token-1, 1", "3539.999 s: token-1, 1", "3540 s: token-2, 2", "5400 s: token-2, 2"]
+    },
+    "a token of 20 seconds is used for 10 seconds": {
+      answers: [token({ expires_in: 20 })],
+      seen: ["0 s: token-1, 1", "9.999 s: token-1, 1", "10 s: token-2, 2"]
+    },
+    "a token of an hour is renewed after 50 minutes if renewBefore is 10 minutes": {
+      options: { renewBefore: "10 minutes" },
+      answers: [hour],
+      seen: ["0 s: token-1, 1", "2999.999 s: token-1, 1", "3000 s: token-2, 2"]
+    },
+    ...Object.fromEntries(
+      [undefined, 1e15, 1e300, 1e308].map((seconds) => [
+        `a token with expires_in ${seconds} is used without limit`,
+        {
+          answers: [token(seconds === undefined ? {} : { expires_in: seconds })],
+          seen: ["0 s: token-1, 1", "315360000 s: token-1, 1"]
+        }
+      ])
+    ),
+    "a token with expires_in 0 is used for one call": {
+      answers: [token({ expires_in: 0 })],
+      seen: ["0 s: token-1, 1", "0 s: token-2, 2"]
+    },
+    "a token is used until its expiry while its renewal fails, with pauses": {
+      answers: [hour, busy, TokenServer.cut, answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 20 } }), busy],
+      seen: [
+        "0 s: token-1, 1",
+        "3540 s: token-1, 2",
+        "3544 s: token-1, 2",
+        "3545 s: token-1, 3",
+        "3550 s: token-1, 4",
+        "3569 s: token-1, 4",
+        "3570 s: token-1, 5",
+        "3600 s: TokenUnavailable, 6"
+      ]
+    },
+    "a token is used while its renewal fails, even if the token in the store has expired": {
+      store: storeWith("expired", 0),
+      answers: [hour, busy],
+      seen: ["0 s: token-1, 1", "3570 s: token-1, 2"]
+    },
+    "a token that expires in the pause between two attempts to renew it is not used": {
+      options: soon,
+      answers: [token({ expires_in: 100 }), busy],
+      seen: ["0 s: token-1, 1", "98 s: token-1, 2", "100 s: TokenUnavailable, 3"]
+    },
+    "a token is renewed after at most maxWait, even if retryIn and Retry-After are longer": {
+      options: { renewBefore: "12 hours", maxWait: "30 seconds" },
+      answers: [day, limited, day],
+      seen: ["0 s: token-1, 1", "50000 s: token-1, 2", "50029 s: token-1, 2", "50030 s: token-3, 3"]
+    },
+    "a token is not used before its expiry if its renewal gets TOKEN_INVALID_CREDENTIALS": {
+      answers: [hour, answer(401, { error: "TOKEN_INVALID_CREDENTIALS" })],
+      seen: ["0 s: token-1, 1", "3540 s: WrongCredentials, 2"]
     }
-    return seen
-  })
-
-  it.effect("uses a token of an hour until a minute before its expiry", () =>
+  }
+  it.effect.each(Object.entries(lifetimes))("%s", ([, { answers, options, seen, store }]) =>
     Effect.gen(function* () {
-      const seen = yield* ask(
-        { expires_in: 3600 },
-        0,
-        "58 minutes",
-        Duration.millis(3_539_999),
-        "59 minutes",
-        "90 minutes"
-      )
-      assert.deepStrictEqual(seen, ["token-1", "token-1", "token-1", "token-2", "token-2"])
-    }).pipe(Effect.provide(tokens()))
+      const { ask, server } = yield* asking(...answers)
+      for (const expected of seen) {
+        const seconds = parseFloat(expected)
+        yield* TestClock.setTime(seconds * 1000)
+        const found = yield* Effect.match(ask, { onSuccess: (text) => text, onFailure: ({ _tag }) => _tag })
+        assert.strictEqual(`${seconds} s: ${found}, ${server.received.length}`, expected)
+      }
+    }).pipe(Effect.provide(tokens(options, store)))
   )
-
-  it.effect("uses a token of 20 seconds for 10 seconds", () =>
-    Effect.gen(function* () {
-      const seen = yield* ask({ expires_in: 20 }, 0, Duration.millis(9_999), "10 seconds")
-      assert.deepStrictEqual(seen, ["token-1", "token-1", "token-2"])
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("renews a token of an hour after 50 minutes if renewBefore is 10 minutes", () =>
-    Effect.gen(function* () {
-      const seen = yield* ask({ expires_in: 3600 }, 0, Duration.millis(2_999_999), "50 minutes")
-      assert.deepStrictEqual(seen, ["token-1", "token-1", "token-2"])
-    }).pipe(Effect.provide(tokens({ renewBefore: "10 minutes" })))
-  )
-
-  it.effect("uses a token without expires_in without limit", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* ask({}, 0, "3650 days"), ["token-1", "token-1"])
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("requests a token for each call if expires_in is 0", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* ask({ expires_in: 0 }, 0, 0), ["token-1", "token-2"])
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("uses a token until its expiry while its renewal fails, with a pause between two attempts", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(
-        token({ expires_in: 3600 }),
-        answer(503, "busy"),
-        TokenServer.cut,
-        answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 20 } }),
-        answer(503, "busy")
-      )
-      const at = (moment: Duration.Input) =>
-        TestClock.setTime(Duration.toMillis(moment)).pipe(
-          Effect.andThen(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
-        )
-      const asked = () => server.received.length
-      yield* at(0)
-      assert.strictEqual(yield* at("59 minutes"), "token-1")
-      assert.strictEqual(asked(), 2)
-      yield* at(Duration.seconds(3544))
-      assert.strictEqual(asked(), 2)
-      assert.strictEqual(yield* at(Duration.seconds(3545)), "token-1")
-      assert.strictEqual(asked(), 3)
-      assert.strictEqual(yield* at(Duration.seconds(3550)), "token-1")
-      assert.strictEqual(asked(), 4)
-      yield* at(Duration.seconds(3569))
-      assert.strictEqual(asked(), 4)
-      yield* at(Duration.seconds(3570))
-      assert.strictEqual(asked(), 5)
-      assert.strictEqual((yield* Effect.flip(at("1 hour")))._tag, "TokenUnavailable")
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("uses a token while its renewal fails, even if the token in the store has expired", () => {
-    const store = storeWith("expired", 0)
-    return Effect.gen(function* () {
-      const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      assert.strictEqual(yield* get(request), "token-1")
-      yield* TestClock.adjust(Duration.seconds(3570))
-      assert.strictEqual(yield* get(request), "token-1")
-      assert.strictEqual(server.received.length, 2)
-    }).pipe(Effect.provide(tokens(undefined, store)))
-  })
 
   it.effect("counts expires_in from the start of the request, not from its response", () =>
     Effect.gen(function* () {
@@ -236,96 +237,41 @@ describe("The lifetime of a token", () => {
       const late: TokenServer.Answer = (received, response, index) => {
         void released.promise.then(() => token({ expires_in: 100 })(received, response, index))
       }
-      const server = yield* TokenServer.make(late, token())
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      const first = yield* Effect.forkChild(get(request))
-      yield* Effect.promise(async () => {
-        while (server.received.length < 1) await new Promise((done) => setImmediate(done))
-      })
+      const { ask, server } = yield* asking(late, token())
+      const first = yield* Effect.forkChild(ask)
+      yield* arrived(server, 1)
       yield* TestClock.setTime(20_000)
       released.resolve()
       assert.strictEqual(yield* Fiber.join(first), "token-1")
       yield* TestClock.setTime(89_999)
-      assert.strictEqual(yield* get(request), "token-1")
+      assert.strictEqual(yield* ask, "token-1")
       yield* TestClock.setTime(90_000)
-      assert.strictEqual(yield* get(request), "token-2")
-    }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
-  )
-
-  it.effect("fails with TokenUnavailable if the token expires in the pause between two attempts to renew it", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(token({ expires_in: 100 }), answer(503, "busy"))
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      yield* get(request)
-      yield* TestClock.setTime(98_000)
-      assert.strictEqual(yield* get(request), "token-1")
-      yield* TestClock.setTime(100_000)
-      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "TokenUnavailable")
-    }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
+      assert.strictEqual(yield* ask, "token-2")
+    }).pipe(Effect.provide(tokens(soon)))
   )
 
   it.effect("fails with TokenUnavailable if the token expires during a renewal that fails", () =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(token({ expires_in: 100 }), TokenServer.silence)
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      yield* get(request)
+      const { ask, server } = yield* asking(token({ expires_in: 100 }), TokenServer.silence)
+      yield* ask
       yield* TestClock.setTime(95_000)
-      const renewal = yield* Effect.forkChild(Effect.flip(get(request)))
-      yield* Effect.promise(async () => {
-        while (server.received.length < 2) await new Promise((done) => setImmediate(done))
-      })
+      const renewal = yield* Effect.forkChild(Effect.flip(ask))
+      yield* arrived(server, 2)
       // The token expires after 100 seconds; the request that should renew it ends after 125.
       yield* TestClock.setTime(126_000)
       assert.strictEqual((yield* Fiber.join(renewal))._tag, "TokenUnavailable")
-    }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
-  )
-
-  it.effect("renews a token again after at most maxWait, even if retryIn and Retry-After are longer", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(
-        token({ expires_in: 86_400 }),
-        answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 1e300 } }, { "retry-after": "999999999" }),
-        token({ expires_in: 86_400 })
-      )
-      const at = (seconds: number) =>
-        Effect.andThen(TestClock.setTime(seconds * 1000), get({ baseUrl: server.baseUrl, scope: "dam:write" }))
-      yield* at(0)
-      assert.strictEqual(yield* at(50_000), "token-1")
-      assert.strictEqual(yield* at(50_029), "token-1")
-      assert.strictEqual(yield* at(50_030), "token-3")
-      assert.strictEqual(server.received.length, 3)
-    }).pipe(Effect.provide(tokens({ renewBefore: "12 hours", maxWait: "30 seconds" })))
-  )
-
-  it.effect.each([1e15, 1e300, 1e308])("uses a token without limit if expires_in is %s", (seconds) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* ask({ expires_in: seconds }, 0, "3650 days"), ["token-1", "token-1"])
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("fails with WrongCredentials before the expiry if the renewal gets TOKEN_INVALID_CREDENTIALS", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(
-        token({ expires_in: 3600 }),
-        answer(401, { error: "TOKEN_INVALID_CREDENTIALS" })
-      )
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      yield* get(request)
-      yield* TestClock.setTime(Duration.toMillis("59 minutes"))
-      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "WrongCredentials")
-    }).pipe(Effect.provide(tokens()))
+    }).pipe(Effect.provide(tokens(soon)))
   )
 })
 
 describe("A refused token", () => {
   it.effect("100 concurrent refusals of one token cause one request for another token", () =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(token())
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      yield* get(request)
+      const { ask, server } = yield* asking(token())
+      yield* ask
       // All of them used the same token.
       const texts = yield* Effect.all(
-        Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), get(request))),
+        Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), ask)),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(new Set(texts), new Set(["token-2"]))
@@ -333,33 +279,24 @@ describe("A refused token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("fails with TokenUnavailable if a token is refused and the next request fails", () =>
+  it.effect.each([
+    ["token-1", undefined],
+    ["of-another-process", storeWith("of-another-process", 3_600_000)]
+  ] as const)("fails with TokenUnavailable if %s is refused and the next request fails", ([value, store]) =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      yield* get(request)
-      yield* refuse("token-1")
-      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "TokenUnavailable")
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("fails with TokenUnavailable if a token of the store is refused and the next request fails", () => {
-    const store = storeWith("of-another-process", 3_600_000)
-    return Effect.gen(function* () {
-      const server = yield* TokenServer.make(answer(503, "busy"))
-      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
-      assert.strictEqual(yield* get(request), "of-another-process")
-      yield* refuse("of-another-process")
-      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "TokenUnavailable")
+      const { ask } = yield* asking(...(store === undefined ? [hour] : []), busy)
+      assert.strictEqual(yield* ask, value)
+      yield* refuse(value)
+      assert.strictEqual((yield* Effect.flip(ask))._tag, "TokenUnavailable")
     }).pipe(Effect.provide(tokens(undefined, store)))
-  })
+  )
 
   it.effect("keeps the current token if another one is refused", () =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(token())
-      yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
+      const { ask } = yield* asking(token())
+      yield* ask
       yield* refuse("token-0")
-      assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
+      assert.strictEqual(yield* ask, "token-1")
     }).pipe(Effect.provide(tokens()))
   )
 })
@@ -444,12 +381,39 @@ describe("A response of the token endpoint", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("TOKEN_INVALID_SCOPE fails with ScopeNotGranted that has the configured scopes, sorted", () =>
+  /** The headers of a response and the beginning of a body, then the connection is closed. */
+  const broken =
+    (status: number, headers: Readonly<Record<string, string>> = {}): TokenServer.Answer =>
+    (_, response) => {
+      response.writeHead(status, { "content-length": 100, ...headers })
+      response.write('{"error":"TOKEN_', () => response.destroy())
+    }
+  const pause = { "retry-after": "30" }
+  const retryAfter = Duration.seconds(30)
+  it.effect.each<readonly [string, TokenServer.Answer, object]>([
+    [
+      "403 TOKEN_INVALID_SCOPE",
+      answer(403, { error: "TOKEN_INVALID_SCOPE" }),
+      { _tag: "ScopeNotGranted", scopes: ["assemblies:read", "dam:write"] }
+    ],
+    [
+      "a body without an end",
+      TokenServer.endless,
+      { _tag: "UnexpectedTokenResponse", description: "a body of more than 65536 bytes" }
+    ],
+    ["a connection that is cut", TokenServer.cut, { _tag: "TokenUnavailable" }],
+    ["half of a 401", broken(401), { _tag: "WrongCredentials", status: 401 }],
+    ["half of a 403", broken(403), { _tag: "UnexpectedTokenResponse", status: 403, description: "an incomplete body" }],
+    ["half of a 429", broken(429, pause), { _tag: "TokenRateLimited", status: 429, retryAfter }],
+    [
+      "half of a 503",
+      broken(503, pause),
+      { _tag: "TokenUnavailable", description: "the service responded with status 503", status: 503, retryAfter }
+    ]
+  ])("%s has the error of its status", ([, response, expected]) =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(answer(403, { error: "TOKEN_INVALID_SCOPE" }))
-      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
-      assert(error._tag === "ScopeNotGranted")
-      assert.deepStrictEqual(error.scopes, ["assemblies:read", "dam:write"])
+      const { ask } = yield* asking(response)
+      assert.deepInclude<object>(yield* Effect.flip(ask), expected)
     }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read"] })))
   )
 
@@ -463,31 +427,13 @@ describe("A response of the token endpoint", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("fails with UnexpectedTokenResponse if the body has more than 64 KiB", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(TokenServer.endless)
-      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
-      assert.strictEqual(error._tag, "UnexpectedTokenResponse")
-      assert.include(error.message, "more than 65536 bytes")
-    }).pipe(Effect.provide(tokens()))
-  )
-
-  it.effect("fails with TokenUnavailable if the connection is cut", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(TokenServer.cut)
-      assert.strictEqual((yield* Effect.flip(get({ baseUrl: server.baseUrl })))._tag, "TokenUnavailable")
-    }).pipe(Effect.provide(tokens()))
-  )
-
   it.effect("fails with TokenUnavailable if no response comes within requestTimeout", () =>
     Effect.gen(function* () {
-      const server = yield* TokenServer.make(TokenServer.silence)
-      const asking = yield* Effect.forkChild(Effect.flip(get({ baseUrl: server.baseUrl })), { startImmediately: true })
-      yield* Effect.promise(async () => {
-        while (server.received.length < 1) await new Promise((done) => setImmediate(done))
-      })
+      const { ask, server } = yield* asking(TokenServer.silence)
+      const waiting = yield* Effect.forkChild(Effect.flip(ask), { startImmediately: true })
+      yield* arrived(server, 1)
       yield* TestClock.adjust("10 seconds")
-      const error = yield* Fiber.join(asking)
+      const error = yield* Fiber.join(waiting)
       assert.strictEqual(error._tag, "TokenUnavailable")
       assert.include(error.message, "10 s")
     }).pipe(Effect.provide(tokens({ requestTimeout: "10 seconds" })))
@@ -539,42 +485,6 @@ describe("Tokens.layerAuthenticator", () => {
 })
 
 describe("The status of a failed token request", () => {
-  const asking = (...script: ReadonlyArray<TokenServer.Answer>) =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(...script)
-      return yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
-    })
-
-  /** The headers of a response and the beginning of a body, then the connection is closed. */
-  const broken =
-    (status: number, headers: Readonly<Record<string, string>> = {}): TokenServer.Answer =>
-    (_, response) => {
-      response.writeHead(status, { "content-length": 100, ...headers })
-      response.write('{"error":"TOKEN_', () => response.destroy())
-    }
-
-  it.effect("fails with the error of the status if the body is incomplete", () =>
-    Effect.gen(function* () {
-      assert.deepInclude(yield* asking(broken(401)), { _tag: "WrongCredentials", status: 401 })
-      assert.deepInclude(yield* asking(broken(403)), {
-        _tag: "UnexpectedTokenResponse",
-        status: 403,
-        description: "an incomplete body"
-      })
-      assert.deepInclude(yield* asking(broken(429, { "retry-after": "30" })), {
-        _tag: "TokenRateLimited",
-        status: 429,
-        retryAfter: Duration.seconds(30)
-      })
-      assert.deepInclude(yield* asking(broken(503, { "retry-after": "30" })), {
-        _tag: "TokenUnavailable",
-        description: "the service responded with status 503",
-        status: 503,
-        retryAfter: Duration.seconds(30)
-      })
-    }).pipe(Effect.provide(tokens()))
-  )
-
   it.effect("fails with the status 403 if the body does not end within requestTimeout", () =>
     Effect.gen(function* () {
       const answered = Promise.withResolvers<void>()
@@ -588,7 +498,14 @@ describe("The status of a failed token request", () => {
         Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
       )
       const idle = Idle.make()
-      const fiber = yield* Effect.forkChild(idle.within(Effect.provide(asking(hanging), patient)))
+      const fiber = yield* Effect.forkChild(
+        idle.within(
+          Effect.provide(
+            Effect.flatMap(asking(hanging), ({ ask }) => Effect.flip(ask)),
+            patient
+          )
+        )
+      )
       yield* Effect.promise(() => answered.promise)
       assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
         _tag: "UnexpectedTokenResponse",

@@ -1,4 +1,5 @@
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
@@ -13,7 +14,6 @@ import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
 import * as Exchange from "../unstable/Exchange.ts"
-import * as AuthError from "./authError.ts"
 import * as ClockSkew from "./clockSkew.ts"
 import * as Request from "./request.ts"
 import * as Response from "./response.ts"
@@ -68,6 +68,43 @@ const timedOut = (subject: Exchange.Subject, millis: number): Effect.Effect<neve
 const isAboutExpiry = (error: Response.Failed["error"] | undefined): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
+/**
+ * Converts an error of the authentication to the error of the operation, whose request was not sent.
+ */
+const toFailed = (subject: Exchange.Subject, error: AuthError.AuthError): Response.Failed => {
+  const { code, message: description }: AuthError.AuthError & { readonly code?: string } = error
+  const told = { ...subject, ...(code === undefined ? undefined : { code }), description, cause: error }
+  switch (error._tag) {
+    case "TokenRateLimited": {
+      const { retryAfter, status } = error
+      const refused = status === undefined ? told : { ...told, status }
+      return { error: new ApiError.RateLimited({ ...refused, retryAfter }), wait: Option.some(retryAfter) }
+    }
+    case "TokenUnavailable":
+      return {
+        error: new ApiError.TransportFailure({ ...told, sent: "no", permanent: error.permanent }),
+        wait: Option.fromUndefinedOr(error.retryAfter)
+      }
+    case "UnexpectedTokenResponse": {
+      const { status } = error
+      const about = { ...told, status, description: `no token, ${error.description}`, excerpt: "" }
+      return Response.withoutWait(new ApiError.UnexpectedResponse(about))
+    }
+    default:
+      return Response.withoutWait(new ApiError.AuthenticationFailed({ ...told, status: error.status }))
+  }
+}
+
+/**
+ * The refusal in a response, if the service did not accept the proof: an authentication code, or a 401 with any other
+ * body except a rate limit or a named error.
+ */
+const refusalIn = (error: Response.Failed["error"]): AuthError.Refusal | undefined =>
+  error instanceof ApiError.AuthenticationFailed ||
+  ((error instanceof ApiError.ServiceFailure || error instanceof ApiError.UnexpectedResponse) && error.status === 401)
+    ? error
+    : undefined
+
 /** A shorter Auth Secret, as in a test, may be a part of any word, such as an error code. */
 const minSecret = 8
 
@@ -96,7 +133,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       scope: operation.scope,
       clockSkew: Duration.millis(call.clockSkew)
     })
-    const known = Effect.mapError(proven, (error) => AuthError.toFailed(subject, error))
+    const known = Effect.mapError(proven, (error) => toFailed(subject, error))
     if (authenticator.isImmediate === true) return known
     return Effect.suspend(() => {
       const left = timeLeft(call)
@@ -162,21 +199,21 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     const now = clock.currentTimeMillisUnsafe()
     if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
     call.attemptUntil = Math.min(until, now + attemptTime)
-    return request(call).pipe(Effect.catch((failed) => heal(call, failed)))
+    return request(call).pipe(
+      Effect.catch((failed) => withAnotherProof(call, failed)),
+      Effect.catch((failed) => recover(call, failed))
+    )
   }
 
   /** The failure, or the outcome with another proof. */
   const withAnotherProof = (call: Call, failed: Response.Failed): Effect.Effect<unknown, Response.Failed> => {
     const { proof } = call
-    const refusal = AuthError.refusal(failed.error)
+    const refusal = refusalIn(failed.error)
     if (proof === undefined || refusal === undefined) return Effect.fail(failed)
     return Effect.flatMap(authenticator.refused(proof, refusal), (verdict) =>
       verdict === "final" ? Effect.fail(failed) : request(call)
     )
   }
-
-  const heal = (call: Call, failed: Response.Failed): Effect.Effect<unknown, Response.Failed["error"]> =>
-    withAnotherProof(call, failed).pipe(Effect.catch((last) => recover(call, last)))
 
   /** Repeats the request with a corrected clock, or after the pause that the retry policy decides. */
   const recover = Effect.fnUntraced(function* (

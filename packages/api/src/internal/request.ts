@@ -31,18 +31,8 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, string>>): Exchange.Subject => {
-  const { assemblyId } = variables
-  return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
-}
-
-/** The origin and the path of a checked base URL, as they are sent. */
-const partsOf = (baseUrl: string) => {
-  const { origin, pathname } = new URL(baseUrl)
-  return { origin, prefix: pathname.replace(/\/+$/, "") }
-}
-
-const partsAt = (url: string) => {
+/** The origin and the path of a checked URL, as they are sent. */
+const partsOf = (url: string) => {
   const { origin, pathname, search } = new URL(url)
   return { origin, path: pathname + search }
 }
@@ -57,7 +47,8 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const variables = Object.entries(operation.variables).map(
     ([name, schema]) => [name, SchemaParser.encodeUnknownResult(schema)] as const
   )
-  const { origin, prefix } = partsOf(baseUrl)
+  const { origin, path: root } = partsOf(baseUrl)
+  const prefix = root.replace(/\/+$/, "")
   const base = Exchange.hostOf(baseUrl)
   const { check } = operation
 
@@ -72,7 +63,8 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
       }
       path[name] = String(encoded.success)
     }
-    const subject = subjectOf(operation, path)
+    const { assemblyId } = path
+    const subject = { operation: operation.name, ...(assemblyId === undefined ? undefined : { assemblyId }) }
     const params = encodeParams(input.params)
     if (Result.isFailure(params)) return refused(subject, params.failure)
     // @effect-diagnostics-next-line globalDate:off
@@ -83,7 +75,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     const at: string | undefined = input.at === undefined ? undefined : Redacted.value(input.at)
     return Result.succeed({
       subject: { ...subject, ...(at === undefined ? base : Exchange.hostOf(at)) },
-      ...(at === undefined ? { origin, path: prefix + fillPath(operation.path, path) } : partsAt(at)),
+      ...(at === undefined ? { origin, path: prefix + fillPath(operation.path, path) } : partsOf(at)),
       params: params.success as Schema.JsonObject,
       fields: toText(fields.success as object),
       form: input.form

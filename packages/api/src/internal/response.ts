@@ -1,6 +1,6 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
-import type { ErrorText, Gathered } from "@assembly-effect/auth/unstable/Outcome"
+import type { Gathered } from "@assembly-effect/auth/unstable/Outcome"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/Json"
@@ -103,14 +103,14 @@ const toDetails = (
 const toError = (
   { now, operation, path, response }: Answered,
   details: ApiError.Details,
-  retryAfter: Duration.Duration
+  wait: Failed["wait"]
 ): Failed["error"] => {
   // The service chooses the code. Without `hasOwn`, the code `toString` would find the method that every object has.
   const { code = "", description } = details
   const Named = Object.hasOwn(operation.errors, code) ? operation.errors[code] : undefined
   if (Named !== undefined) return new Named(details)
   if (details.status === 429 || ServiceError.rateLimitCodes.has(code)) {
-    return new ApiError.RateLimited({ ...details, retryAfter })
+    return new ApiError.RateLimited({ ...details, retryAfter: Option.getOrElse(wait, () => Duration.zero) })
   }
   if (operation.auth === "signed" && ServiceError.authenticationCodes.has(code)) {
     const skew = code === "AUTH_EXPIRED" ? Wait.clockSkew(response.headers, now) : Option.none()
@@ -138,54 +138,35 @@ const unexpected = ({ operation, response, secrets: secretsOf, subject }: Answer
     status: response.status,
     // The path of a decode error can contain keys of the response, so `description` is redacted too.
     description: Redaction.text(problem, { secrets }),
-    excerpt: operation.confidential === undefined ? Redaction.excerpt(text, secrets) : ""
+    excerpt: operation.confidential === undefined ? Redaction.text(text, { secrets, max: 200 }) : ""
   })
 }
 
 /**
- * The error for a body that is not an error object. With the status 429, the error is `RateLimited`, because a proxy
- * may have written the body.
+ * The failure of the operation after a response that is not a success. `body` is the parsed `text`. With the status 429,
+ * the error is `RateLimited` for any body, because a proxy may have written it.
  */
-const undecodable = (
-  answered: Answered,
-  problem: string,
-  text: string,
-  retryAfter: Duration.Duration
-): Failed["error"] =>
-  answered.response.status === 429
-    ? new ApiError.RateLimited({ ...toDetails({}, answered), retryAfter })
-    : unexpected(answered, problem, text)
+const toFailed = (answered: Answered, text: string, body: Result.Result<unknown, string>): Failed => {
+  const { headers, status } = answered.response
+  const parsed = Option.getOrUndefined(Result.getSuccess(body))
+  const wait = Wait.named(headers, parsed, answered.now)
+  const found = Option.getOrUndefined(decodeErrorObject(parsed))
+  if (found !== undefined || status === 429) {
+    return { wait, error: toError(answered, toDetails(found ?? {}, answered), wait) }
+  }
+  const problem = Result.isFailure(body) ? body.failure : "a body that is not an error of the service"
+  return { wait, error: unexpected(answered, problem, text) }
+}
 
 /** Parses a body as JSON, or describes why this is not possible. */
 const readJson = (text: string): Result.Result<unknown, string> =>
-  Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
+  Result.mapError(Json.parse(text), (problem) => `a body ${problem === "not JSON" ? "that is not JSON" : problem}`)
 
-/** The failure of the operation after a response that is not a success. `body` is the parsed `text`. */
-const toFailed = (
-  answered: Answered,
-  { description: unreadable, text }: ErrorText,
-  body: Result.Result<unknown, string>
-): Failed => {
-  const parsed = Option.getOrUndefined(Result.getSuccess(body))
-  const wait = Wait.named(answered.response.headers, parsed, answered.now)
-  const retryAfter = Option.getOrElse(wait, () => Duration.zero)
-  const error = Option.flatMap(Result.getSuccess(body), decodeErrorObject)
-  const problem =
-    unreadable ?? (Result.isFailure(body) ? `a body ${body.failure}` : "a body that is not an error of the service")
-  return {
-    wait,
-    error: Option.isSome(error)
-      ? toError(answered, toDetails(error.value, answered), retryAfter)
-      : undecodable(answered, problem, text, retryAfter)
-  }
-}
-
-/** The failure of the operation after a success response whose body breaks a rule of the schema. */
-const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
+/** What is wrong with the body of a success response that breaks a rule of the schema. */
+const brokenRule = (issue: SchemaIssue.Issue): string => {
   const [first] = Input.fromSchemaIssue(issue)
   const place = first === undefined || first.path.length === 0 ? "" : ` at ${first.path.join(".")}`
-  const problem = `an invalid body${place}: ${first?.message}`
-  return withoutWait(unexpected(answered, problem, text))
+  return `an invalid body${place}: ${first?.message}`
 }
 
 /** A Status without an id, but with an `ok` code, is accepted, and the id of the Assembly is added. */
@@ -219,7 +200,7 @@ export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBy
 
     const body = read.description === undefined ? readJson(read.text) : Result.fail(read.description)
     if (Result.isFailure(body) || !isAnswer(operation, status, body.success)) {
-      return Exit.fail(toFailed(answered, read, body))
+      return Exit.fail(toFailed(answered, read.text, body))
     }
     const { assemblyId } = asked.subject
     if (isStatus && assemblyId !== undefined && Predicate.isObject(body.success)) {
@@ -227,8 +208,6 @@ export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBy
       if (Assembly.isOfAnother(body.success, assemblyId)) return refused("the Status of another Assembly", "")
     }
     const decoded = decodeSuccess(isStatus ? withId(assemblyId, body.success) : body.success)
-    return Result.isSuccess(decoded)
-      ? Exit.succeed(decoded.success)
-      : Exit.fail(malformed(answered, read.text, decoded.failure))
+    return Result.isSuccess(decoded) ? Exit.succeed(decoded.success) : refused(brokenRule(decoded.failure), read.text)
   }
 }

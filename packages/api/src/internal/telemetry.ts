@@ -8,23 +8,21 @@ import * as Tracer from "effect/Tracer"
 import type * as Operation from "../Operation.ts"
 
 /**
- * Counts the operations that have ended, by name and outcome. The outcome is `success`, `interrupted`, `defect`, or the
- * tag of the error.
+ * The number of operations that have ended, and their duration in milliseconds, retries included, by name and outcome.
+ * The outcome is `success`, `interrupted`, `defect`, or the tag of the error.
  */
-const requests = (operation: string, outcome: string) =>
-  Metric.counter("assembly_operations", {
+const metricsOf = (operation: string, outcome: string) => ({
+  count: Metric.counter("assembly_operations", {
     description: "Operations that ended, by outcome",
     incremental: true,
     attributes: { operation, outcome }
-  })
-
-/** Measures the duration of operations in milliseconds, retries included, by name and outcome. */
-const durations = (operation: string, outcome: string) =>
-  Metric.histogram("assembly_operation_duration", {
+  }),
+  duration: Metric.histogram("assembly_operation_duration", {
     description: "How long operations took, by outcome",
     boundaries: [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
     attributes: { operation, outcome, unit: "ms" }
   })
+})
 
 /** The fields of an error that telemetry shows. */
 interface Told {
@@ -36,19 +34,6 @@ interface Told {
 /** Whether the program has set a tracer. Without one, a span would only cost time. */
 const isTraced = (context: Context.Context<never>): boolean =>
   Context.getOrUndefined(context, Tracer.Tracer) !== undefined
-
-const outcomeOf = <A, E extends Told>(exit: Exit.Failure<A, E>): string =>
-  Option.match(Exit.findErrorOption(exit), {
-    onNone: () => (Exit.hasDies(exit) ? "defect" : "interrupted"),
-    onSome: ({ _tag }) => _tag
-  })
-
-const retries = (operation: string, error: string) =>
-  Metric.counter("assembly_retries", {
-    description: "Retried requests, by error",
-    incremental: true,
-    attributes: { operation, error }
-  })
 
 /**
  * The attributes of an error in a span. These attributes never contain the message of the error, because the
@@ -67,9 +52,13 @@ export const serverOf = ({ hostname, port, protocol }: URL) => ({
 })
 
 /** Counts an attempt that is repeated. */
-export const retried = (operation: string, { _tag }: Told, failures: number): Effect.Effect<void> =>
+export const retried = (operation: string, { _tag: error }: Told, failures: number): Effect.Effect<void> =>
   Effect.contextWith((context: Context.Context<never>) => {
-    retries(operation, _tag).updateUnsafe(1, context)
+    Metric.counter("assembly_retries", {
+      description: "Retried requests, by error",
+      incremental: true,
+      attributes: { operation, error }
+    }).updateUnsafe(1, context)
     return isTraced(context) ? Effect.annotateCurrentSpan("http.request.resend_count", failures) : Effect.void
   })
 
@@ -83,7 +72,7 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
     "url.template": operation.path,
     ...serverOf(new URL(baseUrl))
   }
-  const succeeded = { count: requests(operation.name, "success"), duration: durations(operation.name, "success") }
+  const succeeded = metricsOf(operation.name, "success")
 
   return <A, E extends Told>(
     context: Context.Context<never>,
@@ -94,17 +83,13 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
     const hasTracer = isTraced(context)
     const begun = clock.currentTimeMillisUnsafe()
     const observed = Effect.onExit(hasTracer ? Effect.suspend(run) : run(), (exit) => {
-      const took = clock.currentTimeMillisUnsafe() - begun
-      if (Exit.isFailure(exit)) {
-        const outcome = outcomeOf(exit)
-        durations(operation.name, outcome).updateUnsafe(took, context)
-        requests(operation.name, outcome).updateUnsafe(1, context)
-        const error = Option.getOrUndefined(Exit.findErrorOption(exit))
-        return hasTracer && error !== undefined ? Effect.annotateCurrentSpan(attributesOf(error)) : Effect.void
-      }
-      succeeded.duration.updateUnsafe(took, context)
-      succeeded.count.updateUnsafe(1, context)
-      return Effect.void
+      const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+      const { count, duration } = Exit.isSuccess(exit)
+        ? succeeded
+        : metricsOf(operation.name, error?._tag ?? (Exit.hasDies(exit) ? "defect" : "interrupted"))
+      duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
+      count.updateUnsafe(1, context)
+      return hasTracer && error !== undefined ? Effect.annotateCurrentSpan(attributesOf(error)) : Effect.void
     })
     if (!hasTracer) return observed
     // An attribute of the operation takes precedence over an attribute of the call with the same name.

@@ -8,7 +8,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import type * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type { ServiceUrl } from "../ServiceUrl.ts"
+import type { ServiceUrl } from "../internal/serviceUrl.ts"
 import type * as Exchange from "./Exchange.ts"
 
 /**
@@ -40,3 +40,16 @@ export class AssemblyClient extends Context.Service<
     >
   }
 >()("@assembly-effect/api/AssemblyClient") {}
+
+/**
+ * Runs an operation without form fields with the client in the context.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const run = <Op extends Operation.Any>(
+  operation: Op,
+  path: Operation.Input<Op>["path"],
+  params: Operation.Input<Op>["params"]
+): Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>, AssemblyClient> =>
+  AssemblyClient.use((client) => client.run(operation, { path, params, fields: {} }))

@@ -1,5 +1,5 @@
 /**
- * The reference with which a Layer replaces the implementation of MD5. This module loads no implementation.
+ * The service with which a Layer replaces the implementation of MD5. This module loads no implementation.
  */
 import * as Context from "effect/Context"
 
@@ -18,13 +18,10 @@ export interface Md5 {
 }
 
 /**
- * Makes an `Md5` to which no bytes have been added. If the value of this reference is undefined, `make` of the module
- * `Md5` computes the MD5 in JavaScript. `NodeMd5.layer` of `@assembly-effect/node` uses `node:crypto`, which is about
- * ten times faster.
+ * Makes an `Md5` to which no bytes have been added. Without this service, `make` of the module `Md5` computes the MD5 in
+ * JavaScript. `NodeMd5.layer` of `@assembly-effect/node` uses `node:crypto`, which is about ten times faster.
  *
  * @since 0.1.0
- * @category references
+ * @category services
  */
-export const Hashing = Context.Reference<(() => Md5) | undefined>("@assembly-effect/api/unstable/Hashing", {
-  defaultValue: () => undefined
-})
+export class Hashing extends Context.Service<Hashing, () => Md5>()("@assembly-effect/api/unstable/Hashing") {}

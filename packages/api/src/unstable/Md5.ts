@@ -6,6 +6,7 @@
 import { md5 } from "@noble/hashes/legacy.js"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
+import * as Option from "effect/Option"
 import { Hashing, type Md5 } from "./Hashing.ts"
 
 export type { Md5 }
@@ -27,7 +28,9 @@ const portable = (): Md5 => {
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Md5> = Effect.map(Hashing, (create = portable) => create())
+export const make: Effect.Effect<Md5> = Effect.map(Effect.serviceOption(Hashing), (found) =>
+  Option.getOrElse(found, () => portable)()
+)
 
 /**
  * The MD5 of a file in a Status, in lowercase. The result is undefined if the Status has no MD5 for the file, or if the

@@ -23,52 +23,38 @@ import { Lost } from "../unstable/Outcome.ts"
 type Request = HttpClientRequest.HttpClientRequest
 type Response = HttpClientResponse.HttpClientResponse
 
-const refusal = (code: string, description: string, sent: "no" | "maybe" = "maybe", permanent = true): Lost =>
-  new Lost({ code, description: `the ${description}`, sent, permanent })
+const refusal = (code: string, description: string, permanent = true): Lost =>
+  new Lost({ code, description: `the ${description}`, sent: "maybe", permanent })
 
-// `sent` is `maybe` after a second send, because the first send may have arrived. A 303 even means that the service has
-// carried out the request.
-export const repeated = refusal(
-  "REQUEST_REPEATED",
-  "HTTP client would have sent the request a second time",
-  "maybe",
-  false
-)
+// The first send may have arrived.
+export const repeated = refusal("REQUEST_REPEATED", "HTTP client would have sent the request a second time", false)
 export const readTwice = refusal("BODY_READ_TWICE", "HTTP client read the request body twice")
 export const changed = refusal("BODY_CHANGED", "HTTP client changed the request body")
 const followed = refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect")
 const elsewhere = refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin")
+const unsendable = refusal("ERR_INVALID_ARG_TYPE", "HTTP client refuses the request")
 const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
 
 const urlOf = (request: Request): URL | undefined => Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-/** A URL as it is sent: without its fragment, which two requests may differ in. */
-const sentUrl = (request: Request): string | undefined => urlOf(request)?.href.split("#")[0]
-
 const lengthOf = (body: HttpBody.HttpBody): number | undefined => (body._tag === "Empty" ? 0 : body.contentLength)
 
-/** Whether a request declares another length or another encoding of its body than ours. */
-const isDeclaredOtherwise = (ours: Request, { body, headers }: Request): boolean => {
-  const length = lengthOf(ours.body)
-  return (
-    headers["content-encoding"] !== ours.headers["content-encoding"] ||
-    (length !== undefined &&
-      [lengthOf(body), headers["content-length"]].some((one) => Number(one ?? length) !== length))
-  )
-}
-
-/** The error if a request that is sent differs from ours in a way that is not permitted. */
+/** The error if a request that is sent has another origin, or declares another length or encoding, than ours. */
 const change = (ours: Request, leaving: Request): Lost | undefined => {
   if (leaving.url !== ours.url && urlOf(leaving)?.origin !== urlOf(ours)?.origin) return elsewhere
-  return isDeclaredOtherwise(ours, leaving) ? changed : undefined
+  const length = lengthOf(ours.body)
+  const lengths = length === undefined ? [] : [lengthOf(leaving.body), leaving.headers["content-length"]]
+  return leaving.headers["content-encoding"] === ours.headers["content-encoding"] &&
+    lengths.every((one) => Number(one ?? length) === length)
+    ? undefined
+    : changed
 }
-
-const placeOf = ({ origin, pathname }: URL): string => origin + pathname
 
 /** Whether the response came from another origin or path than those of its request. The queries are not compared. */
 const isAnsweredElsewhere = ({ request, url }: Response): boolean => {
   const asked = request.url === url ? undefined : urlOf(request)
-  return asked !== undefined && URL.canParse(url) && placeOf(new URL(url)) !== placeOf(asked)
+  const from = asked !== undefined && URL.canParse(url) ? new URL(url) : asked
+  return asked?.origin !== from?.origin || asked?.pathname !== from?.pathname
 }
 
 /**
@@ -83,13 +69,11 @@ export interface BodyGuard {
 }
 
 /**
- * What the guard has observed. `isSeen`: whether the sends of this client can be observed. `refusal`: the first error,
- * which takes precedence over the result of the client.
+ * What the guard has observed. `sends` is undefined as long as no send of this client was ever observed. `refusal` is the
+ * first error, which takes precedence over the result of the client.
  */
 export interface Watch {
-  isSeen: boolean
-  sends: number
-  isStreamed: boolean
+  sends: number | undefined
   refusal: Lost | undefined
 }
 
@@ -118,10 +102,9 @@ const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect)
   })
 
 /** In a JavaScript program, the headers among the options of `fetch` may be any value, and Effect iterates over them. */
-const hasHeaders = <R>(context: Context.Context<R>): boolean => {
+const hasHeaders = (init: RequestInit | undefined): boolean => {
   try {
-    const headers = new Headers(Context.getOrUndefined(context, FetchHttpClient.RequestInit)?.headers ?? undefined)
-    return typeof headers === "object"
+    return typeof new Headers(init?.headers ?? undefined) === "object"
   } catch {
     return false
   }
@@ -132,10 +115,10 @@ const hasHeaders = <R>(context: Context.Context<R>): boolean => {
  * application's context cannot disable the guard. The redirect mode is added when the client sends, because only then
  * the options of `fetch` are in the context that the Layer of the client was built with.
  */
-const rules = (redirect: RequestRedirect, onSend: (leaving: Request, context: Context.Context<never>) => void) =>
+const rules = (redirect: RequestRedirect, onSend: (leaving: Request, init: RequestInit | undefined) => void) =>
   Context.make(HttpClient.TracerDisabledWhen, (leaving: Request) => {
     const fiber = Fiber.getCurrent()
-    onSend(leaving, fiber?.context ?? Context.empty())
+    onSend(leaving, fiber && Context.getOrUndefined(fiber.context, FetchHttpClient.RequestInit))
     fiber?.setContext(withRedirect(fiber.context, redirect))
     return true
   }).pipe(Context.add(Tracer.DisablePropagation, false))
@@ -171,7 +154,7 @@ export const exchange = (
 ): Effect.Effect<Response, Lost, Scope.Scope> =>
   Effect.suspend(() => {
     const known = knownOf(http)
-    const watch: Watch = { isSeen: known.isSeen, sends: 0, isStreamed: false, refusal: undefined }
+    const watch: Watch = { sends: known.isSeen ? 0 : undefined, refusal: undefined }
     const { given, holds } = guardBody(ours, watch)
     const url = urlOf(ours)
     const host = url?.host ?? ""
@@ -181,19 +164,17 @@ export const exchange = (
 
     const objection = (leaving: Request): Lost | undefined => {
       if (first === undefined) return change(given, leaving) ?? (holds(leaving.body) ? undefined : changed)
-      if (leaving.method !== ours.method || sentUrl(leaving) !== sentUrl(first)) return followed
+      if (leaving.method !== ours.method || urlOf(leaving)?.href !== urlOf(first)?.href) return followed
       return ours.method === "GET" || ours.method === "HEAD" ? change(given, leaving) : repeated
     }
 
-    const onSend = (leaving: Request, context: Context.Context<never>) => {
-      known.isSeen = watch.isSeen = true
-      const found = objection(leaving)
-      if (found !== undefined) watch.refusal ??= new Lost({ ...found, sent: watch.sends === 0 ? "no" : "maybe" })
-      else if (!hasHeaders(context)) watch.refusal ??= Diagnosis.unsendable
+    const onSend = (leaving: Request, init: RequestInit | undefined) => {
+      known.isSeen = true
+      const found = objection(leaving) ?? (hasHeaders(init) ? undefined : unsendable)
+      if (found !== undefined) watch.refusal ??= new Lost({ ...found, sent: first === undefined ? "no" : "maybe" })
       // A predicate of the HTTP client cannot fail in another way.
       if (watch.refusal !== undefined) throw watch.refusal
-      watch.sends++
-      watch.isStreamed = leaving.body._tag === "Stream"
+      watch.sends = (watch.sends ?? 0) + 1
       first ??= leaving
     }
 
@@ -205,13 +186,13 @@ export const exchange = (
         ),
         Effect.catchCause((cause): Effect.Effect<Response, Lost> =>
           watch.refusal === undefined || Cause.hasInterrupts(cause)
-            ? settle(cause, { ...watch, knowsHost: known.hosts.has(host), url })
+            ? settle(cause, { sends: watch.sends, knowsHost: known.hosts.has(host), url })
             : Effect.fail(watch.refusal)
         ),
         Effect.flatMap((response) => {
           if (isAnsweredElsewhere(response)) watch.refusal ??= answeredElsewhere
           // If no send was observed, the request that belongs to the response is checked instead.
-          if (watch.sends === 0) watch.refusal ??= change(given, response.request)
+          if (first === undefined) watch.refusal ??= change(given, response.request)
           if (watch.refusal !== undefined) return Effect.fail(watch.refusal)
           known.hosts.add(host)
           return Effect.succeed(response)

@@ -21,10 +21,11 @@ import type * as Sender from "../unstable/Sender.ts"
 import * as Outcome from "../unstable/Outcome.ts"
 import * as Wait from "../unstable/Wait.ts"
 
+/** `requestTimeout` is in milliseconds. */
 export interface Environment {
   readonly send: Sender.Sender
   readonly credentials: Credentials.Credentials["Service"]
-  readonly requestTimeout: Duration.Duration
+  readonly requestTimeout: number
   readonly gate: Admission.Gate
 }
 
@@ -34,27 +35,23 @@ export interface Environment {
  */
 const patience = Duration.minutes(5)
 
-/** The token in a response, and its lifetime if the service reports it. */
+/** The token in a response, and its lifetime in milliseconds if the service reports it. */
 export interface Answer {
   readonly value: Auth.AccessToken
-  readonly lifetime: Duration.Duration | undefined
+  readonly lifetime: number | undefined
 }
 
 /** The maximum size of a response in bytes. A response with a token is much smaller. */
 const maxBytes = 64 * 1024
 
-const encodeForm = Schema.encodeEffect(Auth.OpenTokenRequest)
+const encodeForm = Schema.encodeSync(Auth.OpenTokenRequest)
 const decodeToken = Schema.decodeUnknownOption(Auth.TokenResponse)
 const decodeError = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Grant, { credentials }: Environment) {
+const toRequest = ({ audience, baseUrl, scopes }: Grant, { credentials }: Environment): Sender.Outgoing => {
   const [first, ...others] = scopes
-  const form = yield* encodeForm(
-    Auth.OpenTokenRequest.make(first === undefined ? {} : { scope: [first, ...others] })
-  ).pipe(
-    // As `Tokens` documents, a scope with white space is a defect.
-    Effect.orDie
-  )
+  // As `Tokens` documents, a scope with white space is a defect.
+  const form = encodeForm(Auth.OpenTokenRequest.make(first === undefined ? {} : { scope: [first, ...others] }))
   const { origin, pathname } = new URL(baseUrl)
   return {
     method: "POST",
@@ -69,24 +66,23 @@ const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Gr
       content: UrlParams.toString(UrlParams.fromInput({ ...form, aud: audience })),
       contentType: "application/x-www-form-urlencoded"
     }
-  } satisfies Sender.Outgoing
-})
+  }
+}
 
 /** The code in an error body. A text that does not look like a code is left out, because it may repeat a credential. */
-const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefined =>
-  Option.getOrUndefined(
-    Option.map(decodeError(body), ({ error = "" }) => {
-      const code = Redaction.code(error, secrets)
-      return /^[A-Z][A-Z0-9_]{0,79}$/.test(code) ? code : ""
-    })
-  )
+const codeOf = (body: unknown, secret: string): string | undefined => {
+  const found = decodeError(body)
+  if (Option.isNone(found)) return undefined
+  const code = Redaction.code(found.value.error ?? "", [secret])
+  return /^[A-Z][A-Z0-9_]{0,79}$/.test(code) ? code : ""
+}
 
 /** The error of a response without a token, chosen by its status and its error code. */
 const toError = (
-  grant: Grant,
+  { scopes }: Grant,
   status: number,
   code: string | undefined,
-  problem: string | undefined,
+  description = "neither a token nor an error of the service",
   wait: Option.Option<Duration.Duration>
 ): AuthError.AuthError => {
   const refusal = code ? { code, status } : { status }
@@ -99,27 +95,25 @@ const toError = (
       return new AuthError.WrongCredentials(refusal)
     case "TOKEN_INVALID_SCOPE":
     case "INSUFFICIENT_AUTH_SCOPE":
-      return new AuthError.ScopeNotGranted({ ...refusal, scopes: grant.scopes })
+      return new AuthError.ScopeNotGranted({ ...refusal, scopes })
     case "TOKEN_INVALID_AUDIENCE":
       return new AuthError.AudienceRefused(refusal)
   }
   if (status === 401) return new AuthError.WrongCredentials(refusal)
   if (status >= 500) {
+    const requested = Option.isSome(wait) ? { retryAfter: wait.value } : undefined
     return new AuthError.TokenUnavailable({
       description: `the service responded with status ${status}`,
       status,
-      ...(Option.isSome(wait) ? { retryAfter: wait.value } : undefined)
+      ...requested
     })
   }
   return code === undefined
-    ? new AuthError.UnexpectedTokenResponse({
-        status,
-        description: problem ?? "neither a token nor an error of the service"
-      })
+    ? new AuthError.UnexpectedTokenResponse({ status, description })
     : new AuthError.TokenRefused(refusal)
 }
 
-const unavailable = ({ code, permanent, description }: Outcome.Lost) =>
+const lost = ({ code, permanent, description }: Outcome.Lost) =>
   new AuthError.TokenUnavailable({ description, permanent, ...(code === undefined ? undefined : { code }) })
 
 /** The token in a response, or its error. `now` is the local time in milliseconds since 1970. */
@@ -130,60 +124,50 @@ const read = (
   now: number
 ): Effect.Effect<Answer, AuthError.AuthError> => {
   const { end, headers, status } = gathered
+  const isOk = Outcome.isSuccess(status)
   if (Outcome.isRedirect(status)) {
     return Effect.fail(new AuthError.UnexpectedTokenResponse({ status, description: "redirects are not followed" }))
   }
-  if (Outcome.isSuccess(status) && typeof end !== "string") return Effect.fail(unavailable(end))
+  if (isOk && typeof end !== "string") return Effect.fail(lost(end))
   const { description, text } = Outcome.textOf(gathered, maxBytes)
   const body = description === undefined ? Option.getOrUndefined(Outcome.parseJson(text)) : undefined
-  const code = codeOf(body, [Redacted.value(credentials.secret)])
+  const code = codeOf(body, Redacted.value(credentials.secret))
   const token = decodeToken(body)
-  if (Outcome.isSuccess(status) && code === undefined && Option.isSome(token)) {
+  if (isOk && code === undefined && Option.isSome(token)) {
     const { access_token: value, expires_in: seconds } = token.value
-    return Effect.succeed({ value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) })
+    return Effect.succeed({ value, lifetime: seconds === undefined ? undefined : seconds * 1000 })
   }
   return Effect.fail(toError(grant, status, code, description, Wait.named(headers, body, now)))
 }
 
-/**
- * The error of a request that was not admitted. The error has no HTTP status, because nothing was sent.
- */
+/** The error of a request that was not admitted. The error has no HTTP status, because nothing was sent. */
 const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
     onNone: () => new AuthError.TokenUnavailable({ description: message }),
     onSome: (retryAfter) => new AuthError.TokenRateLimited({ retryAfter })
   })
 
-const exchange = Effect.fnUntraced(function* (
-  grant: Grant,
-  environment: Environment
-): Effect.fn.Return<Answer, AuthError.AuthError> {
-  const { requestTimeout, send } = environment
-  const gathered = yield* send(yield* toRequest(grant, environment), {
-    maxBytes,
-    millis: Duration.toMillis(requestTimeout)
-  }).pipe(
-    Effect.mapError((error) =>
-      error._tag === "Lost"
-        ? unavailable(error)
-        : new AuthError.TokenUnavailable({ description: `no response after ${Duration.toSeconds(requestTimeout)} s` })
-    )
-  )
-  return yield* read(grant, environment, gathered, yield* Clock.currentTimeMillis)
-})
-
 /**
  * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
  * for a permit does not count towards the time limit.
  */
-export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
-  Admission.enter(environment.gate, grant.baseUrl, patience).pipe(
-    Effect.mapError(notAdmitted),
-    Effect.andThen(
-      Effect.tapError(exchange(grant, environment), (error) =>
-        error._tag === "TokenRateLimited"
-          ? Admission.pause(environment.gate, grant.baseUrl, error.retryAfter)
-          : Effect.void
-      )
+export const request = Effect.fnUntraced(
+  function* (grant: Grant, environment: Environment): Effect.fn.Return<Answer, AuthError.AuthError> {
+    const { gate, requestTimeout, send } = environment
+    yield* Effect.mapError(Admission.enter(gate, grant.baseUrl, patience), notAdmitted)
+    const limits = { maxBytes, millis: requestTimeout }
+    const gathered = yield* Effect.mapError(send(toRequest(grant, environment), limits), (error) =>
+      error._tag === "Lost"
+        ? lost(error)
+        : new AuthError.TokenUnavailable({ description: `no response after ${requestTimeout / 1000} s` })
     )
-  )
+    return yield* read(grant, environment, gathered, yield* Clock.currentTimeMillis)
+  },
+  (requested, { baseUrl }, { gate }) =>
+    // Without a status, the error is that of the rate limiter itself.
+    Effect.tapError(requested, (error) =>
+      error._tag === "TokenRateLimited" && error.status !== undefined
+        ? Admission.pause(gate, baseUrl, error.retryAfter)
+        : Effect.void
+    )
+)

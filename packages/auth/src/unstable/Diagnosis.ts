@@ -9,8 +9,7 @@ import { Lost } from "./Outcome.ts"
 /**
  * The facts about a request that the error of the HTTP client does not contain.
  *
- * - `sends`: how often the request was passed to the network, if the sends of the client can be observed.
- * - `isSeen`: whether the sends of this client can be observed.
+ * - `sends`: how often the request was passed to the network; undefined if this is not known.
  * - `knowsHost`: whether the host has responded to this client before.
  * - `url`: the URL of the request.
  *
@@ -18,14 +17,10 @@ import { Lost } from "./Outcome.ts"
  * @category models
  */
 export interface Circumstances {
-  readonly sends: number
-  readonly isSeen: boolean
+  readonly sends: number | undefined
   readonly knowsHost: boolean
   readonly url?: URL | undefined
 }
-
-/** The default if the circumstances of a request are not known. */
-const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
 
 /**
  * A kind of failure. `unsent`: it occurs before any byte of a request is sent. `permanent`: a retry would fail again.
@@ -62,19 +57,15 @@ const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
 
 const kindOf = (code = ""): Kind => kinds.find(([pattern]) => pattern.test(code))?.[1] ?? ["the connection failed"]
 
-/** The fields of an error of another library. */
-interface Foreign {
-  readonly [key: string]: unknown
-}
-
-const isForeign = (error: unknown): error is Foreign => Predicate.isObject(error)
+/** An error of another library. */
+type Foreign = Readonly<Record<PropertyKey, unknown>>
 
 /**
  * An error and its causes. `fetch`, for example, wraps the network error in a `TypeError`. An error about attempts to
  * connect to several addresses of a host is followed by that of the first attempt.
  */
 const chainOf = (error: unknown, room = 8): ReadonlyArray<Foreign> => {
-  if (room === 0 || !isForeign(error)) return []
+  if (room === 0 || !Predicate.isObject(error)) return []
   const { cause, errors } = error
   return [error, ...chainOf(cause ?? (Array.isArray(errors) ? errors[0] : undefined), room - 1)]
 }
@@ -86,12 +77,8 @@ const codeOf = ({ code, name }: Foreign): string | undefined => {
 }
 
 /** Whether an error occurred before any byte of the request was sent. */
-const isUnsent = (error: Foreign): boolean => {
-  const { syscall } = error
-  return syscall === undefined
-    ? kindOf(codeOf(error)).includes("unsent")
-    : syscall === "connect" || syscall === "getaddrinfo"
-}
+const isUnsent = ({ syscall, ...error }: Foreign): boolean =>
+  syscall === undefined ? kindOf(codeOf(error)).includes("unsent") : syscall === "connect" || syscall === "getaddrinfo"
 
 /**
  * The host and the port of the proxy to which no connection was made, if the error shows that this was another host or
@@ -109,12 +96,11 @@ const proxyOf = ({ address, hostname, port }: Foreign, url: URL): string | undef
 const proxyStatus = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
 
 /**
- * Whether the service may have received the request. The answer is `no` in two cases: if sends can be observed and no
- * send was observed, or if the only observed send failed before any byte of the request was sent (`before`). In any
- * other case, a send may have arrived.
+ * Whether the service may have received the request. It has not if nothing was sent, or if the only send failed before
+ * any byte of the request was sent (`before`).
  */
-const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
-  (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"
+const sent = (before: boolean, { sends }: Circumstances): "no" | "maybe" =>
+  sends === 0 || (before && sends === 1) ? "no" : "maybe"
 
 const lost = (description: string, about: Partial<Lost> = {}): Lost =>
   new Lost({ sent: "maybe", permanent: false, ...about, description })
@@ -165,7 +151,10 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
  * @since 0.1.0
  * @category utilities
  */
-export const diagnose = (error: unknown, circumstances: Circumstances = unknown): Lost => {
+export const diagnose = (
+  error: unknown,
+  circumstances: Circumstances = { sends: undefined, knowsHost: true }
+): Lost => {
   if (!HttpClientError.isHttpClientError(error)) {
     return lost("the HTTP client failed", { sent: sent(false, circumstances) })
   }
@@ -182,7 +171,7 @@ export const diagnose = (error: unknown, circumstances: Circumstances = unknown)
       if (reason.cause !== undefined) return lost("the stream of the request body failed")
       return lost("this runtime cannot stream a request body", {
         code: "STREAM_UNSUPPORTED",
-        sent: circumstances.sends <= 1 ? "no" : "maybe",
+        sent: (circumstances.sends ?? 0) <= 1 ? "no" : "maybe",
         permanent: true
       })
     case "InvalidUrlError":
@@ -193,14 +182,6 @@ export const diagnose = (error: unknown, circumstances: Circumstances = unknown)
 }
 
 /**
- * The failure of a request with options that no client can send.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const unsendable: Lost = lost(refused[0], { code: "ERR_INVALID_ARG_TYPE", sent: "no", permanent: true })
-
-/**
  * The failure if the client refused the arguments of the request with an exception, before it connected. Other
  * exceptions are not caused by the request.
  *
@@ -208,6 +189,6 @@ export const unsendable: Lost = lost(refused[0], { code: "ERR_INVALID_ARG_TYPE",
  * @category utilities
  */
 export const refusedBy = (defect: unknown): Lost | undefined => {
-  const code = isForeign(defect) ? codeOf(defect) : undefined
+  const code = Predicate.isObject(defect) ? codeOf(defect) : undefined
   return kindOf(code)[0] === refused[0] ? lost(refused[0], { code, sent: "no", permanent: true }) : undefined
 }

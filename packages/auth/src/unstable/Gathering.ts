@@ -59,10 +59,11 @@ export class Gathering {
   readonly #clock: Clock.Clock
   readonly #settle: (outcome: Effect.Effect<Gathered, Lost | Late>) => void
   readonly #pieces: Array<Uint8Array> = []
-  #size = 0
-  #head: Pick<Gathered, "status" | "headers"> | undefined
   #stopTimer: () => void
-  #isSettled = false
+  /** The number of bytes that have arrived. */
+  size = 0
+  head: Pick<Gathered, "status" | "headers"> | undefined
+  isSettled = false
 
   constructor(limits: Limits, clock: Clock.Clock, settle: (outcome: Effect.Effect<Gathered, Lost | Late>) => void) {
     this.#limits = limits
@@ -71,22 +72,9 @@ export class Gathering {
     this.#stopTimer = timer(clock, limits.millis, () => this.settle(Effect.fail(new Late())))
   }
 
-  get hasBegun(): boolean {
-    return this.#head !== undefined
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled
-  }
-
-  /** Whether no byte of the body has arrived. */
-  get isEmpty(): boolean {
-    return this.#size === 0
-  }
-
   /** The status and the headers have arrived. The body of a redirect is not read. */
   begin(status: number, headers: Headers.Headers): void {
-    this.#head = { status, headers }
+    this.head = { status, headers }
     if (isSuccess(status) && this.#limits.isDecidedByStatus !== true) return
     if (isRedirect(status)) return this.end("whole")
     this.#stopTimer()
@@ -96,27 +84,27 @@ export class Gathering {
   /** A piece of the body has arrived. */
   take(piece: Uint8Array): void {
     this.#pieces.push(piece)
-    this.#size += piece.length
-    if (this.#size > this.#limits.maxBytes) this.end("tooLarge")
+    this.size += piece.length
+    if (this.size > this.#limits.maxBytes) this.end("tooLarge")
   }
 
   /** The response has ended. Before its status, the end is a failure. */
   end(end: "whole" | "tooLarge" | "late"): void
   end(end: Lost): void
   end(end: Gathered["end"]): void {
-    if (this.#head !== undefined) this.settle(Effect.succeed({ ...this.#head, bytes: Bytes.join(this.#pieces), end }))
+    if (this.head !== undefined) this.settle(Effect.succeed({ ...this.head, bytes: Bytes.join(this.#pieces), end }))
     else if (typeof end !== "string") this.settle(Effect.fail(end))
   }
 
   settle(outcome: Effect.Effect<Gathered, Lost | Late>): void {
-    if (this.#isSettled) return
+    if (this.isSettled) return
     this.stop()
     this.#settle(outcome)
   }
 
   /** Nobody waits for the response any more. */
   stop(): void {
-    this.#isSettled = true
+    this.isSettled = true
     this.#stopTimer()
   }
 }
@@ -203,10 +191,10 @@ export const into = (
         error.reason._tag === "EmptyBodyError" ? Effect.void : Effect.fail(Diagnosis.diagnose(error))
       ),
       // A stream that was read is empty, or its reader throws.
-      Effect.catchDefect((defect) => (gathering.isEmpty ? Effect.void : Effect.die(defect))),
+      Effect.catchDefect((defect) => (gathering.size === 0 ? Effect.void : Effect.die(defect))),
       Effect.andThen(
         Effect.suspend(() =>
-          gathering.isEmpty
+          gathering.size === 0
             ? remembered(response).pipe(
                 Effect.map((bytes) => gathering.take(bytes)),
                 // Nobody has read the body: it is empty. `Effect.ignore` would add Effect's loggers to a bundle.

@@ -71,9 +71,9 @@ class Exchange extends AsyncResource implements Handler {
   }
 
   onResponseError(_: Controller | null, cause: unknown): void {
-    const { hasBegun } = this.#gathering
+    const hasBegun = this.#gathering.head !== undefined
     const knowsHost = this.#known.has(this.#origin)
-    const about = { url: new URL(this.#origin), knowsHost, sends: 1, isSeen: !hasBegun }
+    const about = { url: new URL(this.#origin), knowsHost, sends: 1 }
     this.#gathering.end(Diagnosis.fromCause(cause, about, hasBegun ? Diagnosis.inResponse : ""))
   }
 }

@@ -5,7 +5,6 @@ import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Schema from "effect/Schema"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -27,7 +26,12 @@ import * as Md5 from "../../unstable/Md5.ts"
 import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
 import * as Request from "./request.ts"
-import * as ResultUrl from "./resultUrl.ts"
+
+const Settings = Schema.Struct({
+  stallTimeout: Schema.optional(Rules.duration),
+  maxBytes: Schema.optional(Rules.whole(0)),
+  offset: Schema.optional(Rules.whole(0))
+})
 
 /**
  * - `stallTimeout`: the maximum time without a response or a byte, 30 seconds by default. The time that the reader of
@@ -40,11 +44,21 @@ import * as ResultUrl from "./resultUrl.ts"
  * @since 0.1.0
  * @category options
  */
-export interface DownloadOptions {
-  readonly stallTimeout?: Duration.Input | undefined
-  readonly maxBytes?: number | undefined
-  readonly offset?: number | undefined
-}
+export interface DownloadOptions extends Schema.Codec.Encoded<typeof Settings> {}
+
+const optionIssues = Rules.checker(Settings)
+
+/** The values in the Status that a download uses. A missing value is permitted. */
+const statusIssues = Rules.checker(
+  Schema.Struct({
+    size: Schema.optional(Schema.NullOr(Rules.whole(0))),
+    md5hash: Schema.optional(
+      Schema.NullOr(
+        Schema.String.check(Schema.isPattern(/^([a-f0-9]{32})?$/i, { expected: "an MD5 of 32 hexadecimal digits" }))
+      )
+    )
+  })
+)
 
 type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 
@@ -108,32 +122,7 @@ interface State {
   isDone: boolean
 }
 
-const nameOf = ({ id, name }: Assembly.File): string =>
-  Redaction.text([name, id].find((text) => typeof text === "string" && text !== "") ?? "the file", {
-    max: 100
-  })
-
-const invalid = (operation: string, issues: ReadonlyArray<Issue>) => new InvalidRequest({ operation, issues })
-
-const optionIssues = Rules.checker(
-  Schema.Struct({
-    maxBytes: Schema.optional(Rules.whole(0)),
-    offset: Schema.optional(Rules.whole(0)),
-    stallTimeout: Schema.optional(Rules.duration)
-  })
-)
-
-const sizeIssues = Rules.checker(Schema.Struct({ size: Schema.optional(Schema.NullOr(Rules.whole(0))) }))
-
-const isMissing = (text: string | null | undefined): boolean => text === undefined || text === null || text === ""
-
-/** The values in the Status that no file can have. A missing value is permitted. */
-const statusIssues = (file: Assembly.File): ReadonlyArray<Issue> => [
-  ...sizeIssues(file),
-  ...(isMissing(file.md5hash) || Md5.ofFile(file) !== undefined
-    ? []
-    : [{ path: ["md5hash"], message: "Expected an MD5 of 32 hexadecimal digits" }])
-]
+const nameOf = ({ id, name }: Assembly.File): string => Redaction.code(name || id || "the file")
 
 /**
  * Whether http URLs on loopback are permitted. Without an `AssemblyClient` in the context, they are permitted. A
@@ -154,9 +143,9 @@ const makeJob = Effect.fnUntraced(function* (
   sums: boolean
 ) {
   const issues = [...optionIssues(options), ...statusIssues(file)]
-  if (issues.length > 0) return yield* invalid(operation, issues)
-  const url = ResultUrl.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
-  if (Result.isFailure(url)) return yield* invalid(operation, [url.failure])
+  if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
+  const url = Request.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
+  if (Result.isFailure(url)) return yield* new InvalidRequest({ operation, issues: [url.failure] })
   const { offset = 0 } = options
   const job: Job = {
     operation,
@@ -173,18 +162,14 @@ const makeJob = Effect.fnUntraced(function* (
   return job
 })
 
-const checkSize = (job: Job, host: string | undefined, total: number | undefined) =>
-  total === undefined || total <= job.maxBytes
+const checkSize = (
+  { file, maxBytes }: Job,
+  subject: Partial<Request.Subject> & { readonly operation: string },
+  size: number | undefined
+) =>
+  size === undefined || size <= maxBytes
     ? Effect.void
-    : Effect.fail(
-        new ResultError.ResultTooLarge({
-          operation: job.operation,
-          ...(host === undefined ? {} : { host }),
-          file: job.file,
-          size: total,
-          maxBytes: job.maxBytes
-        })
-      )
+    : Effect.fail(new ResultError.ResultTooLarge({ ...subject, file, size, maxBytes }))
 
 const changed = ({ file }: Job, subject: Request.Subject, field: ResultError.ResultChanged["field"]) =>
   new ResultError.ResultChanged({ ...subject, file, field })
@@ -274,7 +259,7 @@ const check = Effect.fnUntraced(function* (
   if (state.total === undefined) {
     return yield* Effect.fail(Request.unexpected(subject, answer.status, "a file whose size is unknown"))
   }
-  yield* checkSize(job, subject.host, state.total)
+  yield* checkSize(job, subject, state.total)
 })
 
 /** Sends the next request, and reads the headers of its response. */
@@ -444,7 +429,7 @@ export const start = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Download, ResultError.DownloadError, HttpClient.HttpClient | Scope.Scope> {
   const job = yield* makeJob(operation, file, options, sums)
   yield* Effect.annotateCurrentSpan(Telemetry.serverOf(job.url))
-  yield* checkSize(job, undefined, job.size)
+  yield* checkSize(job, { operation }, job.size)
   const scope = yield* Effect.scope
   const state: State = {
     received: job.offset,
@@ -472,10 +457,46 @@ export const start = Effect.fnUntraced(function* (
   return { next, state }
 })
 
-/** The bytes of a file. */
-export const stream = (
+/**
+ * Downloads a file piece by piece. At most a few pieces are in memory. `file` is a file of `Results.of`, or any other
+ * file with `ssl_url` or `url`.
+ *
+ * **Details**
+ *
+ * - After a failed request or a lost connection, the `RetryPolicy` of the call, or `RetryPolicy.standard` by default,
+ *   decides whether and when the download continues with the next byte. New bytes reset the count of failures.
+ * - Bytes of two responses are combined only if they belong to the same file. The proof is a strong ETag, a strong
+ *   Last-Modified, or, at the end of the download, the MD5 in the Status. Without such a proof, or if the server
+ *   ignores ranges, the file is read again from its start, without emitting the same bytes again. If no strong ETag or
+ *   Last-Modified proves that the file is the same, these bytes are compared with the bytes that were emitted before.
+ * - The validators (ETag and Last-Modified) of a redirected response are not used, because the next redirect may lead
+ *   to another file.
+ * - The size of the file must be known: from the Status or from the response. The stream ends after exactly this number
+ *   of bytes. If the Status has an MD5 (`md5hash`) that the bytes do not match, the stream fails with `ResultMismatch`
+ *   at its end. If the Status has a `size` or `md5hash` that no file can have, the download fails with `InvalidRequest`
+ *   before anything is sent.
+ *
+ * **Gotchas**
+ *
+ * The stream may emit bytes and then fail. Use `Results.save` if nobody may see an incomplete file.
+ *
+ * If a web page downloads a file, the server must permit the headers `range` and `if-range`, and expose `content-range`
+ * and `etag` (CORS). Without these permissions, a download in a page cannot continue after a failure: it fails, or
+ * reads the file again from its start. Browsers do not show where a redirect leads, so a download in a page does not
+ * follow redirects.
+ *
+ * @example
+ * Results.download(file).pipe(Stream.runForEach((piece) => Effect.log(piece.length)))
+ *
+ * @example
+ * Results.download(file, { maxBytes: 1024 * 1024 }).pipe(RetryPolicy.none, Stream.decodeText, Stream.mkString)
+ *
+ * @since 0.1.0
+ * @category results
+ */
+export const download = (
   file: Assembly.File,
-  options: DownloadOptions
+  options: DownloadOptions = {}
 ): Stream.Stream<Uint8Array, ResultError.DownloadError, HttpClient.HttpClient> =>
   Stream.unwrap(
     Effect.map(start("Results.download", file, { ...options, sums: false }), ({ next }) =>

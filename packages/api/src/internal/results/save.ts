@@ -3,6 +3,7 @@
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -11,6 +12,7 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
+import * as Schema from "effect/Schema"
 import * as ResultError from "../../ResultError.ts"
 import * as Download from "./download.ts"
 
@@ -66,16 +68,15 @@ const failed = (path: string) => (error: PlatformError.PlatformError) => {
   })
 }
 
+const notAFile = (path: string, description: string) =>
+  new ResultError.SaveFailed({ path, reason: "NotAFile", description })
+
 /** The mode of the file at `path`, if there is a file. Anything else at `path` is refused. */
 const existingMode = (fs: FileSystem.FileSystem, path: string) =>
   fs.stat(path).pipe(
     Effect.mapError(failed(path)),
     Effect.flatMap(({ mode, type }) =>
-      type === "File"
-        ? Effect.succeed(mode & 0o777)
-        : Effect.fail(
-            new ResultError.SaveFailed({ path, reason: "NotAFile", description: `it is not a file (${type})` })
-          )
+      type === "File" ? Effect.succeed(mode & 0o777) : Effect.fail(notAFile(path, `it is not a file (${type})`))
     ),
     Effect.catchIf(
       ({ reason }) => reason === "NotFound",
@@ -83,15 +84,7 @@ const existingMode = (fs: FileSystem.FileSystem, path: string) =>
     )
   )
 
-const checkMode = (mode: number | undefined) =>
-  mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= 0o777)
-    ? Effect.void
-    : Effect.fail(
-        new InvalidRequest({
-          operation,
-          issues: [{ path: ["mode"], message: "Expected permissions from 0 to 0o777" }]
-        })
-      )
+const modeIssues = Rules.checker(Schema.Struct({ mode: Schema.optional(Rules.whole(0, 0o777)) }))
 
 const randomName = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
   Effect.map((id) => `.${id}.part`),
@@ -126,35 +119,55 @@ const fetchInto = (
     return saved
   }).pipe(Effect.scoped)
 
-export const save = Effect.fnUntraced(
-  function* (
-    file: Assembly.File,
-    path: string,
-    options: SaveOptions
-  ): Effect.fn.Return<Saved, ResultError.SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> {
-    const fs = yield* FileSystem.FileSystem
-    const { dirname, join, sep } = yield* Path.Path
-    yield* checkMode(options.mode)
-    if (path === "" || path.endsWith("/") || path.endsWith(sep)) {
-      return yield* new ResultError.SaveFailed({
-        path,
-        reason: "NotAFile",
-        description: "the path has no name of a file"
-      })
-    }
-    const existing = yield* existingMode(fs, path)
-    const mode = options.mode ?? existing
-    const folder = dirname(path)
-    const temporary = join(folder, yield* randomName)
-    const saved = yield* Effect.gen(function* () {
-      const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
-      // `open` has removed the permissions that the umask forbids, so the permissions are set again.
-      if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
-      yield* Effect.mapError(fs.rename(temporary, path), failed(path))
-      return written
-    }).pipe(Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))))
-    yield* syncFolder(fs, folder)
-    return saved
-  },
-  Effect.withSpan(operation, { kind: "client" })
-)
+/**
+ * Downloads a file as `Results.download` does, and writes it to `path`.
+ *
+ * **Details**
+ *
+ * The file is written to a temporary file in the same folder, synced, and renamed. Therefore, there is never an
+ * incomplete file at `path`. After a failure or an interruption, the temporary file is removed, and a file that existed
+ * at `path` is unchanged.
+ *
+ * **Gotchas**
+ *
+ * - The folder must exist.
+ * - A symbolic link to a file, or to nothing, is replaced, and the file behind it is unchanged. A folder or a device at
+ *   `path`, a link to one, and a `path` without the name of a file, are refused with `SaveFailed`.
+ * - If the process is killed, its temporary file (`.<uuid>.part`) remains.
+ *
+ * @example
+ * Results.save(file, "resized.jpg").pipe(Effect.catchTag("SaveFailed", ({ reason }) => Console.error(reason)))
+ *
+ * @since 0.1.0
+ * @category results
+ */
+export const save: (
+  file: Assembly.File,
+  path: string,
+  options?: SaveOptions
+) => Effect.Effect<Saved, ResultError.SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> =
+  Effect.fnUntraced(
+    function* (file, path, options = {}) {
+      const fs = yield* FileSystem.FileSystem
+      const { dirname, join, sep } = yield* Path.Path
+      const issues = modeIssues(options)
+      if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
+      if (path === "" || path.endsWith("/") || path.endsWith(sep)) {
+        return yield* notAFile(path, "the path has no name of a file")
+      }
+      const existing = yield* existingMode(fs, path)
+      const mode = options.mode ?? existing
+      const folder = dirname(path)
+      const temporary = join(folder, yield* randomName)
+      const saved = yield* Effect.gen(function* () {
+        const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
+        // `open` has removed the permissions that the umask forbids, so the permissions are set again.
+        if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
+        yield* Effect.mapError(fs.rename(temporary, path), failed(path))
+        return written
+      }).pipe(Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))))
+      yield* syncFolder(fs, folder)
+      return saved
+    },
+    Effect.withSpan(operation, { kind: "client" })
+  )

@@ -6,8 +6,8 @@ import * as Testing from "@assembly-effect/schema/testing"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
 import type * as Operation from "../../Operation.ts"
-import * as Lookback from "../lookback.ts"
-import * as Steps from "../steps.ts"
+import { checkSteps } from "../assemblies.ts"
+import { checkSince } from "../history.ts"
 import { oneOf } from "./answers.ts"
 
 /** The rules of a check, and valid params of a schema that pass this check. */
@@ -54,7 +54,7 @@ const instructions = (): Check => {
       Testing.at(["params"], { rules: { decoded, wire: [] } }),
       { decoded: Testing.closed(["params", "auth"]).decoded, wire: [] }
     ],
-    accepted: Arbitrary.filter((params) => Steps.check(Object(params)).length === 0)
+    accepted: Arbitrary.filter((params) => checkSteps(Object(params)).length === 0)
   }
 }
 
@@ -62,6 +62,6 @@ const nothing: Check = { rules: [], accepted: (params) => params }
 
 /** The rules of the check of an operation. */
 export const of = ({ check }: Operation.Any, now: DateTime.Utc | undefined): Check => {
-  if (check === Lookback.check) return lookback(now)
-  return check === Steps.check ? instructions() : nothing
+  if (check === checkSince) return lookback(now)
+  return check === checkSteps ? instructions() : nothing
 }

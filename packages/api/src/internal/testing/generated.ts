@@ -16,13 +16,14 @@ import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
 import * as AssemblyClient from "../../AssemblyClient.ts"
 import type * as Operation from "../../Operation.ts"
-import * as ResourceError from "../../ResourceError.ts"
+import * as ResourceError from "../resourceError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Answers from "./answers.ts"
 
@@ -134,15 +135,15 @@ const decode = Rules.decoder(
   })
 )
 
-interface Drawn {
-  readonly answer: Answers.Answer
-  readonly delay: number
-  readonly count: (tag: string) => Effect.Effect<void>
-}
-
-const Drawn = Context.Reference<Drawn | undefined>("@assembly-effect/api/Testing/Drawn", {
-  defaultValue: () => undefined
-})
+/** The answer to the next request. */
+class Drawn extends Context.Service<
+  Drawn,
+  {
+    readonly answer: Answers.Answer
+    readonly delay: number
+    readonly count: (tag: string) => Effect.Effect<void>
+  }
+>()("@assembly-effect/api/Testing/Drawn") {}
 
 const encoder = new TextEncoder()
 
@@ -164,9 +165,9 @@ const respond = (
 const offline = Effect.gen(function* () {
   const http = HttpClient.make(() => Effect.die(new Error("a client with generated answers sends no request")))
   Sender.register(http, (_, limits) =>
-    Effect.flatMap(Drawn, (drawn) => {
-      if (drawn === undefined) return Effect.die(new Error("there is no drawn answer"))
-      const { answer, count, delay } = drawn
+    Effect.flatMap(Effect.serviceOption(Drawn), (drawn) => {
+      if (Option.isNone(drawn)) return Effect.die(new Error("there is no drawn answer"))
+      const { answer, count, delay } = drawn.value
       return Gathering.gather(limits, (gathering) => {
         const answered = respond(answer, gathering)
         return delay === 0 ? answered : Effect.delay(answered, delay)
@@ -249,7 +250,7 @@ export const layerGenerated = (options: Options): Layer.Layer<AssemblyClient.Ass
       const draw = Effect.fnUntraced(function* (
         operation: Operation.Any,
         { path }: Operation.Input<Operation.Any>
-      ): Effect.fn.Return<Drawn, InvalidRequest> {
+      ): Effect.fn.Return<Drawn["Service"], InvalidRequest> {
         const number = calls.get(operation.name) ?? 0
         calls.set(operation.name, number + 1)
         const own = `${seed}/${operation.name}/${number}`

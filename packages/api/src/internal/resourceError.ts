@@ -1,7 +1,7 @@
 /**
- * The named errors that only operations beyond the specification have. `ApiError` also exports these errors.
+ * The named errors that only operations beyond the specification have. `ApiError` exports them.
  */
-import { refusal } from "./unstable/ErrorDetails.ts"
+import { refusal } from "../unstable/ErrorDetails.ts"
 
 /**
  * AUTH_KEY_NOT_CREATED: the Auth Key could not be created.
