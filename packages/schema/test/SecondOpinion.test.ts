@@ -23,14 +23,16 @@ const assembly_id = "0123456789abcdef0123456789abcdef"
  * The rules in which our schemas are stricter, and the change that makes a value of theirs valid for ours:
  *
  * - `assembly_id` of a Status is required and has 32 hexadecimal digits. In their schema it may be any text or absent.
- *   We use it in the path of the next request. The client adds the requested id to a response without an id.
+ *   We use it in the path of the next request. The client adds the requested id to a response without an id. The same
+ *   holds for the `id` of an entry.
  */
 const status = (value: Value): Value => ({ ...value, assembly_id })
+const entry = (value: Value): Value => ({ ...value, id: assembly_id })
 const same = (value: Value): Value => value
 
 const cases = [
   ["Status", "assemblyStatusSchema", Assembly.Status, status],
-  ["list entry", "assemblyIndexItemSchema", AssemblyList.Entry, same],
+  ["list entry", "assemblyIndexItemSchema", AssemblyList.Entry, entry],
   ["uploaded file", "assemblyStatusUploadSchema", Assembly.File, same],
   ["file of a result", "assemblyStatusResultSchema", Assembly.File, same]
 ] as const

@@ -30,6 +30,8 @@ export const statistics: Equals<
 export const list: Equals<Signature<typeof Assemblies.list>, readonly [AssemblyList.Page, Listing, Client]> = true
 export const pages: Equals<Signature<typeof Assemblies.listPages>, readonly [AssemblyList.Page, Listing, Client]> = true
 export const all: Equals<Signature<typeof Assemblies.listAll>, readonly [AssemblyList.Entry, Listing, Client]> = true
+/** What the list names, the next call takes. */
+export const each: Equals<AssemblyList.Entry["id"], Parameters<typeof Assemblies.get>[0]> = true
 export const create: Equals<Signature<typeof Assemblies.create>, readonly [Assembly.Status, Signed, Client]> = true
 export const get: Equals<Signature<typeof Assemblies.get>, readonly [Assembly.Status, ApiError.Common, Client]> = true
 export const cancel: Equals<

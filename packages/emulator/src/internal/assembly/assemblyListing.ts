@@ -1,3 +1,4 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,7 +23,7 @@ export class AssemblyListing extends Context.Service<
 >()("@assembly-effect/emulator/AssemblyListing") {}
 
 const Row = Schema.Struct({
-  id: Schema.String,
+  id: Assembly.AssemblyId,
   state: AssemblyStore.State,
   parent_id: Schema.NullOr(Schema.String),
   region: Schema.String,
