@@ -249,7 +249,7 @@ export const at = (
   path: ReadonlyArray<Rule.Key>,
   { rules }: { readonly rules: Forms<ReadonlyArray<Case<unknown>>, ReadonlyArray<Case<unknown>>> }
 ): Rule.Rules => {
-  const lift = (form: "decoded" | "wire") => {
+  const lift = (form: Rule.Form) => {
     const outer = Rule.pathIn(form, path)
     return rules[form].map(({ code, edge, invalid, name, path: inner }): Rule.Break => ({
       name: [...outer.map(String), name].join("."),
@@ -312,7 +312,7 @@ const find = (
   return either(
     table
       .filter(([one]) => one === schema)
-      .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules))
+      .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules([])))
   )
 }
 
