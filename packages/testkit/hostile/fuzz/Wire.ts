@@ -75,7 +75,7 @@ const write = (draw: Draw, socket: Socket, answer: Mutation.Answer, isHead: bool
   const [coding, coded] = encode(draw, answer.body)
   const [length, framed] = frame(draw, coded)
   const head = [
-    draw.chance(0.03) ? draw.of(startLines as [string, ...Array<string>]) : `HTTP/1.1 ${answer.status} X`,
+    draw.chance(0.03) ? draw.of(startLines) : `HTTP/1.1 ${answer.status} X`,
     ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
     ...(coding === undefined ? [] : [`content-encoding: ${coding}`]),
     ...(length === undefined ? [] : [length]),
