@@ -8,7 +8,7 @@ import { AssemblyId } from "./Assembly.ts"
 import { lenient, orAbsent } from "./internal/lenient.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { shortcut } from "./internal/quick.ts"
-import { renamed } from "./internal/struct.ts"
+import { extensible, renamed } from "./internal/struct.ts"
 import { Count, FromDate, ToDate } from "./Scalar.ts"
 
 /**
@@ -101,9 +101,7 @@ const fieldsOfEntry = {
  * @since 0.1.0
  * @category schemas
  */
-export const Entry = named<Entry, EntryEncoded>()(
-  Schema.StructWithRest(Schema.Struct(fieldsOfEntry), [Schema.Record(Schema.String, Schema.Json)])
-)
+export const Entry = named<Entry, EntryEncoded>()(extensible(fieldsOfEntry))
 /**
  * @since 0.1.0
  * @category models

@@ -16,7 +16,7 @@ import * as TemplateCredential from "../../TemplateCredential.ts"
 import * as Part from "./parts.ts"
 import { oneOf, type Path, text, values } from "./rule.ts"
 import { restrictions } from "./specified.ts"
-import type { Table } from "./table.ts"
+import { request, type Table } from "./table.ts"
 
 const robot = "/image/resize"
 
@@ -142,6 +142,8 @@ const assetIds = Part.required(
   (at) => Part.identifier([...at, 0])
 )
 
+const damInvalid = "DAM_INVALID_REQUEST"
+
 export const resources: Table = [
   [
     Assembly.AssemblyId,
@@ -164,60 +166,49 @@ export const resources: Table = [
       )
     })
   ],
-  [
-    AssemblyReplay.ReplayRequest,
-    Part.struct({
-      steps: stepObjects,
-      fields: Part.json,
-      notifyUrl: Part.filled,
-      templateId: Part.filled,
-      reparseTemplate: Part.flag
-    })
-  ],
-  [Notification.ReplayRequest, Part.struct({ notifyUrl: Part.filled, wait: Part.boolean })],
-  [
+  request(AssemblyReplay.ReplayRequest, {
+    steps: stepObjects,
+    fields: Part.json,
+    notifyUrl: Part.filled,
+    templateId: Part.filled,
+    reparseTemplate: Part.flag
+  }),
+  request(Notification.ReplayRequest, { notifyUrl: Part.filled, wait: Part.boolean }),
+  request(
     AuthKey.CreateRequest,
-    Part.coded(
-      "AUTH_KEY_NOT_CREATED",
-      Part.struct({ ...authKeySettings, scope: Part.required(authKeySettings.scope), authKey: Part.filled })
-    )
-  ],
-  [AuthKey.UpdateRequest, Part.coded("AUTH_KEY_NOT_UPDATED", Part.struct(authKeySettings))],
+    { ...authKeySettings, scope: Part.required(authKeySettings.scope), authKey: Part.filled },
+    "AUTH_KEY_NOT_CREATED"
+  ),
+  request(AuthKey.UpdateRequest, authKeySettings, "AUTH_KEY_NOT_UPDATED"),
   [AuthKey.AuthKeyId, Part.segment],
-  [
+  request(
     Template.Query,
-    Part.coded(
-      "TEMPLATE_LIST_ERROR",
-      Part.struct({
-        page: Part.integer(1),
-        "pageSize/pagesize": Part.integer(1, 5000),
-        sort: Part.word("created", "id", "last_used", "modified", "name"),
-        order: Part.word("asc", "desc"),
-        includeBuiltin: Part.word("all", "exclusively-all", "exclusively-latest", "latest", "none"),
-        "fromDate/fromdate": Part.listDate,
-        "toDate/todate": Part.listDate,
-        keywords: Part.texts
-      })
-    )
-  ],
-  [
+    {
+      page: Part.integer(1),
+      "pageSize/pagesize": Part.integer(1, 5000),
+      sort: Part.word("created", "id", "last_used", "modified", "name"),
+      order: Part.word("asc", "desc"),
+      includeBuiltin: Part.word("all", "exclusively-all", "exclusively-latest", "latest", "none"),
+      "fromDate/fromdate": Part.listDate,
+      "toDate/todate": Part.listDate,
+      keywords: Part.texts
+    },
+    "TEMPLATE_LIST_ERROR"
+  ),
+  request(
     Template.CreateRequest,
-    Part.coded(
-      "TEMPLATE_VALIDATION_ERROR",
-      Part.struct({ ...templateSettings, name: Part.required(Part.segments), template: Part.required(content) })
-    )
-  ],
+    { ...templateSettings, name: Part.required(Part.segments), template: Part.required(content) },
+    "TEMPLATE_VALIDATION_ERROR"
+  ),
   [Template.Content, content],
-  [Template.UpdateRequest, Part.coded("TEMPLATE_VALIDATION_ERROR", Part.struct(templateSettings))],
+  request(Template.UpdateRequest, templateSettings, "TEMPLATE_VALIDATION_ERROR"),
   [Template.IdOrName, Part.segments],
-  [
+  request(
     TemplateCredential.CreateRequest,
-    Part.coded(
-      "TEMPLATE_CREDENTIALS_NOT_CREATED",
-      Part.struct({ ...credentialSettings, content: Part.required(credentialSettings.content) })
-    )
-  ],
-  [TemplateCredential.UpdateRequest, Part.coded("TEMPLATE_CREDENTIALS_NOT_UPDATED", Part.struct(credentialSettings))],
+    { ...credentialSettings, content: Part.required(credentialSettings.content) },
+    "TEMPLATE_CREDENTIALS_NOT_CREATED"
+  ),
+  request(TemplateCredential.UpdateRequest, credentialSettings, "TEMPLATE_CREDENTIALS_NOT_UPDATED"),
   [TemplateCredential.CredentialId, Part.segment],
   [
     Bill.Month,
@@ -236,21 +227,18 @@ export const resources: Table = [
       Part.string
     )
   ],
-  [
-    Queue.StatisticsQuery,
-    Part.struct({
-      region: Part.coded("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", Part.required(Part.filled)),
-      since: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", Part.required(Part.since)),
-      aggregation: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", Part.word("avg", "max"))
-    })
-  ],
-  ...(
-    [
-      [DamEntries.GetQuery, { versionId: Part.identifier }],
-      [DamEntries.ListQuery, { prefix: Part.string, cursor: Part.filled, limit: Part.integer(1, 500) }],
-      [DamEntries.MoveManyRequest, { assetIds, destinationFolderId: Part.required(Part.identifierOrNull) }],
-      [DamEntries.DeleteManyRequest, { assetIds }],
-      [DamEntries.MoveEntryRequest, { source: Part.entryPath, destination: Part.entryPath }]
-    ] as const
-  ).map(([schema, of]): Table[number] => [schema, Part.coded("DAM_INVALID_REQUEST", Part.struct(of))])
+  request(Queue.StatisticsQuery, {
+    region: Part.coded("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", Part.required(Part.filled)),
+    since: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", Part.required(Part.since)),
+    aggregation: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", Part.word("avg", "max"))
+  }),
+  request(DamEntries.GetQuery, { versionId: Part.identifier }, damInvalid),
+  request(DamEntries.ListQuery, { prefix: Part.string, cursor: Part.filled, limit: Part.integer(1, 500) }, damInvalid),
+  request(
+    DamEntries.MoveManyRequest,
+    { assetIds, destinationFolderId: Part.required(Part.identifierOrNull) },
+    damInvalid
+  ),
+  request(DamEntries.DeleteManyRequest, { assetIds }, damInvalid),
+  request(DamEntries.MoveEntryRequest, { source: Part.entryPath, destination: Part.entryPath }, damInvalid)
 ]

@@ -76,6 +76,12 @@ export interface Rules {
 
 export type Form = keyof Rules
 
+/** What both forms have. */
+export const inBoth = <A>(of: (form: Form) => A): { readonly decoded: A; readonly wire: A } => ({
+  decoded: of("decoded"),
+  wire: of("wire")
+})
+
 /** Chooses one of several arbitraries with equal probability. */
 export const oneOf = <A>(...all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> => {
   const [first] = all
@@ -201,15 +207,13 @@ const inForms = (
   name: string,
   code: string | undefined,
   changes: (path: Path, form: Form) => Pick<Break, "bad" | "edge"> | undefined
-): Rules => {
-  const one = (form: Form): ReadonlyArray<Break> => {
+): Rules =>
+  inBoth((form) => {
     const path = pathIn(form, at)
     const found = changes(path, form)
     const parts = path.length === 0 ? [name] : [path.map(String).join("."), name]
     return found === undefined ? [] : [{ name: parts.join(" "), at: path, path, code, ...found }]
-  }
-  return { decoded: one("decoded"), wire: one("wire") }
-}
+  })
 
 export const rule = ({ at, bad, below = [], code, edge, name }: Options): Rules => {
   if (!isValues(bad) || (edge !== undefined && !isValues(edge))) {
@@ -250,11 +254,8 @@ export const unknownKey = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
     code
   )
 
-export const join = (all: ReadonlyArray<Rules>): Rules => ({
-  decoded: all.flatMap(({ decoded }) => decoded),
-  wire: all.flatMap(({ wire }) => wire)
-})
+export const join = (all: ReadonlyArray<Rules>): Rules => inBoth((form) => all.flatMap((rules) => rules[form]))
 
 /** Changes each rule in both forms. */
 export const mapBreaks = (all: ReadonlyArray<Rules>, f: (one: Break) => Break): ReadonlyArray<Rules> =>
-  all.map(({ decoded, wire }) => ({ decoded: decoded.map(f), wire: wire.map(f) }))
+  all.map((rules) => inBoth((form) => rules[form].map(f)))

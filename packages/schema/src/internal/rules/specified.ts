@@ -7,7 +7,7 @@ import * as Auth from "../../Auth.ts"
 import * as DamAsset from "../../DamAsset.ts"
 import * as Identifier from "../../Identifier.ts"
 import * as Part from "./parts.ts"
-import type { Table } from "./table.ts"
+import { request, type Table } from "./table.ts"
 import { oneOf, text, unknownKey, values } from "./rule.ts"
 
 const size = Part.integer(0, Number.MAX_SAFE_INTEGER)
@@ -69,20 +69,18 @@ export const specified: Table = [
       (at) => [unknownKey(at)]
     )
   ],
-  [
+  request(
     AssemblyList.Query,
-    Part.coded(
-      "ASSEMBLY_LIST_ERROR",
-      Part.struct({
-        "fromDate/fromdate": Part.required(Part.listDate),
-        "toDate/todate": Part.listDate,
-        page: Part.integer(),
-        "pageSize/pagesize": Part.integer(1, 5000),
-        type: Part.word("all", "uploading", "executing", "canceled", "completed", "failed", "request_aborted"),
-        keywords: Part.texts
-      })
-    )
-  ],
+    {
+      "fromDate/fromdate": Part.required(Part.listDate),
+      "toDate/todate": Part.listDate,
+      page: Part.integer(),
+      "pageSize/pagesize": Part.integer(1, 5000),
+      type: Part.word("all", "uploading", "executing", "canceled", "completed", "failed", "request_aborted"),
+      keywords: Part.texts
+    },
+    "ASSEMBLY_LIST_ERROR"
+  ),
   [
     DamAsset.MoveRequest,
     Part.coded(
@@ -93,14 +91,11 @@ export const specified: Table = [
     )
   ],
   [Identifier.AssetId, Part.coded("DAM_INVALID_REQUEST", Part.identifier)],
-  [Auth.AuthParams, Part.struct(authParams)],
-  [Auth.SignedAuthParams, Part.struct({ ...authParams, expires: Part.required(expires) })],
-  [
-    Auth.TokenRequest,
-    Part.struct({
-      grantType: Part.required(Part.word("client_credentials")),
-      aud: Part.required(Part.word("api2")),
-      scope: tokenScopes
-    })
-  ]
+  request(Auth.AuthParams, authParams),
+  request(Auth.SignedAuthParams, { ...authParams, expires: Part.required(expires) }),
+  request(Auth.TokenRequest, {
+    grantType: Part.required(Part.word("client_credentials")),
+    aud: Part.required(Part.word("api2")),
+    scope: tokenScopes
+  })
 ]
