@@ -24,15 +24,6 @@ describe("JSON Schema", () => {
   })
 })
 
-describe("sizes", () => {
-  it("go to 2^53 - 1, bytes from 0 and pixels from 1 (spec R-19)", () => {
-    const max = Number.MAX_SAFE_INTEGER
-    assert.deepStrictEqual(accepted(Scalar.ByteSize, [-1, 0, 1, 1.5, max, max + 1]), [0, 1, max])
-    assert.deepStrictEqual(accepted(Scalar.PixelSize, [-1, 0, 1, 1.5, max, max + 1]), [1, max])
-    assert.deepStrictEqual(onDecode(Scalar.PixelSize, 0), ["Expected an integer of 1 to 9007199254740991"])
-  })
-})
-
 describe("Timestamp", () => {
   const decode = Schema.decodeUnknownSync(Scalar.Timestamp)
 
