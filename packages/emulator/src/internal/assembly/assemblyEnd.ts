@@ -37,8 +37,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  AssemblyEnd,
-  never,
-  AssemblyStore.AssemblyStore | Notifications.Notifications | Updates.Updates
-> = Layer.effect(AssemblyEnd, make)
+export const layer = Layer.effect(AssemblyEnd, make)

@@ -206,7 +206,4 @@ export const encode = Effect.fnUntraced(function* (
   return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
 })
 
-export const layer: Layer.Layer<AssemblyListing, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  AssemblyListing,
-  make
-)
+export const layer = Layer.effect(AssemblyListing, make)

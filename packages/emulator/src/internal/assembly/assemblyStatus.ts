@@ -127,8 +127,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  AssemblyStatus,
-  never,
-  AssemblyStore.AssemblyStore | UploadStore.UploadStore | FileStore.FileStore | Origin.Origin
-> = Layer.effect(AssemblyStatus, make)
+export const layer = Layer.effect(AssemblyStatus, make)

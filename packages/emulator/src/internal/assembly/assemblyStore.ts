@@ -261,7 +261,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<AssemblyStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  AssemblyStore,
-  make
-)
+export const layer = Layer.effect(AssemblyStore, make)

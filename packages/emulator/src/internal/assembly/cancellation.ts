@@ -34,8 +34,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  Cancellation,
-  never,
-  Execution.Execution | UploadLocks.UploadLocks | UploadStore.UploadStore
-> = Layer.effect(Cancellation, make)
+export const layer = Layer.effect(Cancellation, make)

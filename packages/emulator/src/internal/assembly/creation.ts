@@ -259,17 +259,4 @@ const make = Effect.gen(function* () {
   return Creation.of({ create, replay, status })
 })
 
-export const layer: Layer.Layer<
-  Creation,
-  never,
-  | AssemblyStatus.AssemblyStatus
-  | AssemblyStore.AssemblyStore
-  | Cancellation.Cancellation
-  | CredentialStore.CredentialStore
-  | Execution.Execution
-  | FormFiles.FormFiles
-  | Origin.Origin
-  | SecureRandom.SecureRandom
-  | TemplateStore.TemplateStore
-  | Turns.Turns
-> = Layer.effect(Creation, make)
+export const layer = Layer.effect(Creation, make)

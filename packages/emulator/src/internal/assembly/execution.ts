@@ -225,13 +225,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  Execution,
-  StorageFailed,
-  | AssemblyStore.AssemblyStore
-  | AssemblyEnd.AssemblyEnd
-  | Robots.Robots
-  | Turns.Turns
-  | Updates.Updates
-  | UploadedFiles.UploadedFiles
-> = Layer.effect(Execution, make)
+export const layer = Layer.effect(Execution, make)

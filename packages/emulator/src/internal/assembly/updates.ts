@@ -115,4 +115,4 @@ const make = Effect.sync(() => {
   })
 })
 
-export const layer: Layer.Layer<Updates> = Layer.effect(Updates, make)
+export const layer = Layer.effect(Updates, make)

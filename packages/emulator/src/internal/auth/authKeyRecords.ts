@@ -247,7 +247,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<AuthKeyRecords, never, SecureRandom.SecureRandom | SqlClient.SqlClient> = Layer.effect(
-  AuthKeyRecords,
-  make
-)
+export const layer = Layer.effect(AuthKeyRecords, make)

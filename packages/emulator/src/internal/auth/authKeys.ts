@@ -120,7 +120,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<AuthKeys, never, SecureRandom.SecureRandom | SqlClient.SqlClient> = Layer.effect(
-  AuthKeys,
-  make
-)
+export const layer = Layer.effect(AuthKeys, make)

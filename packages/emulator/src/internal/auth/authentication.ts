@@ -202,8 +202,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  Authentication,
-  never,
-  AuthKeys.AuthKeys | BearerTokens.BearerTokens | UsedSignatures.UsedSignatures
-> = Layer.effect(Authentication, make).pipe(Layer.provide(NodeCrypto.layerMac))
+export const layer = Layer.effect(Authentication, make).pipe(Layer.provide(NodeCrypto.layerMac))

@@ -76,4 +76,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<UsedSignatures, never, SqlClient.SqlClient> = Layer.effect(UsedSignatures, make)
+export const layer = Layer.effect(UsedSignatures, make)

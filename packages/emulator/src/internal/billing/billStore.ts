@@ -95,4 +95,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<BillStore, never, SqlClient.SqlClient> = Layer.effect(BillStore, make)
+export const layer = Layer.effect(BillStore, make)

@@ -100,8 +100,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  DamStore,
-  StorageFailed,
-  SqlClient.SqlClient | SecureRandom.SecureRandom | Turns.Turns
-> = Layer.effect(DamStore, make)
+export const layer = Layer.effect(DamStore, make)

@@ -155,7 +155,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
 })
 
 /** The worker thread ends when the scope closes. */
-export const layer: Layer.Layer<FileHasher, never, FileSystem.FileSystem> = Layer.unwrap(
+export const layer = Layer.unwrap(
   Effect.sync(() => {
     let thread: WorkerThread | undefined
     // The thread does not inherit the flags of this process, such as the flags of a profiler.

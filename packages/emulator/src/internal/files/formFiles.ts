@@ -88,12 +88,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  FormFiles,
-  never,
-  | FileStore.FileStore
-  | SecureRandom.SecureRandom
-  | Updates.Updates
-  | UploadedFiles.UploadedFiles
-  | UploadStore.UploadStore
-> = Layer.effect(FormFiles, make)
+export const layer = Layer.effect(FormFiles, make)

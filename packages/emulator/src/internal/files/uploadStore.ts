@@ -164,4 +164,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<UploadStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(UploadStore, make)
+export const layer = Layer.effect(UploadStore, make)

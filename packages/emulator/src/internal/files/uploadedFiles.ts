@@ -107,5 +107,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<UploadedFiles, never, UploadStore.UploadStore | FileStore.FileStore | Origin.Origin> =
-  Layer.effect(UploadedFiles, make)
+export const layer = Layer.effect(UploadedFiles, make)

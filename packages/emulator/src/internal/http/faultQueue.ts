@@ -28,7 +28,7 @@ interface Waiting {
 /** Counts one request against a fault. The result is empty if the fault is used up. */
 const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
 
-export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
+export const layer = Layer.sync(FaultQueue, () => {
   let waiting: ReadonlyArray<Waiting> = []
   return {
     add: (fault) =>
@@ -48,7 +48,7 @@ export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
 })
 
 /** The public `Faults` service, which adds faults to the queue. */
-export const layerFaults: Layer.Layer<Faults.Faults, never, FaultQueue> = Layer.effect(
+export const layerFaults = Layer.effect(
   Faults.Faults,
   Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))
 )

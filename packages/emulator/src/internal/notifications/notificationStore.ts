@@ -134,4 +134,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<NotificationStore, never, SqlClient.SqlClient> = Layer.effect(NotificationStore, make)
+export const layer = Layer.effect(NotificationStore, make)

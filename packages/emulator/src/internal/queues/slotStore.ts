@@ -137,4 +137,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<SlotStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(SlotStore, make)
+export const layer = Layer.effect(SlotStore, make)

@@ -188,7 +188,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<StatisticsStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  StatisticsStore,
-  make
-)
+export const layer = Layer.effect(StatisticsStore, make)

@@ -139,7 +139,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<CredentialStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  CredentialStore,
-  make
-)
+export const layer = Layer.effect(CredentialStore, make)

@@ -184,7 +184,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<TemplateStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  TemplateStore,
-  make
-)
+export const layer = Layer.effect(TemplateStore, make)

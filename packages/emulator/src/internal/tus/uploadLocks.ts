@@ -62,4 +62,4 @@ const make = Effect.sync(() => {
   })
 })
 
-export const layer: Layer.Layer<UploadLocks> = Layer.effect(UploadLocks, make)
+export const layer = Layer.effect(UploadLocks, make)

@@ -339,17 +339,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<
-  Uploads,
-  StorageFailed,
-  | AssemblyStore.AssemblyStore
-  | Execution.Execution
-  | Expiry.Expiry
-  | FileStore.FileStore
-  | Origin.Origin
-  | SecureRandom.SecureRandom
-  | Updates.Updates
-  | UploadedFiles.UploadedFiles
-  | UploadLocks.UploadLocks
-  | UploadStore.UploadStore
-> = Layer.effect(Uploads, make)
+export const layer = Layer.effect(Uploads, make)
