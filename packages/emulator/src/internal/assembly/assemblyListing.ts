@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import { okOf } from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Database from "../data/database.ts"
@@ -13,14 +12,6 @@ import * as Statement from "../data/statement.ts"
 import * as ServiceDate from "../data/serviceDate.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
-
-/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
-export class AssemblyListing extends Context.Service<
-  AssemblyListing,
-  {
-    readonly page: (workspace: string, query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, StorageFailed>
-  }
->()("@assembly-effect/emulator/AssemblyListing") {}
 
 const Row = Schema.Struct({
   id: Assembly.AssemblyId,
@@ -185,15 +176,15 @@ const make = Effect.gen(function* () {
     return { positions: rows.map(({ position }) => position), count }
   })
 
-  return AssemblyListing.of({
-    page: Effect.fnUntraced(function* (workspace, query) {
+  return {
+    page: Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
       const { count: total, positions } = yield* find(workspace, query)
       const items = yield* Slices.mapEffect(turns, positions, (some) =>
         Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
       )
       return { items, count: total }
     })
-  })
+  }
 })
 
 const encodeEntry = Schema.encodeSync(AssemblyList.Entry)
@@ -206,4 +197,9 @@ export const encode = Effect.fnUntraced(function* (
   return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
 })
 
-export const layer = Layer.effect(AssemblyListing, make)
+/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
+export class AssemblyListing extends Context.Service<AssemblyListing>()("@assembly-effect/emulator/AssemblyListing", {
+  make
+}) {}
+
+export const layer = Layer.effect(AssemblyListing, AssemblyListing.make)

@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
@@ -41,21 +40,6 @@ export interface Request {
   readonly others: Form.Fields
   readonly files: Form.Form["files"]
 }
-
-/** Creates and replays Assemblies. */
-export class Creation extends Context.Service<
-  Creation,
-  {
-    readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
-    /** Creates an Assembly that works on the uploads of another Assembly, which has ended. */
-    readonly replay: (
-      id: string,
-      authKey: Authentication.Caller,
-      params: AssemblyReplay.ReplayRequest
-    ) => Effect.Effect<AssemblyReplay.Replayed, Refusal.Refusal | StorageFailed>
-    readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
-  }
->()("@assembly-effect/emulator/Creation") {}
 
 export const notFound = new Refusal.Refusal({
   code: "ASSEMBLY_NOT_FOUND",
@@ -216,6 +200,7 @@ const make = Effect.gen(function* () {
     return options.isQuiet ? quietly(made) : made
   })
 
+  /** Creates an Assembly that works on the uploads of another Assembly, which has ended. */
   const replay = Effect.fnUntraced(function* (
     originalId: string,
     authKey: Authentication.Caller,
@@ -256,7 +241,10 @@ const make = Effect.gen(function* () {
     } as const
   })
 
-  return Creation.of({ create, replay, status })
+  return { create, replay, status }
 })
 
-export const layer = Layer.effect(Creation, make)
+/** Creates and replays Assemblies. */
+export class Creation extends Context.Service<Creation>()("@assembly-effect/emulator/Creation", { make }) {}
+
+export const layer = Layer.effect(Creation, Creation.make)

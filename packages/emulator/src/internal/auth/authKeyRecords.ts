@@ -49,38 +49,6 @@ interface Caller {
   readonly scopes: ReadonlyArray<Auth.Scope>
 }
 
-/**
- * Manages the Auth Keys of all Workspaces. A request can manage only an Auth Key of its own Workspace, and only if the
- * request has all scopes of this Auth Key. Without this rule, a request with `auth_keys:write` could get every scope:
- * the request could add scopes to its own Auth Key, or read the secret of another Auth Key.
- */
-export class AuthKeyRecords extends Context.Service<
-  AuthKeyRecords,
-  {
-    /** All Auth Keys of a Workspace, the oldest first. */
-    readonly list: (workspace: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    readonly create: (
-      caller: Caller,
-      request: AuthKey.CreateRequest
-    ) => Effect.Effect<{ readonly row: Row; readonly secret: Redacted.Redacted }, Refused | StorageFailed>
-    readonly update: (
-      caller: Caller,
-      id: AuthKey.AuthKeyId,
-      request: AuthKey.UpdateRequest
-    ) => Effect.Effect<Row, Refused | StorageFailed>
-    /**
-     * Deletes an Auth Key. The last active Auth Key of a Workspace with the scope `auth_keys:write` cannot be deleted,
-     * because then no request could create another Auth Key in this Workspace.
-     */
-    readonly remove: (caller: Caller, id: AuthKey.AuthKeyId) => Effect.Effect<void, Refused | StorageFailed>
-    /** Returns the secret of an Auth Key if its `can_show_auth_secret` is true. */
-    readonly secret: (
-      caller: Caller,
-      id: AuthKey.AuthKeyId
-    ) => Effect.Effect<Redacted.Redacted, Refused | StorageFailed>
-  }
->()("@assembly-effect/emulator/AuthKeyRecords") {}
-
 const notFound = new Refused({ status: 404, message: "authKeyId: There is no such Auth Key in this Workspace." })
 
 const taken = new Refused({ status: 409, message: "auth_key: Another Auth Key has this value." })
@@ -171,10 +139,12 @@ const make = Effect.gen(function* () {
     return yield* new Refused({ status: 409, message: `auth_keys: A Workspace has at most ${most} Auth Keys.` })
   })
 
-  return AuthKeyRecords.of({
-    list: (workspace) => all(sql`SELECT ${columns} FROM auth_keys WHERE workspace = ${workspace} ORDER BY rowid`),
+  return {
+    /** All Auth Keys of a Workspace, the oldest first. */
+    list: (workspace: string) =>
+      all(sql`SELECT ${columns} FROM auth_keys WHERE workspace = ${workspace} ORDER BY rowid`),
 
-    create: Effect.fnUntraced(function* (caller, request) {
+    create: Effect.fnUntraced(function* (caller: Caller, request: AuthKey.CreateRequest) {
       const { authKey, canShowAuthSecret = false, description = null, isAllowedForSmartCdn = false } = request
       const made = yield* AuthKeys.random
       const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
@@ -203,7 +173,11 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    update: (caller, id, { canShowAuthSecret, description, isAllowedForSmartCdn, scope, signatureAlgo }) =>
+    update: (
+      caller: Caller,
+      id: AuthKey.AuthKeyId,
+      { canShowAuthSecret, description, isAllowedForSmartCdn, scope, signatureAlgo }: AuthKey.UpdateRequest
+    ) =>
       atomically(
         caller,
         Effect.fnUntraced(function* (scopes) {
@@ -225,7 +199,11 @@ const make = Effect.gen(function* () {
         })
       ),
 
-    remove: (caller, id) =>
+    /**
+     * Deletes an Auth Key. The last active Auth Key of a Workspace with the scope `auth_keys:write` cannot be deleted,
+     * because then no request could create another Auth Key in this Workspace.
+     */
+    remove: (caller: Caller, id: AuthKey.AuthKeyId) =>
       atomically(
         caller,
         Effect.fnUntraced(function* (scopes) {
@@ -235,7 +213,8 @@ const make = Effect.gen(function* () {
         })
       ),
 
-    secret: (caller, id) =>
+    /** Returns the secret of an Auth Key if its `can_show_auth_secret` is true. */
+    secret: (caller: Caller, id: AuthKey.AuthKeyId) =>
       atomically(
         caller,
         Effect.fnUntraced(function* (scopes) {
@@ -244,7 +223,16 @@ const make = Effect.gen(function* () {
           return (yield* hidden(sql`SELECT secret FROM auth_keys WHERE id = ${id}`)).secret
         })
       )
-  })
+  }
 })
 
-export const layer = Layer.effect(AuthKeyRecords, make)
+/**
+ * Manages the Auth Keys of all Workspaces. A request can manage only an Auth Key of its own Workspace, and only if the
+ * request has all scopes of this Auth Key. Without this rule, a request with `auth_keys:write` could get every scope:
+ * the request could add scopes to its own Auth Key, or read the secret of another Auth Key.
+ */
+export class AuthKeyRecords extends Context.Service<AuthKeyRecords>()("@assembly-effect/emulator/AuthKeyRecords", {
+  make
+}) {}
+
+export const layer = Layer.effect(AuthKeyRecords, AuthKeyRecords.make)

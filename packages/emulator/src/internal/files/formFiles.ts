@@ -6,7 +6,6 @@ import type * as Multipart from "effect/http/Multipart"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as FileStore from "./fileStore.ts"
 import * as Form from "../http/form.ts"
@@ -20,19 +19,6 @@ export class Oversized extends Data.TaggedError("Oversized") {}
 
 /** A form contains more files than an Assembly may have. */
 export class TooMany extends Data.TaggedError("TooMany") {}
-
-/** Stores the files of a form that creates an Assembly, as the bytes arrive. */
-export class FormFiles extends Context.Service<
-  FormFiles,
-  {
-    /** `maxSize` is in bytes. */
-    readonly receive: (
-      assemblyId: string,
-      files: NonNullable<Form.Form["files"]>,
-      maxSize: number | undefined
-    ) => Effect.Effect<void, Form.Malformed | Oversized | StorageFailed | TooMany>
-  }
->()("@assembly-effect/emulator/FormFiles") {}
 
 const make = Effect.gen(function* () {
   const store = yield* FileStore.FileStore
@@ -72,8 +58,9 @@ const make = Effect.gen(function* () {
     })
   })
 
-  return FormFiles.of({
-    receive: (assemblyId, files, maxSize) =>
+  return {
+    /** `maxSize` is in bytes. */
+    receive: (assemblyId: string, files: NonNullable<Form.Form["files"]>, maxSize: number | undefined) =>
       files.pipe(
         Stream.zipWithIndex,
         Stream.runForEach(
@@ -85,7 +72,10 @@ const make = Effect.gen(function* () {
         // While files arrive, the parser limits their number, so `TooLarge` means too many files.
         Effect.catchTag("TooLarge", () => Effect.fail(new TooMany()))
       )
-  })
+  }
 })
 
-export const layer = Layer.effect(FormFiles, make)
+/** Stores the files of a form that creates an Assembly, as the bytes arrive. */
+export class FormFiles extends Context.Service<FormFiles>()("@assembly-effect/emulator/FormFiles", { make }) {}
+
+export const layer = Layer.effect(FormFiles, FormFiles.make)

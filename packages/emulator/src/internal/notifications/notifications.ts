@@ -25,25 +25,6 @@ import * as NotificationStore from "./notificationStore.ts"
 import * as NotificationClient from "./notificationClient.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
-/**
- * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
- * Assembly. The request is repeated until the response is 200, or until `maxAttempts` attempts have failed. A request
- * to a URL that is not allowed, and the request of a replay, are not repeated. The details of notifications are beyond
- * the specification.
- */
-export class Notifications extends Context.Service<
-  Notifications,
-  {
-    /** Notifies in the background, if the Assembly has a `notify_url`. */
-    readonly notify: (assemblyId: string) => Effect.Effect<void>
-    /**
-     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the request
-     * for the replay is signed, or the URL comes from the signed params of the Assembly.
-     */
-    readonly replay: (assemblyId: string, url: string, isSigned: boolean) => Effect.Effect<string, StorageFailed>
-  }
->()("@assembly-effect/emulator/Notifications") {}
-
 /** The maximum number of attempts for one notification. */
 const maxAttempts = 8
 
@@ -245,14 +226,30 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   for (const { attempts, id } of yield* sent.recover) if (attempts < maxAttempts) yield* begin(id, attempts)
   yield* Effect.forkScoped(Effect.forever(StorageFailure.retryUntilStored(dispatch)))
 
-  return Notifications.of({
+  return {
     // The attempt is stored before live updates report the end of the Assembly. If the disk fails, the attempt is
     // stored later.
-    notify: (id) => begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
-    replay: (assemblyId, url, isSigned) =>
+    /** Notifies in the background, if the Assembly has a `notify_url`. */
+    notify: (id: string) =>
+      begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
+    /**
+     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the request
+     * for the replay is signed, or the URL comes from the signed params of the Assembly.
+     */
+    replay: (assemblyId: string, url: string, isSigned: boolean) =>
       schedule({ assembly_id: assemblyId, url, is_signed: isSigned ? 1 : 0, attempt: 0 }, Duration.zero)
-  })
+  }
 })
+
+/**
+ * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
+ * Assembly. The request is repeated until the response is 200, or until `maxAttempts` attempts have failed. A request
+ * to a URL that is not allowed, and the request of a replay, are not repeated. The details of notifications are beyond
+ * the specification.
+ */
+export class Notifications extends Context.Service<Notifications>()("@assembly-effect/emulator/Notifications", {
+  make
+}) {}
 
 export const layer = (
   options: Options

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
@@ -19,14 +18,6 @@ export interface Filter {
   readonly templateId: string | undefined
   readonly since: DateTime.Utc
 }
-
-/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
-export class StatisticsStore extends Context.Service<
-  StatisticsStore,
-  {
-    readonly count: (filter: Filter) => Effect.Effect<AssemblyStatistics.Statistics, StorageFailed>
-  }
->()("@assembly-effect/emulator/StatisticsStore") {}
 
 /** The length of a time bucket in seconds. */
 const granularity = 3600
@@ -161,8 +152,8 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
 
-  return StatisticsStore.of({
-    count: Effect.fnUntraced(function* (filter) {
+  return {
+    count: Effect.fnUntraced(function* (filter: Filter) {
       const now = yield* DateTime.now
       const { since } = filter
       const counted = statements(sql, filter)
@@ -172,7 +163,7 @@ const make = Effect.gen(function* () {
         turns.take
       )
       return {
-        ok: "ASSEMBLY_STATS_FOUND",
+        ok: "ASSEMBLY_STATS_FOUND" as const,
         granularity,
         stats: fillIn(rows, since.epochMilliseconds, now.epochMilliseconds).map(toBucket),
         errorStatsGranularity: granularity,
@@ -185,7 +176,12 @@ const make = Effect.gen(function* () {
         ...totals(rows)
       }
     })
-  })
+  }
 })
 
-export const layer = Layer.effect(StatisticsStore, make)
+/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
+export class StatisticsStore extends Context.Service<StatisticsStore>()("@assembly-effect/emulator/StatisticsStore", {
+  make
+}) {}
+
+export const layer = Layer.effect(StatisticsStore, StatisticsStore.make)

@@ -69,31 +69,6 @@ export interface Append<E> {
   readonly bytes: Stream.Stream<Uint8Array, E>
 }
 
-/** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
-export class Uploads extends Context.Service<
-  Uploads,
-  {
-    readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    /** Concatenates finished partial uploads (tus 1.0.0, "Concatenation"). The partial uploads stay. */
-    readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    /**
-     * Appends bytes, and returns the new offset. Without a checksum, the bytes are appended as they arrive, and bytes
-     * that were stored before a failure remain part of the upload. With a checksum, the bytes are appended only after
-     * all of them match the checksum.
-     */
-    readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
-    /** Reads the bytes of a finished upload. */
-    readonly download: (
-      id: string
-    ) => Effect.Effect<
-      { readonly row: UploadStore.Row; readonly file: Stream.Stream<Uint8Array, StorageFailed> },
-      TusRefusal.TusRefusal | StorageFailed
-    >
-    readonly terminate: (id: string) => Effect.Effect<void, TusRefusal.TusRefusal | StorageFailed>
-  }
->()("@assembly-effect/emulator/tus/Uploads") {}
-
 /**
  * Checks an append request against its upload. Returns how many bytes may be appended; undefined if the length is
  * unknown.
@@ -314,7 +289,8 @@ const make = Effect.gen(function* () {
         )
       : uploads.terminate(id)
 
-  const downloadable = Effect.fnUntraced(function* (id: string) {
+  /** Reads the bytes of a finished upload. */
+  const download = Effect.fnUntraced(function* (id: string) {
     const { row } = yield* load(id)
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
@@ -322,13 +298,18 @@ const make = Effect.gen(function* () {
   // Before the first request, finishes the uploads whose last byte an earlier process has stored.
   yield* Effect.forEach(yield* uploads.unfinished, settle, { discard: true })
 
-  return Uploads.of({
+  return {
     create,
     concatenate,
-    download: downloadable,
-    get: (id) => locks.hold(id, () => read(id)),
-    append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
-    terminate: (id) =>
+    download,
+    get: (id: string) => locks.hold(id, () => read(id)),
+    /**
+     * Appends bytes, and returns the new offset. Without a checksum, the bytes are appended as they arrive, and bytes
+     * that were stored before a failure remain part of the upload. With a checksum, the bytes are appended only after
+     * all of them match the checksum.
+     */
+    append: <E>(append: Append<E>) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
+    terminate: (id: string) =>
       locks.hold(
         id,
         Effect.fnUntraced(function* () {
@@ -336,7 +317,10 @@ const make = Effect.gen(function* () {
           yield* Effect.uninterruptible(end(row))
         })
       )
-  })
+  }
 })
 
-export const layer = Layer.effect(Uploads, make)
+/** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
+export class Uploads extends Context.Service<Uploads>()("@assembly-effect/emulator/tus/Uploads", { make }) {}
+
+export const layer = Layer.effect(Uploads, Uploads.make)
