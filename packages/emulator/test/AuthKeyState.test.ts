@@ -257,7 +257,7 @@ const records = Effect.gen(function* () {
   }
   const [first, second] = yield* Effect.all([authKeys.find("first"), authKeys.find("second")])
   assert(Option.isSome(first) && Option.isSome(second))
-  return { store: yield* AuthKeyRecords.AuthKeyRecords, first: first.value, second: second.value }
+  return { store: yield* AuthKeyRecords.make, first: first.value, second: second.value }
 })
 
 it.effect("an Auth Key that is deleted after it was authenticated changes nothing any more", () =>
@@ -294,10 +294,7 @@ it.effect("an Auth Key that lost a scope after it was authenticated no longer gi
 )
 
 function testStore() {
-  return Layer.mergeAll(AuthKeyRecords.layer, Store.layer).pipe(
-    Layer.provide(Database.layer(":memory:")),
-    Layer.provide(SecureRandom.layerWebCrypto)
-  )
+  return Store.layer.pipe(Layer.provideMerge(Layer.merge(Database.layer(":memory:"), SecureRandom.layerWebCrypto)))
 }
 
 const noon = DateTime.makeUnsafe("2026-11-22T12:00:00Z")

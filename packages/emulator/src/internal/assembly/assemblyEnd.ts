@@ -1,11 +1,13 @@
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Notifications from "../notifications/notifications.ts"
 import * as Updates from "./updates.ts"
 
-const make = Effect.gen(function* () {
+/**
+ * Ends Assemblies. The end of an Assembly is stored before a notification and the live updates report the end. An
+ * Assembly ends only once.
+ */
+export const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const notifications = yield* Notifications.Notifications
   const updates = yield* Updates.Updates
@@ -23,11 +25,3 @@ const make = Effect.gen(function* () {
     }, Effect.uninterruptible)
   }
 })
-
-/**
- * Ends Assemblies. The end of an Assembly is stored before a notification and the live updates report the end. An
- * Assembly ends only once.
- */
-export class AssemblyEnd extends Context.Service<AssemblyEnd>()("@assembly-effect/emulator/AssemblyEnd", { make }) {}
-
-export const layer = Layer.effect(AssemblyEnd, AssemblyEnd.make)

@@ -1,8 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { okOf } from "./assemblyStatus.ts"
@@ -42,7 +40,6 @@ const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, m
 
 const entry = Statement.one(Row)
 const places = Statement.all(Schema.Struct({ position: Schema.Int }))
-const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
 const search = Statement.all(Searched)
 
 interface Filter {
@@ -138,7 +135,8 @@ const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
   type: query.type ?? AssemblyList.defaults.type
 })
 
-const make = Effect.gen(function* () {
+/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   const select = statements(sql)
@@ -169,9 +167,9 @@ const make = Effect.gen(function* () {
       const found = yield* matching(filter, keywords)
       return { positions: found.slice(Number(offset), Number(offset) + limit), count: found.length }
     }
-    const [rows, { count }] = yield* Effect.all([
+    const [rows, count] = yield* Effect.all([
       places(select.places(filter, limit, offset)),
-      counted(select.count(filter))
+      Statement.count(select.count(filter))
     ]).pipe(sql.withTransaction, Statement.stored, turns.take)
     return { positions: rows.map(({ position }) => position), count }
   })
@@ -196,10 +194,3 @@ export const encode = Effect.fnUntraced(function* (
 ) {
   return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
 })
-
-/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
-export class AssemblyListing extends Context.Service<AssemblyListing>()("@assembly-effect/emulator/AssemblyListing", {
-  make
-}) {}
-
-export const layer = Layer.effect(AssemblyListing, AssemblyListing.make)

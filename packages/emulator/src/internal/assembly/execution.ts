@@ -77,7 +77,7 @@ const usageMeter = () => {
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const assemblyEnd = yield* AssemblyEnd.AssemblyEnd
+  const assemblyEnd = yield* AssemblyEnd.make
   const limits = yield* Limits.Limits
   const robots = yield* Robots.Robots
   const turns = yield* Turns.Turns

@@ -39,7 +39,8 @@ interface Given {
  * A random `key` and a random secret. Neither value depends on the `seed`, because otherwise anyone who knows the seed
  * could compute the secret.
  */
-export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
+export const random = Ids.hex.pipe(
+  Effect.flatMap((text) => Effect.all({ key: text, secret: Effect.map(text, (secret) => Redacted.make(secret)) })),
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
@@ -54,7 +55,7 @@ const owner = Statement.first(Schema.Struct({ workspace: Schema.String }))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const ids = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
   const columns = sql.literal("id, key, secret, workspace, scopes, signature_algo, last_used_at")
 
   return {
@@ -77,7 +78,7 @@ const make = Effect.gen(function* () {
      * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
      */
     put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }: Given) {
-      const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, ids)
+      const id = yield* newId
       const created_at = (yield* DateTime.now).epochMilliseconds
       const settings = {
         secret: Redacted.value(secret),

@@ -2,7 +2,6 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -66,14 +65,14 @@ const parse = (token: string) => {
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
   const authKeys = yield* AuthKeys.AuthKeys
   const mac = yield* Mac.Mac
-  const random = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
 
   return {
     mint: Effect.fnUntraced(function* ({ authKey, scopes }: Granted) {
       const now = yield* DateTime.now
       const content = yield* Effect.orDie(
         encodeContent({
-          id: yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random),
+          id: yield* newId,
           authKey: authKey.id,
           scopes,
           expires: Math.floor(now.epochMilliseconds + Duration.toMillis(lifetime))
@@ -111,7 +110,5 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
  */
 export class BearerTokens extends Context.Service<BearerTokens>()("@assembly-effect/emulator/BearerTokens", { make }) {}
 
-export const layer = (
-  lifetime: Duration.Duration
-): Layer.Layer<BearerTokens, never, AuthKeys.AuthKeys | SecureRandom.SecureRandom> =>
+export const layer = (lifetime: Duration.Duration) =>
   Layer.effect(BearerTokens, make(lifetime)).pipe(Layer.provide(NodeCrypto.layerMac))

@@ -1,8 +1,6 @@
 import type * as Bill from "@assembly-effect/schema/Bill"
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -63,7 +61,11 @@ const toBill = (
 /** The month of an instant in UTC. */
 const monthOf = (instant: DateTime.Utc): string => DateTime.formatIso(instant).slice(0, 7)
 
-const make = Effect.gen(function* () {
+/**
+ * The bills of the Workspaces. The bill of a month contains the Assemblies that ended in that month (UTC), so the bill
+ * of a month that is over never changes.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   return {
@@ -82,11 +84,3 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-/**
- * The bills of the Workspaces. The bill of a month contains the Assemblies that ended in that month (UTC), so the bill
- * of a month that is over never changes.
- */
-export class BillStore extends Context.Service<BillStore>()("@assembly-effect/emulator/BillStore", { make }) {}
-
-export const layer = Layer.effect(BillStore, BillStore.make)

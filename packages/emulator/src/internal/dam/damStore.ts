@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
@@ -23,12 +22,11 @@ const cursorKey = Statement.one(Schema.Struct({ key: Schema.String }))
 
 const make = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
-  const random = yield* SecureRandom.SecureRandom
   const turns = yield* Turns.Turns
   const sql = DamStatements.make(client)
   const { key } = yield* cursorKey(client`SELECT key FROM dam_cursors`)
 
-  const newId = Effect.provideService(Ids.identifier, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.identifier
   const idsFor = (folders: ReadonlyArray<string>) => Effect.forEach(folders, () => newId)
 
   /** Runs a change in one transaction. The change gets the current time. */

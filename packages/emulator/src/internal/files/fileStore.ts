@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import * as BlobWriter from "./blobWriter.ts"
 import * as ContentHash from "./contentHash.ts"
@@ -153,7 +152,4 @@ const make = Effect.fnUntraced(function* (folder: string) {
 export class FileStore extends Context.Service<FileStore>()("@assembly-effect/emulator/FileStore", { make }) {}
 
 /** Stores blobs in a folder. A missing folder is created. */
-export const layer = (
-  folder: string
-): Layer.Layer<FileStore, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(FileStore, make(folder)).pipe(Layer.provide(FileHasher.layer))
+export const layer = (folder: string) => Layer.effect(FileStore, make(folder)).pipe(Layer.provide(FileHasher.layer))

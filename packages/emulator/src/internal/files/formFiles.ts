@@ -1,9 +1,6 @@
-import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Multipart from "effect/http/Multipart"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Limits from "../../Limits.ts"
@@ -20,14 +17,14 @@ export class Oversized extends Data.TaggedError("Oversized") {}
 /** A form contains more files than an Assembly may have. */
 export class TooMany extends Data.TaggedError("TooMany") {}
 
-const make = Effect.gen(function* () {
+/** Stores the files of a form that creates an Assembly, as the bytes arrive. */
+export const make = Effect.gen(function* () {
   const store = yield* FileStore.FileStore
   const limits = yield* Limits.Limits
-  const random = yield* SecureRandom.SecureRandom
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const uploads = yield* UploadStore.UploadStore
-  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.hex
 
   const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | undefined) {
     const id = yield* newId
@@ -74,8 +71,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/** Stores the files of a form that creates an Assembly, as the bytes arrive. */
-export class FormFiles extends Context.Service<FormFiles>()("@assembly-effect/emulator/FormFiles", { make }) {}
-
-export const layer = Layer.effect(FormFiles, FormFiles.make)

@@ -94,5 +94,4 @@ export class NotificationClient extends Context.Service<NotificationClient>()(
 ) {}
 
 /** `resolve` is `dns.lookup` by default. */
-export const layer = (resolve: Resolve = lookup): Layer.Layer<NotificationClient> =>
-  Layer.effect(NotificationClient, make(resolve))
+export const layer = (resolve: Resolve = lookup) => Layer.effect(NotificationClient, make(resolve))

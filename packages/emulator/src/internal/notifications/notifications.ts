@@ -3,7 +3,6 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -15,7 +14,6 @@ import * as Queue from "effect/Queue"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as AssemblyStatus from "../assembly/assemblyStatus.ts"
 import * as AssemblyStore from "../assembly/assemblyStore.ts"
@@ -120,7 +118,6 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const authKeys = yield* AuthKeys.AuthKeys
   const mac = yield* Mac.Mac
   const client = yield* NotificationClient.NotificationClient
-  const random = yield* SecureRandom.SecureRandom
   const sent = yield* NotificationStore.NotificationStore
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const limits = yield* Limits.Limits
@@ -167,7 +164,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
       })
     )
 
-  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.hex
 
   const schedule = Effect.fnUntraced(function* (due: Omit<NotificationStore.Due, "id">, after: Duration.Duration) {
     const id = yield* newId
@@ -251,15 +248,5 @@ export class Notifications extends Context.Service<Notifications>()("@assembly-e
   make
 }) {}
 
-export const layer = (
-  options: Options
-): Layer.Layer<
-  Notifications,
-  StorageFailed,
-  | AssemblyStatus.AssemblyStatus
-  | AssemblyStore.AssemblyStore
-  | AuthKeys.AuthKeys
-  | NotificationStore.NotificationStore
-  | NotificationClient.NotificationClient
-  | SecureRandom.SecureRandom
-> => Layer.effect(Notifications, make(options)).pipe(Layer.provide(NodeCrypto.layerMac))
+export const layer = (options: Options) =>
+  Layer.effect(Notifications, make(options)).pipe(Layer.provide(NodeCrypto.layerMac))

@@ -16,12 +16,10 @@ export interface Filter {
 }
 
 const Region = Schema.Struct({ region: Schema.String, count: Schema.Int })
-const Count = Schema.Struct({ count: Schema.Int })
 const Moment = Schema.Struct({ at: Schema.Int, count: Schema.Int })
 type Moment = typeof Moment.Type
 
 const regions = Statement.all(Region)
-const counted = Statement.one(Count)
 const moments = Statement.all(Moment)
 
 /**
@@ -103,7 +101,7 @@ const make = Effect.gen(function* () {
       const since = filter.since.epochMilliseconds
       // Only times before now count, so an Assembly that starts or ends during the reading does not change the result.
       const until = (yield* DateTime.now).epochMilliseconds
-      const { count } = yield* turns.take(counted(select.before(since)))
+      const count = yield* turns.take(Statement.count(select.before(since)))
       const use = SlotUse.counter({ since, until, bucketLength }, count)
       let from = since
       while (from < until) {

@@ -1,10 +1,10 @@
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Struct from "effect/Struct"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
@@ -68,19 +68,7 @@ const statements = (sql: SqlClient.SqlClient, { region, since, templateId, works
   }
 }
 
-const nothing: Omit<Row, "bucket"> = {
-  assemblies: 0,
-  completed: 0,
-  failed: 0,
-  canceled: 0,
-  aborted: 0,
-  input_files: 0,
-  input_bytes: 0,
-  output_files: 0,
-  output_bytes: 0,
-  upload_millis: 0,
-  execution_millis: 0
-}
+const nothing = Record.map(Struct.omit(Row.fields, ["bucket"]), () => 0)
 
 const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / of)
 
@@ -148,7 +136,8 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
   return [...byError].map(([error, assemblies]) => ({ error, num_erroneous_assemblies: assemblies }))
 }
 
-const make = Effect.gen(function* () {
+/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
 
@@ -178,10 +167,3 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
-export class StatisticsStore extends Context.Service<StatisticsStore>()("@assembly-effect/emulator/StatisticsStore", {
-  make
-}) {}
-
-export const layer = Layer.effect(StatisticsStore, StatisticsStore.make)

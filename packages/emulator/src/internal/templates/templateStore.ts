@@ -41,11 +41,7 @@ export const defaults: Omit<Settings, "name" | "content"> = {
 }
 
 /** The refusal of an unknown Template. The specification does not define the error code. */
-export const notFound = new Refusal.Refusal({
-  code: "TEMPLATE_NOT_FOUND",
-  status: 404,
-  message: "There is no such Template in this Workspace."
-})
+export const notFound = Refusal.refuse("TEMPLATE_NOT_FOUND", 404, "There is no such Template in this Workspace.")
 
 /** Why a Template cannot be stored. */
 export type Problem = "NotFound" | "NameTaken"
@@ -91,7 +87,6 @@ export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listi
 const all = Statement.all(Listed)
 const first = Statement.first(Row)
 const one = Statement.one(Row)
-const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -152,10 +147,7 @@ const make = Effect.gen(function* () {
     list: (workspace: string, listing: Listing) =>
       Effect.all({
         rows: all(page(sql, workspace, listing)),
-        count: Effect.map(
-          counted(sql`SELECT count(*) AS count ${listed(sql, workspace, listing)}`),
-          ({ count }) => count
-        )
+        count: Statement.count(sql`SELECT count(*) AS count ${listed(sql, workspace, listing)}`)
       }).pipe(sql.withTransaction, Statement.stored, turns.take)
   }
 })

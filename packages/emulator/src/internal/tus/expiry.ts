@@ -4,7 +4,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as FileStore from "../files/fileStore.ts"
 import * as UploadStore from "../files/uploadStore.ts"
 import * as UploadLocks from "./uploadLocks.ts"
@@ -55,7 +54,4 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
  */
 export class Expiry extends Context.Service<Expiry>()("@assembly-effect/emulator/tus/Expiry", { make }) {}
 
-export const layer = (
-  lifetime: Duration.Duration
-): Layer.Layer<Expiry, StorageFailed, FileStore.FileStore | UploadLocks.UploadLocks | UploadStore.UploadStore> =>
-  Layer.effect(Expiry, make(lifetime))
+export const layer = (lifetime: Duration.Duration) => Layer.effect(Expiry, make(lifetime))

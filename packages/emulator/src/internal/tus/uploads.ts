@@ -1,11 +1,8 @@
 import type * as TusUpload from "@assembly-effect/schema/TusUpload"
-import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as FiberSet from "effect/FiberSet"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
@@ -90,7 +87,8 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
 const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   Stream.runForEach(bytes, (chunk) => (chunk.length === 0 ? Effect.void : Effect.fail(TusRefusal.sizeExceeded)))
 
-const make = Effect.gen(function* () {
+/** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
+export const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const execution = yield* Execution.Execution
   const expiry = yield* Expiry.Expiry
@@ -98,11 +96,10 @@ const make = Effect.gen(function* () {
   const limits = yield* Limits.Limits
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
-  const random = yield* SecureRandom.SecureRandom
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const uploads = yield* UploadStore.UploadStore
-  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.hex
   const settling = yield* FiberMap.make<string, void, StorageFailed>()
   const retrying = yield* FiberMap.make<string>()
   const concatenating = yield* FiberSet.make<Upload, TusRefusal.TusRefusal | StorageFailed>()
@@ -319,8 +316,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
-export class Uploads extends Context.Service<Uploads>()("@assembly-effect/emulator/tus/Uploads", { make }) {}
-
-export const layer = Layer.effect(Uploads, Uploads.make)
