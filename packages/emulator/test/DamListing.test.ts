@@ -12,7 +12,8 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as DamStore from "../src/internal/dam/damStore.ts"
-import { layerStore, put, raw, storeAll, storeOne } from "./assets.ts"
+import { layerStore, put, storeAll, storeOne } from "./assets.ts"
+import { call } from "./signedCalls.ts"
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import { json, layer as layerEmulator } from "./support.ts"
 
@@ -260,7 +261,7 @@ layer(layerEmulator(), { excludeTestServices: true })("The list over HTTP", (it)
         "_".repeat(10_000)
       ]
       for (const prefix of prefixes) {
-        const answer = yield* raw("GET", "/dam/assets", { prefix: prefix.slice(0, 5000) })
+        const answer = yield* call("GET", "/dam/assets", { prefix: prefix.slice(0, 5000) })
         assert.deepInclude(json(answer), { ok: "DAM_ASSETS_LISTED", assets: [], next_cursor: null }, prefix)
       }
       assert.strictEqual((yield* Dam.list({ prefix: "__proto__" })).assets.length, 1)
@@ -349,9 +350,9 @@ layer(layerEmulator(), { excludeTestServices: true })("A cursor", (it) => {
         "\u0000",
         "\ud800"
       ]
-      for (const one of broken) refused(yield* raw("GET", "/dam/assets", { prefix: "cursor/", cursor: one }))
+      for (const one of broken) refused(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: one }))
       for (const other of ["", 5, null, {}, []]) {
-        const answer = json(yield* raw("GET", "/dam/assets", { prefix: "cursor/", cursor: other }))
+        const answer = json(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: other }))
         assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
         assert.match(String(answer["message"]), /^cursor: /)
       }
