@@ -39,7 +39,7 @@ const printCounts = ({ counts }: Outcome) => {
   for (const [route, outcomes] of counts) {
     const sorted = [...outcomes].toSorted(([left], [right]) => left.localeCompare(right))
     const sum = sorted.reduce((all, [, one]) => all + one, 0)
-    console.log(`${String(sum).padStart(8)}  ${route.padEnd(24)}${sorted.map((pair) => pair.join(" × ")).join(", ")}`)
+    console.log(`${String(sum).padStart(8)}  ${route.padEnd(28)}${sorted.map((pair) => pair.join(" × ")).join(", ")}`)
   }
 }
 

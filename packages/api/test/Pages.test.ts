@@ -16,7 +16,7 @@ const collectGarbage: () => void = runInNewContext("gc")
 
 const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
 
-const idOf = (index: number) => `assembly-${index}`
+const idOf = (index: number) => `${index < 0 ? "f" : "0"}${String(Math.abs(index)).padStart(31, "0")}`
 
 /** A list of Assemblies, newest first. The initial ones count down to 0; later ones get negative numbers. */
 const listOf = (total: number) => {

@@ -193,8 +193,7 @@ describe("a falsified property", () => {
   it.effect("is shrunk to one broken rule, and tells its name, its code and how to replay it", () =>
     Effect.gen(function* () {
       const { invalid } = Testing.of(Dam.Move)
-      const isNull = ({ input }: Testing.Invalid<Testing.Wire<typeof Dam.Move>>) =>
-        !("filename" in input.params) || input.params.filename !== ""
+      const isNull = ({ input }: Testing.Invalid<Testing.Wire<typeof Dam.Move>>) => Object(input.params).filename !== ""
       const result = yield* Arbitrary.checkEffect(invalid.wire, isNull, { seed: 1, runs: 1000 })
       const told = Arbitrary.formatCheckFailure(result) ?? assert.fail("not falsified")
       assert.match(told, /"rule": "params.filename is 1 to 255 characters"/)

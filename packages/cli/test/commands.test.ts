@@ -160,7 +160,7 @@ describe("assembly stats of something unknown", () => {
     Effect.gen(function* () {
       yield* atNewYear
       const regions = ["us-east-1", null, "eu-west-1", "us-east-1"]
-      const items = regions.map((region) => ({ id: "a", created: "2026/01/01 10:00:00 GMT", region }))
+      const items = regions.map((region) => ({ id: "a".repeat(32), created: "2026/01/01 10:00:00 GMT", region }))
       const service = Service.makeOf({ "Assemblies.statistics": nothing, "Assemblies.list": items })
       yield* Service.run(stats, ["--region", "mars", "--since", "24h"]).pipe(Effect.provide(service.layer))
       expect(yield* said).toBe(

@@ -1,5 +1,6 @@
 import * as List from "../src/commands/list.ts"
 import * as Table from "../src/internal/table.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import { describe, expect, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -10,7 +11,7 @@ import { columns, text } from "./support/texts.ts"
 import * as Text from "../src/internal/text.ts"
 
 const now = DateTime.makeUnsafe("2026-01-04T10:00:00Z")
-const entry = { id: "a".repeat(32), created: "2026/01/01 10:00:00 GMT" }
+const entry = { id: Assembly.AssemblyId.make("a".repeat(32)), created: "2026/01/01 10:00:00 GMT" }
 
 const list: ReadonlyArray<AssemblyList.Entry> = [
   { ...entry, ok: "ASSEMBLY_COMPLETED", bytes_received: 3 * 1024 ** 2, execution_duration: 65, files: "a.mp4, b.mp4" },

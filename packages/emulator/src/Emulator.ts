@@ -20,11 +20,9 @@ import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
 import * as AccountQuota from "./internal/assembly/accountQuota.ts"
 import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
-import * as AssemblyListing from "./internal/assembly/assemblyListing.ts"
 import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
 import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
-import * as AuthKeyRecords from "./internal/auth/authKeyRecords.ts"
 import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
 import * as AuthKeys from "./internal/auth/authKeys.ts"
 import * as Cancellation from "./internal/assembly/cancellation.ts"
@@ -34,15 +32,12 @@ import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
 import * as DamStore from "./internal/dam/damStore.ts"
 import * as BillRoutes from "./internal/billing/billRoutes.ts"
-import * as BillStore from "./internal/billing/billStore.ts"
 import * as BearerTokens from "./internal/auth/bearerTokens.ts"
 import * as Database from "./internal/data/database.ts"
 import * as StorageFailure from "./internal/data/storageFailure.ts"
-import * as AssemblyEnd from "./internal/assembly/assemblyEnd.ts"
 import * as Execution from "./internal/assembly/execution.ts"
 import * as FaultQueue from "./internal/http/faultQueue.ts"
 import * as FileStore from "./internal/files/fileStore.ts"
-import * as FormFiles from "./internal/files/formFiles.ts"
 import * as UpdateRoutes from "./internal/assembly/updateRoutes.ts"
 import * as Middleware from "./internal/http/middleware.ts"
 import * as NotificationRoutes from "./internal/notifications/notificationRoutes.ts"
@@ -56,7 +51,6 @@ import * as Server from "./internal/http/server.ts"
 import * as ResultRoutes from "./internal/files/resultRoutes.ts"
 import * as SlotStore from "./internal/queues/slotStore.ts"
 import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
-import * as StatisticsStore from "./internal/statistics/statisticsStore.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
 import * as TemplateStore from "./internal/templates/templateStore.ts"
 import * as CredentialRoutes from "./internal/templateCredentials/credentialRoutes.ts"
@@ -65,7 +59,6 @@ import * as TokenRoutes from "./internal/auth/tokenRoutes.ts"
 import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
 import * as UploadLocks from "./internal/tus/uploadLocks.ts"
-import * as Uploads from "./internal/tus/uploads.ts"
 import * as UploadStore from "./internal/files/uploadStore.ts"
 import * as Turns from "./internal/http/turns.ts"
 import * as Updates from "./internal/assembly/updates.ts"
@@ -249,15 +242,11 @@ const routes = (onRequest: Options["onRequest"], quotas: Quotas.Values | undefin
   )
 
 const stores = Layer.mergeAll(
-  AssemblyListing.layer,
   AssemblyStore.layer,
-  AuthKeyRecords.layer,
   AuthKeys.layer,
-  BillStore.layer,
   DamStore.layer,
   NotificationStore.layer,
   SlotStore.layer,
-  StatisticsStore.layer,
   TemplateStore.layer,
   CredentialStore.layer,
   UploadStore.layer,
@@ -269,12 +258,11 @@ const services = (
   { allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings,
   quotas: Quotas.Values | undefined
 ) =>
-  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer).pipe(
+  Layer.merge(Authentication.layer, Creation.layer).pipe(
     Layer.provideMerge(Layer.merge(Cancellation.layer, AccountQuota.layer(quotas))),
     Layer.provideMerge(Expiry.layer(uploadLifetime)),
     Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
-    Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
-    Layer.provideMerge(AssemblyEnd.layer),
+    Layer.provideMerge(Execution.layer),
     Layer.provideMerge(Notifications.layer({ firstPause: notificationPause, allowPrivate: allowPrivateNotifications })),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -24,20 +24,8 @@ import { inspect } from "node:util"
 import * as Store from "../src/internal/auth/authKeys.ts"
 import * as AuthKeyRecords from "../src/internal/auth/authKeyRecords.ts"
 import * as Database from "../src/internal/data/database.ts"
-import {
-  accepted,
-  as,
-  ask,
-  call,
-  createKey,
-  given,
-  list,
-  listWithToken,
-  recordOf,
-  refused,
-  signedFields,
-  tokenOf
-} from "./keys.ts"
+import { accepted, as, ask, call, createKey, given, list, listWithToken, recordOf, refused, tokenOf } from "./keys.ts"
+import { signedFields } from "./signedCalls.ts"
 import { receiver } from "./notified.ts"
 import { hmac, json, layer as layerEmulator } from "./support.ts"
 
@@ -158,7 +146,7 @@ it.live("a request that is still arriving when its Auth Key is deleted is refuse
   Effect.gen(function* () {
     const { localUrl } = yield* Emulator.Emulator
     const { id, pair } = yield* createKey(admin, { scope: ["assemblies:write"] })
-    const body = new URLSearchParams(signedFields(pair)).toString()
+    const body = new URLSearchParams(yield* signedFields({}, pair)).toString()
     const sent = Http.request(`${localUrl}/assemblies`, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded", "content-length": body.length }
@@ -257,7 +245,7 @@ const records = Effect.gen(function* () {
   }
   const [first, second] = yield* Effect.all([authKeys.find("first"), authKeys.find("second")])
   assert(Option.isSome(first) && Option.isSome(second))
-  return { store: yield* AuthKeyRecords.AuthKeyRecords, first: first.value, second: second.value }
+  return { store: yield* AuthKeyRecords.make, first: first.value, second: second.value }
 })
 
 it.effect("an Auth Key that is deleted after it was authenticated changes nothing any more", () =>
@@ -294,10 +282,7 @@ it.effect("an Auth Key that lost a scope after it was authenticated no longer gi
 )
 
 function testStore() {
-  return Layer.mergeAll(AuthKeyRecords.layer, Store.layer).pipe(
-    Layer.provide(Database.layer(":memory:")),
-    Layer.provide(SecureRandom.layerWebCrypto)
-  )
+  return Store.layer.pipe(Layer.provideMerge(Layer.merge(Database.layer(":memory:"), SecureRandom.layerWebCrypto)))
 }
 
 const noon = DateTime.makeUnsafe("2026-11-22T12:00:00Z")

@@ -20,10 +20,7 @@ import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./suppor
 
 const month = Bill.Month.make
 
-const stores = Layer.mergeAll(AssemblyStore.layer, BillStore.layer).pipe(
-  Layer.provideMerge(Turns.layer),
-  Layer.provideMerge(Database.layer(":memory:"))
-)
+const stores = AssemblyStore.layer.pipe(Layer.provideMerge(Turns.layer), Layer.provideMerge(Database.layer(":memory:")))
 
 let ids = 0
 
@@ -64,7 +61,7 @@ const end = Effect.fnUntraced(function* (
 })
 
 const find = (workspace: string, of: string) =>
-  BillStore.BillStore.use((bills) => bills.find(workspace, month(of))).pipe(Effect.map(Option.getOrUndefined))
+  Effect.flatMap(BillStore.make, (bills) => bills.find(workspace, month(of))).pipe(Effect.map(Option.getOrUndefined))
 
 const months = ["2026-01", "2026-02", "2026-03"] as const
 

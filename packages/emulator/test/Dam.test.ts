@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
@@ -11,33 +10,16 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { raw, storeAll, storeOne } from "./assets.ts"
-import { hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { nobody, storeAll, storeOne } from "./assets.ts"
+import { call } from "./signedCalls.ts"
+import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const filename = Schema.decodeSync(DamAsset.Filename)
-const nobody = "AAAAAAAAAAAAAAAAAAAAAA"
-
-/** Stores a file and returns the id of its asset. */
-const store = Effect.fnUntraced(function* (path: string) {
-  const status = yield* uploadOne({ steps: storeAt(path) }, new TextEncoder().encode(path))
-  return Schema.decodeUnknownSync(Identifier.AssetId)(status.results?.["stored"]?.[0]?.asset_id)
-})
-
-let nonce = 0
-
-/** Sends params that the client of `@assembly-effect/api` would refuse. */
-const move = Effect.fnUntraced(function* (assetId: string, params: object) {
-  const { credentials } = yield* Emulator.Emulator
-  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-  const body = JSON.stringify({ auth, nonce: nonce++, ...params })
-  const form = { params: body, signature: hmac(body, credentials.secret) }
-  return yield* send(HttpClientRequest.patch(`/dam/assets/${assetId}`).pipe(HttpClientRequest.bodyUrlParams(form)))
-})
 
 layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) => {
   it.effect("renames it where it is (spec R-15, T-3, O-20)", () =>
     Effect.gen(function* () {
-      const assetId = yield* store("reports/2026/old.txt")
+      const assetId = yield* storeOne("reports/2026/old.txt")
       const moved = yield* Dam.move(assetId, { filename: filename("e\u0301té.txt") })
       assert.deepInclude(moved, {
         asset_id: assetId,
@@ -52,8 +34,8 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
 
   it.effect("moves it to a folder, to the root, or keeps its folder (spec T-4, O-31)", () =>
     Effect.gen(function* () {
-      const there = yield* Dam.move(yield* store("target/there.txt"), { filename: filename("there.txt") })
-      const assetId = yield* store("source/file.txt")
+      const there = yield* Dam.move(yield* storeOne("target/there.txt"), { filename: filename("there.txt") })
+      const assetId = yield* storeOne("source/file.txt")
 
       const toFolder = yield* Dam.move(assetId, { destinationFolderId: there.folder_id })
       assert.deepInclude(toFolder, { path: "target/file.txt", folder_id: there.folder_id })
@@ -70,7 +52,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
 
   it.effect("answers 404 for an asset or a folder that is not there (spec O-22, E-13)", () =>
     Effect.gen(function* () {
-      const assetId = yield* store("lost.txt")
+      const assetId = yield* storeOne("lost.txt")
       const noAsset = yield* Effect.flip(Dam.move(Identifier.AssetId.make(nobody), { destinationFolderId: null }))
       const folder = Identifier.FolderId.make(nobody)
       const noFolder = yield* Effect.flip(Dam.move(assetId, { destinationFolderId: folder }))
@@ -81,9 +63,9 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
 
   it.effect("answers 409 for a name that is taken (spec E-14)", () =>
     Effect.gen(function* () {
-      const assetId = yield* store("taken/a.txt")
-      yield* store("taken/b.txt")
-      yield* store("taken/folder/c.txt")
+      const assetId = yield* storeOne("taken/a.txt")
+      yield* storeOne("taken/b.txt")
+      yield* storeOne("taken/folder/c.txt")
       for (const name of ["b.txt", "folder"]) {
         const conflict = yield* Effect.flip(Dam.move(assetId, { filename: filename(name) }))
         assert.deepInclude(conflict, { _tag: "DamMutationConflict", status: 409 })
@@ -92,39 +74,16 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
     })
   )
 
-  it.effect("answers 400 for the rest (spec E-12)", () =>
-    Effect.gen(function* () {
-      const assetId = yield* store("rules.txt")
-      const broken: ReadonlyArray<object> = [
-        {},
-        { filename: "" },
-        { filename: "a/b" },
-        { filename: ".." },
-        { filename: "x".repeat(256) },
-        { filename: "\ud800" },
-        { filename: "a", more: true },
-        { filename: null },
-        { destination_folder_id: "short" },
-        { destination_folder_id: `${"A".repeat(21)}B` }
-      ]
-      for (const params of broken) {
-        const answer = yield* move(assetId, params)
-        assert.deepInclude(json(answer), { error: "DAM_INVALID_REQUEST", http_code: 400 }, JSON.stringify(params))
-      }
-      assert.deepInclude(json(yield* move("no-identifier", { filename: "a" })), { error: "DAM_INVALID_REQUEST" })
-    })
-  )
-
   it.effect("limits the path to 512 code points and 1024 bytes (spec O-32)", () =>
     Effect.gen(function* () {
       // The path of the folder has 253 + 1 + 200 code points. A filename of 57 makes 512 with the separator.
-      const assetId = yield* store(`${"d".repeat(253)}/${"e".repeat(200)}/x`)
+      const assetId = yield* storeOne(`${"d".repeat(253)}/${"e".repeat(200)}/x`)
       const within = yield* Dam.move(assetId, { filename: filename("f".repeat(57)) })
       assert.strictEqual([...within.path].length, 512)
       const long = yield* Effect.flip(Dam.move(assetId, { filename: filename("f".repeat(58)) }))
       assert.deepInclude(long, { _tag: "DamInvalidRequest", status: 400 })
 
-      const wide = yield* store(`${"\u{1f600}".repeat(200)}/x`)
+      const wide = yield* storeOne(`${"\u{1f600}".repeat(200)}/x`)
       const bytes = yield* Effect.flip(Dam.move(wide, { filename: filename("\u{1f600}".repeat(56)) }))
       assert.deepInclude(bytes, { _tag: "DamInvalidRequest", status: 400 })
       assert.strictEqual((yield* Dam.move(wide, { filename: filename("\u{1f600}".repeat(55)) })).asset_id, wide)
@@ -135,7 +94,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
 layer(layerEmulator(), { excludeTestServices: true })("Getting an asset", (it) => {
   it.effect("tells where it is and what it has", () =>
     Effect.gen(function* () {
-      const assetId = yield* store("get/one.txt")
+      const [assetId = assert.fail()] = yield* storeAll("get", ["one.txt"])
       const { asset, ok } = yield* Dam.get(assetId)
       assert.strictEqual(ok, "DAM_ASSET_FOUND")
       assert.deepInclude(asset, {
@@ -143,7 +102,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Getting an asset", (it) =
         workspace: "emulator",
         path: "get/one.txt",
         mime: "text/plain",
-        size: 11
+        size: 7
       })
       const [listed] = (yield* Dam.list({ prefix: "get/" })).assets
       assert.deepStrictEqual(listed, asset)
@@ -152,7 +111,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Getting an asset", (it) =
 
   it.effect("finds each of its versions, never another one", () =>
     Effect.gen(function* () {
-      const assetId = yield* store("versions/file.txt")
+      const assetId = yield* storeOne("versions/file.txt")
       const first = (yield* Dam.get(assetId)).asset
       assert.strictEqual(yield* storeOne("versions/file.txt"), assetId)
       const second = (yield* Dam.get(assetId)).asset
@@ -162,7 +121,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Getting an asset", (it) =
         const { asset } = yield* Dam.get(assetId, { versionId: version.version_id })
         assert.deepStrictEqual(asset, { ...version, path: "versions/moved.txt" })
       }
-      const other = (yield* Dam.get(yield* store("versions/other.txt"))).asset
+      const other = (yield* Dam.get(yield* storeOne("versions/other.txt"))).asset
       for (const versionId of [other.version_id, Identifier.VersionId.make(nobody)]) {
         const error = yield* Effect.flip(Dam.get(assetId, { versionId }))
         assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
@@ -175,23 +134,12 @@ layer(layerEmulator(), { excludeTestServices: true })("Getting an asset", (it) =
     Effect.gen(function* () {
       const error = yield* Effect.flip(Dam.get(Identifier.AssetId.make(nobody)))
       assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
-      const assetId = yield* store("get/ids.txt")
       for (const path of ["short", `${"A".repeat(21)}B`, "__proto__", "..%2F..%2Fa", "%00", "A".repeat(99)]) {
         for (const method of ["GET", "DELETE"] as const) {
-          const answer = json(yield* raw(method, `/dam/assets/${path}`, {}))
+          const answer = json(yield* call(method, `/dam/assets/${path}`, {}))
           assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 }, `${method} ${path}`)
           assert.match(String(answer["message"]), /^assetId: /)
         }
-      }
-      for (const version_id of ["", "short", 5, null, [], nobody.toLowerCase()]) {
-        const answer = json(yield* raw("GET", `/dam/assets/${assetId}`, { version_id }))
-        assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
-        assert.match(String(answer["message"]), /^version_id: /)
-      }
-      for (const limit of [0, 501, -1, 1.5, "5", null, 1e300]) {
-        const answer = json(yield* raw("GET", "/dam/assets", { limit }))
-        assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
-        assert.match(String(answer["message"]), /^limit: /)
       }
     })
   )
@@ -275,7 +223,7 @@ layer(layerEmulator(), { excludeTestServices: true })("An operation of the DAM",
   it.effect("is refused with a general error", () =>
     Effect.gen(function* () {
       const params = { prefix: "x".repeat(2 ** 20) }
-      const answer = yield* raw("POST", "/dam/entries/move", params)
+      const answer = yield* call("POST", "/dam/entries/move", params)
       assert.deepInclude(json(answer), { error: "SERVER_413", http_code: 413 })
       const error = yield* Faults.Faults.use(({ inject }) =>
         inject(Faults.Fault.Refuse({ path: "/dam/assets/bulk/delete", status: 503 }))

@@ -12,8 +12,9 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as DamStore from "../src/internal/dam/damStore.ts"
-import { layerStore, put, raw, storeAll, storeOne } from "./assets.ts"
-import { type SeededRandom, make as seeded } from "./fuzz/SeededRandom.ts"
+import { layerStore, put, storeAll, storeOne } from "./assets.ts"
+import { call } from "./signedCalls.ts"
+import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import { json, layer as layerEmulator } from "./support.ts"
 
 /** The number of random walks. The environment variable `WALKS` changes the number. */
@@ -26,41 +27,40 @@ const folders = ["", "a", "b", "a/c", "ab", "a/c/d"]
 const joined = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`)
 
 /** Makes a random change of the assets. A refused change has no effect. */
-const act = Effect.fnUntraced(function* (workspace: string, model: Model, chance: SeededRandom) {
+const act = Effect.fnUntraced(function* (workspace: string, model: Model, draw: Draw) {
   const dam = yield* DamStore.DamStore
   const known = [...model.keys()]
-  const some = () => [...new Set(Array.from({ length: 1 + chance.int(3) }, () => chance.one(known)))]
-  const name = `f${chance.int(40)}`
-  const action =
-    known.length < 30 ? "store" : chance.one(["store", "rename", "moveMany", "moveEntry", "delete"] as const)
+  const some = () => [...new Set(Array.from({ length: 1 + draw.below(3) }, () => draw.of(known)))]
+  const name = `f${draw.below(40)}`
+  const action = known.length < 30 ? "store" : draw.of(["store", "rename", "moveMany", "moveEntry", "delete"] as const)
   switch (action) {
     case "store": {
-      const path = joined(chance.one(folders), name)
+      const path = joined(draw.of(folders), name)
       const stored = yield* Effect.option(put(path, { workspace }))
       if (stored._tag === "Some") model.set(stored.value.id, path)
       return
     }
     case "rename":
       return yield* Effect.ignore(
-        dam.move({ workspace, assetId: chance.one(known), filename: name, destinationFolderId: undefined })
+        dam.move({ workspace, assetId: draw.of(known), filename: name, destinationFolderId: undefined })
       )
     case "moveMany": {
       const there = yield* dam.move({
         workspace,
-        assetId: chance.one(known),
+        assetId: draw.of(known),
         filename: undefined,
         destinationFolderId: undefined
       })
       return yield* Effect.ignore(
-        dam.moveMany({ workspace, assetIds: some(), destinationFolderId: chance.once(3) ? null : there.folderId })
+        dam.moveMany({ workspace, assetIds: some(), destinationFolderId: draw.chance(0.3) ? null : there.folderId })
       )
     }
     case "moveEntry":
       return yield* Effect.ignore(
         dam.moveEntry({
           workspace,
-          source: chance.once(2) ? chance.one(["a", "b", "ab", "a/c", "a/c/d"]) : (model.get(chance.one(known)) ?? ""),
-          destination: joined(chance.one(folders), chance.one([name, "a", "c", "b"]))
+          source: draw.chance(0.5) ? draw.of(["a", "b", "ab", "a/c", "a/c/d"]) : (model.get(draw.of(known)) ?? ""),
+          destination: joined(draw.of(folders), draw.of([name, "a", "c", "b"]))
         })
       )
     case "delete": {
@@ -85,19 +85,19 @@ describe("A walk through the list", () => {
       let moved = 0
       const dam = yield* DamStore.DamStore
       for (let walk = 0; walk < walks; walk++) {
-        const chance = seeded(`walk ${walk}`)
+        const draw = new Draw(`walk ${walk}`)
         const workspace = `walk ${walk}`
         const model: Model = new Map()
-        for (let count = 0; count < 40; count++) yield* act(workspace, model, chance)
+        for (let count = 0; count < 40; count++) yield* act(workspace, model, draw)
         yield* refresh(workspace, model)
-        const prefix = chance.one(["", "a", "a/", "/a/c", "b/f", "ab/"])
+        const prefix = draw.of(["", "a", "a/", "/a/c", "b/f", "ab/"])
         const matches = (path: string | undefined) => path?.startsWith(prefix.replace(/^\//, "")) === true
         const before = new Map(model)
         let always = new Set([...model.keys()].filter((id) => matches(model.get(id))))
         const seen: Array<Identifier.AssetId> = []
         let cursor: string | null | undefined
         while (cursor !== null) {
-          const limit = 1 + chance.int(6)
+          const limit = 1 + draw.below(6)
           const page = yield* dam.list({ workspace, prefix, cursor, limit })
           pages++
           assert.isAtMost(page.assets.length, limit, `walk ${walk}`)
@@ -107,7 +107,7 @@ describe("A walk through the list", () => {
             seen.push(id)
           }
           cursor = page.nextCursor
-          for (let count = chance.int(5); count > 0; count--) yield* act(workspace, model, chance)
+          for (let count = draw.below(5); count > 0; count--) yield* act(workspace, model, draw)
           yield* refresh(workspace, model)
           always = new Set([...always].filter((id) => matches(model.get(id))))
         }
@@ -261,7 +261,7 @@ layer(layerEmulator(), { excludeTestServices: true })("The list over HTTP", (it)
         "_".repeat(10_000)
       ]
       for (const prefix of prefixes) {
-        const answer = yield* raw("GET", "/dam/assets", { prefix: prefix.slice(0, 5000) })
+        const answer = yield* call("GET", "/dam/assets", { prefix: prefix.slice(0, 5000) })
         assert.deepInclude(json(answer), { ok: "DAM_ASSETS_LISTED", assets: [], next_cursor: null }, prefix)
       }
       assert.strictEqual((yield* Dam.list({ prefix: "__proto__" })).assets.length, 1)
@@ -350,9 +350,9 @@ layer(layerEmulator(), { excludeTestServices: true })("A cursor", (it) => {
         "\u0000",
         "\ud800"
       ]
-      for (const one of broken) refused(yield* raw("GET", "/dam/assets", { prefix: "cursor/", cursor: one }))
+      for (const one of broken) refused(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: one }))
       for (const other of ["", 5, null, {}, []]) {
-        const answer = json(yield* raw("GET", "/dam/assets", { prefix: "cursor/", cursor: other }))
+        const answer = json(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: other }))
         assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
         assert.match(String(answer["message"]), /^cursor: /)
       }

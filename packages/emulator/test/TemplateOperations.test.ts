@@ -50,45 +50,19 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
   )
 
   it.effect.each<readonly [string, object, string]>([
-    ["no name", { template: {} }, "name: Missing key"],
-    ["a name that no path can have", { name: "..", template: {} }, "name: Expected an id other than . and .."],
-    ["a long name", { name: "n".repeat(256), template: {} }, "name: Expected 1 to 255 characters"],
-    ["no content", { name: "new" }, "template: Missing key"],
     ["a broken text", { name: "new", template: "{" }, "template: Expected an object or JSON text"],
-    [
-      "a flag that is none",
-      { name: "new", template: {}, require_signature_auth: 2 },
-      "require_signature_auth: Expected 0 | 1"
-    ],
-    [
-      "a Step that uses no Step",
-      { name: "new", template: { steps: { a: { robot: "/file/hash", use: ["none"] } } } },
-      "template.steps.a.use.0: Expected the name of a Step"
-    ],
-    [
-      "Steps in a circle",
-      { name: "new", template: { steps: { a: { robot: "/file/hash", use: "a" } } } },
-      "template.steps.a.use: Expected Steps that do not use this Step, directly or through others"
-    ],
     [
       "a text with :original",
       { name: "new", template: '{"steps":{":original":{"robot":"/file/hash"}}}' },
       "template.steps.:original.robot: Expected /upload/handle, because the name :original is reserved for the uploads"
-    ],
-    [
-      "a wrong option",
-      { name: "new", template: { steps: { a: { robot: "/emulator/wait" } } } },
-      "template.steps.a.seconds: Expected a number of at least 0"
     ]
   ])("with %s are neither created nor changed", ([, params, message]) =>
     Effect.gen(function* () {
       const { id } = yield* Templates.create({ name: "kept", template: { steps } })
       const created = yield* call("POST", "/templates", params)
       assert.deepInclude(created.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-      if (!message.endsWith("Missing key")) {
-        const changed = yield* call("PUT", `/templates/${id}`, params)
-        assert.deepInclude(changed.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-      }
+      const changed = yield* call("PUT", `/templates/${id}`, params)
+      assert.deepInclude(changed.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
       const { items } = yield* Templates.list()
       assert.deepStrictEqual(
         items.map(({ content, name }) => [name, content?.steps]),

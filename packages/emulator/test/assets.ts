@@ -1,17 +1,15 @@
 /** Assets for the tests of the DAM, over HTTP and in the store itself. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import { assert } from "@effect/vitest"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import { signedForm } from "./notified.ts"
-import { hmac, json, send, storeAt } from "./support.ts"
+import { json, storeAt } from "./support.ts"
 
 /** An identifier that no asset, version or folder has. */
 export const nobody = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -33,30 +31,6 @@ export const storeOne = Effect.fnUntraced(function* (path: string) {
   assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
   const [stored] = decodeIds(Object(results)["stored"])
   return stored?.asset_id ?? assert.fail("nothing is stored")
-})
-
-let nonce = 0
-
-const signed = Effect.fnUntraced(function* (params: object) {
-  const { credentials } = yield* Emulator.Emulator
-  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-  const text = JSON.stringify({ auth, nonce: nonce++, ...params })
-  return { params: text, signature: hmac(text, credentials.secret) }
-})
-
-/** Sends params that the client of `@assembly-effect/api` would refuse. */
-export const raw = Effect.fnUntraced(function* (
-  method: "GET" | "POST" | "PATCH" | "DELETE",
-  path: string,
-  params: object
-) {
-  const fields = yield* signed(params)
-  const request = HttpClientRequest.make(method)(path)
-  return yield* send(
-    method === "GET"
-      ? HttpClientRequest.setUrlParams(request, fields)
-      : HttpClientRequest.bodyUrlParams(request, fields)
-  )
 })
 
 /** The store of the DAM over a database. */

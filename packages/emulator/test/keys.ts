@@ -9,10 +9,12 @@ import * as Effect from "effect/Effect"
 import type { HttpMethod } from "effect/http/HttpMethod"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
-import { hmac, json, send } from "./support.ts"
+import * as SignedCalls from "./signedCalls.ts"
+import { json, send } from "./support.ts"
 
-/** The key and the secret of an Auth Key. */
-export type Pair = Pick<Workspace.AuthKey, "key" | "secret">
+import type { Pair } from "./signedCalls.ts"
+
+export type { Pair } from "./signedCalls.ts"
 
 export const given = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspace.AuthKey => ({
   key,
@@ -45,34 +47,15 @@ const since = { fromdate: "2026-01-01 00:00:00" }
 export const list = (pair: Pair, algorithm?: string) => call("GET", "/assemblies", pair, since, algorithm)
 export const listWithToken = (token: string) => callWithToken("GET", "/assemblies", token, since)
 
-let nonce = 0
-
-/** The signed fields of a request. */
-export const signedFields = ({ key, secret }: Pair, params: object = {}, algorithm?: string) => {
-  const text = JSON.stringify({
-    ...params,
-    auth: { key, expires: "2999-01-01T00:00:00Z", nonce: `nonce ${nonce++}` }
-  })
-  return { params: text, signature: hmac(text, secret, algorithm) }
-}
-
-/** Makes a request with these fields, in the query of a GET request, else in a form. */
-const requestOf = (method: HttpMethod, path: string, fields: Readonly<Record<string, string>>) => {
-  const request = HttpClientRequest.make(method)(path)
-  return method === "GET"
-    ? HttpClientRequest.setUrlParams(request, fields)
-    : HttpClientRequest.bodyUrlParams(request, fields)
-}
-
 /** Sends a signed request. */
-export const call = (method: HttpMethod, path: string, pair: Pair, params: object = {}, algorithm?: string) =>
-  send(requestOf(method, path, signedFields(pair, params, algorithm)))
+export const call = (method: HttpMethod, path: string, pair: Pair, params?: object, algorithm?: string) =>
+  SignedCalls.call(method, path, params, pair, algorithm)
 
 /** Sends a request with a bearer token. */
 export const callWithToken = (method: HttpMethod, path: string, token: string, params: object = {}) =>
   send(
     HttpClientRequest.setHeader(
-      requestOf(method, path, { params: JSON.stringify(params) }),
+      SignedCalls.requestOf(method, path, { params: JSON.stringify(params) }),
       "authorization",
       `Bearer ${token}`
     )
@@ -98,7 +81,7 @@ export const tokenOf = (pair: Pair, ...scopes: ReadonlyArray<string>) =>
     return String(json(answer)["access_token"])
   })
 
-type Answer = Effect.Success<ReturnType<typeof send>>
+type Answer = Pick<Effect.Success<ReturnType<typeof send>>, "status" | "text">
 
 /** Checks that a request was refused, and returns its message. */
 export const refused = (answer: Answer, status: number, code: string): string => {

@@ -1,7 +1,5 @@
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
@@ -9,7 +7,8 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Queue from "effect/Queue"
 import { createServer } from "node:http"
-import { hmac, json, send } from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
+import { json, send } from "./support.ts"
 
 /** A received notification. */
 interface Received {
@@ -50,13 +49,8 @@ export const receiver = Effect.fnUntraced(function* (
 
 /** Sends a form with the signature of the first Auth Key. */
 export const signedForm = Effect.fnUntraced(function* (path: string, params: object, files: ReadonlyArray<File> = []) {
-  const { credentials } = yield* Emulator.Emulator
-  const nonce = yield* Clock.currentTimeNanos
-  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-  const text = JSON.stringify({ auth, nonce: String(nonce), ...params })
   const form = new FormData()
-  form.set("params", text)
-  form.set("signature", hmac(text, credentials.secret))
+  for (const [name, value] of Object.entries(yield* signedFields(params))) form.set(name, value)
   for (const file of files) form.append("file", file)
   return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
 })

@@ -11,7 +11,7 @@ import { generateFew } from "./internal/generate.ts"
 import * as Identifier from "./Identifier.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { renamed } from "./internal/struct.ts"
+import { extensible, renamed } from "./internal/struct.ts"
 import { Count, NonEmptyString } from "./Scalar.ts"
 
 /**
@@ -36,8 +36,6 @@ const text = lenient(Schema.String)
 const number = lenient(Schema.Finite)
 const boolean = lenient(Schema.Boolean)
 
-const rest = [Schema.Record(Schema.String, Schema.Json)] as const
-
 /**
  * A file that was uploaded, or that a Step produced. `size` is in bytes. `ssl_url` is the URL of the file, and `meta`
  * has the facts that the service found in the file, such as the width of an image. A file that the robot
@@ -51,33 +49,30 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * @category schemas
  */
 export const File = named<File, FileEncoded>()(
-  Schema.StructWithRest(
-    Schema.Struct({
-      id: text,
-      name: text,
-      field: text,
-      basename: text,
-      ext: text,
-      type: text,
-      mime: text,
-      size: number,
-      md5hash: text,
-      sha256: text,
-      url: text,
-      ssl_url: text,
-      original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
-      is_tus_file: boolean,
-      tus_upload_url: text,
-      meta: lenient(Schema.Record(Schema.String, Schema.Json)),
-      thumbhash: text,
-      has_alpha: boolean,
-      workspace: text,
-      asset_id: lenient(Identifier.AssetId),
-      version_id: lenient(Identifier.VersionId),
-      path: text
-    }),
-    rest
-  )
+  extensible({
+    id: text,
+    name: text,
+    field: text,
+    basename: text,
+    ext: text,
+    type: text,
+    mime: text,
+    size: number,
+    md5hash: text,
+    sha256: text,
+    url: text,
+    ssl_url: text,
+    original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
+    is_tus_file: boolean,
+    tus_upload_url: text,
+    meta: lenient(Schema.Record(Schema.String, Schema.Json)),
+    thumbhash: text,
+    has_alpha: boolean,
+    workspace: text,
+    asset_id: lenient(Identifier.AssetId),
+    version_id: lenient(Identifier.VersionId),
+    path: text
+  })
 )
 /**
  * @since 0.1.0
@@ -103,18 +98,15 @@ export interface FileEncoded extends EncodedStructure<typeof File> {}
  * @category schemas
  */
 export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
-  Schema.StructWithRest(
-    Schema.Struct({
-      filename: text,
-      fieldname: text,
-      user_meta: Schema.optionalKey(Schema.Json),
-      size: number,
-      offset: number,
-      finished: boolean,
-      upload_url: text
-    }),
-    rest
-  )
+  extensible({
+    filename: text,
+    fieldname: text,
+    user_meta: Schema.optionalKey(Schema.Json),
+    size: number,
+    offset: number,
+    finished: boolean,
+    upload_url: text
+  })
 )
 /**
  * @since 0.1.0
@@ -145,37 +137,34 @@ export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {
  * @category schemas
  */
 export const Status = named<Status>()(
-  Schema.StructWithRest(
-    Schema.Struct({
-      ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-      error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-      message: text,
-      assembly_id: AssemblyId,
-      assembly_url: text,
-      assembly_ssl_url: text,
-      tus_url: text,
-      websocket_url: text,
-      update_stream_url: text,
-      bytes_expected: number,
-      bytes_received: number,
-      bytes_usage: number,
-      start_date: text,
-      execution_start: text,
-      execution_duration: number,
-      num_input_files: number,
-      region: text,
-      template_id: text,
-      notify_url: text,
-      fields: lenient(Schema.Record(Schema.String, Schema.Json)),
-      expected_tus_uploads: number,
-      started_tus_uploads: number,
-      finished_tus_uploads: number,
-      tus_uploads: lenient(objects(TusReceipt)),
-      uploads: lenient(objects(File)),
-      results: lenient(objectsByKey(File))
-    }),
-    rest
-  )
+  extensible({
+    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    message: text,
+    assembly_id: AssemblyId,
+    assembly_url: text,
+    assembly_ssl_url: text,
+    tus_url: text,
+    websocket_url: text,
+    update_stream_url: text,
+    bytes_expected: number,
+    bytes_received: number,
+    bytes_usage: number,
+    start_date: text,
+    execution_start: text,
+    execution_duration: number,
+    num_input_files: number,
+    region: text,
+    template_id: text,
+    notify_url: text,
+    fields: lenient(Schema.Record(Schema.String, Schema.Json)),
+    expected_tus_uploads: number,
+    started_tus_uploads: number,
+    finished_tus_uploads: number,
+    tus_uploads: lenient(objects(TusReceipt)),
+    uploads: lenient(objects(File)),
+    results: lenient(objectsByKey(File))
+  })
 )
 /**
  * @since 0.1.0
@@ -285,7 +274,7 @@ export const isOver = (standing: Standing): boolean => {
  * @since 0.1.0
  * @category schemas
  */
-export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest).check(generateFew(3))
+export const Step = extensible({ robot: NonEmptyString }).check(generateFew(3))
 /**
  * @since 0.1.0
  * @category models
@@ -332,26 +321,17 @@ export type NotificationPayload = typeof NotificationPayload.Type
  * @since 0.1.0
  * @category schemas
  */
-export const CreateParams = renamed(
-  {
-    steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3))),
-    templateId: Schema.optionalKey(NonEmptyString),
-    fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
-    notifyUrl: Schema.optionalKey(NonEmptyString),
-    notificationPayload: Schema.optionalKey(Schema.Array(NotificationPayload).check(generateFew(3))),
-    redirectUrl: Schema.optionalKey(NonEmptyString),
-    quiet: Schema.optionalKey(Schema.Boolean),
-    emitExecutionProgress: Schema.optionalKey(Schema.Boolean),
-    auth: Schema.optionalKey(Restrictions)
-  },
-  {
-    templateId: "template_id",
-    notifyUrl: "notify_url",
-    notificationPayload: "notification_payload",
-    redirectUrl: "redirect_url",
-    emitExecutionProgress: "emit_execution_progress"
-  }
-)
+export const CreateParams = renamed({
+  steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3))),
+  templateId: Schema.optionalKey(NonEmptyString),
+  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+  notifyUrl: Schema.optionalKey(NonEmptyString),
+  notificationPayload: Schema.optionalKey(Schema.Array(NotificationPayload).check(generateFew(3))),
+  redirectUrl: Schema.optionalKey(NonEmptyString),
+  quiet: Schema.optionalKey(Schema.Boolean),
+  emitExecutionProgress: Schema.optionalKey(Schema.Boolean),
+  auth: Schema.optionalKey(Restrictions)
+})
 /**
  * @since 0.1.0
  * @category models
@@ -366,10 +346,7 @@ export type CreateParams = typeof CreateParams.Type
  * @since 0.1.0
  * @category schemas
  */
-export const CreateForm = renamed(
-  { numExpectedUploadFiles: Schema.optionalKey(Count) },
-  { numExpectedUploadFiles: "num_expected_upload_files" }
-)
+export const CreateForm = renamed({ numExpectedUploadFiles: Schema.optionalKey(Count) })
 /**
  * @since 0.1.0
  * @category models

@@ -4,10 +4,11 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { AssemblyId } from "./Assembly.ts"
 import { lenient, orAbsent } from "./internal/lenient.ts"
-import { named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { shortcut } from "./internal/quick.ts"
-import { renamed } from "./internal/struct.ts"
+import { extensible, renamed } from "./internal/struct.ts"
 import { Count, FromDate, ToDate } from "./Scalar.ts"
 
 /**
@@ -79,7 +80,7 @@ const Text = lenient(Schema.String)
 const Amount = lenient(Schema.Finite)
 
 const fieldsOfEntry = {
-  id: Schema.String,
+  id: AssemblyId,
   created: Schema.String,
   ok: Code,
   error: Code,
@@ -92,23 +93,29 @@ const fieldsOfEntry = {
 }
 
 /**
- * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id` and
- * `created` are always present. Any other field may be missing or null, and unknown fields are kept. `ok` and `error`
- * determine the state (`Assembly.state`), so a value of the wrong type in these fields is an error. Any other optional
- * field whose value has the wrong type is left out.
+ * One Assembly of the list. The entry is beyond the specification, which does not define this object. `id`, which
+ * `Assemblies.get` takes, and `created` are always present. Any other field may be missing or null, and unknown fields
+ * are kept. `ok` and `error` determine the state (`Assembly.state`), so a value of the wrong type in these fields is an
+ * error. Any other optional field whose value has the wrong type is left out.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const Entry = named<Entry>()(
-  Schema.StructWithRest(Schema.Struct(fieldsOfEntry), [Schema.Record(Schema.String, Schema.Json)])
-)
+export const Entry = named<Entry, EntryEncoded>()(extensible(fieldsOfEntry))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Entry extends Structure<typeof Entry> {}
+/**
+ * {@link Entry} in its encoded form.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface EntryEncoded extends EncodedStructure<typeof Entry> {}
 
+const isId = Schema.is(AssemblyId)
 const isJson = Schema.is(Schema.Json)
 
 const isText = (value: unknown): boolean => value === undefined || value === null || typeof value === "string"
@@ -121,7 +128,7 @@ const isAmount = (value: unknown): boolean => value === undefined || value === n
 const isExactEntry = (input: unknown): boolean => {
   if (!Predicate.isObject(input) || Object.getPrototypeOf(input) !== Object.prototype) return false
   const { bytes_received, bytes_usage, created, error, execution_duration, files, id, ok, region, template_id } = input
-  if (typeof id !== "string" || typeof created !== "string") return false
+  if (!isId(id) || typeof created !== "string") return false
   if (!isText(ok) || !isText(error) || !isText(files) || !isText(region) || !isText(template_id)) return false
   if (!isAmount(bytes_received) || !isAmount(bytes_usage) || !isAmount(execution_duration)) return false
   for (const key in input) {
@@ -143,7 +150,7 @@ const isExactList = (input: unknown): boolean =>
  * @since 0.1.0
  * @category schemas
  */
-export const Page = named<Page>()(
+export const Page = named<Page, PageEncoded>()(
   Schema.Struct({
     items: shortcut(Schema.Array(Entry), isExactList),
     count: orAbsent(Count)
@@ -154,6 +161,13 @@ export const Page = named<Page>()(
  * @category models
  */
 export interface Page extends Structure<typeof Page> {}
+/**
+ * {@link Page} in its encoded form.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PageEncoded extends EncodedStructure<typeof Page> {}
 
 /**
  * The response to a list request, which decodes to a {@link Page}. The response is a plain array (spec.md, "a JSON
@@ -162,7 +176,7 @@ export interface Page extends Structure<typeof Page> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
+export const Listing: Schema.Codec<Page, PageEncoded | ReadonlyArray<EntryEncoded>> = Schema.Union([
   Page,
   // The conversion of a plain array checks the entries a second time, as a `Page`. An object, which the service usually
   // sends, needs no conversion.

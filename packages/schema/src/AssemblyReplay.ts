@@ -9,7 +9,7 @@ import { AssemblyId } from "./Assembly.ts"
 import { Flag } from "./internal/flag.ts"
 import { generateFew } from "./internal/generate.ts"
 import { lenient } from "./internal/lenient.ts"
-import { renamed } from "./internal/struct.ts"
+import { extensible, renamed } from "./internal/struct.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
@@ -30,16 +30,13 @@ const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
  * @category schemas
  */
 export const ReplayRequest = named<ReplayRequest>()(
-  renamed(
-    {
-      steps: Schema.optionalKey(Schema.Record(Schema.String, fields).check(generateFew(3))),
-      fields: Schema.optionalKey(fields),
-      notifyUrl: Schema.optionalKey(NonEmptyString),
-      reparseTemplate: Schema.optionalKey(Flag),
-      templateId: Schema.optionalKey(NonEmptyString)
-    },
-    { notifyUrl: "notify_url", reparseTemplate: "reparse_template", templateId: "template_id" }
-  )
+  renamed({
+    steps: Schema.optionalKey(Schema.Record(Schema.String, fields).check(generateFew(3))),
+    fields: Schema.optionalKey(fields),
+    notifyUrl: Schema.optionalKey(NonEmptyString),
+    reparseTemplate: Schema.optionalKey(Flag),
+    templateId: Schema.optionalKey(NonEmptyString)
+  })
 )
 /**
  * @since 0.1.0
@@ -57,18 +54,15 @@ export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
  * @category schemas
  */
 export const Replayed = named<Replayed, ReplayedEncoded>()(
-  Schema.StructWithRest(
-    Schema.Struct({
-      ok: Schema.Literal("ASSEMBLY_REPLAYING"),
-      message: lenient(Schema.String),
-      success: lenient(Schema.Boolean),
-      assembly_id: AssemblyId,
-      assembly_url: lenient(Schema.String),
-      assembly_ssl_url: lenient(Schema.String),
-      notify_url: lenient(Schema.String)
-    }),
-    [Schema.Record(Schema.String, Schema.Json)]
-  )
+  extensible({
+    ok: Schema.Literal("ASSEMBLY_REPLAYING"),
+    message: lenient(Schema.String),
+    success: lenient(Schema.Boolean),
+    assembly_id: AssemblyId,
+    assembly_url: lenient(Schema.String),
+    assembly_ssl_url: lenient(Schema.String),
+    notify_url: lenient(Schema.String)
+  })
 )
 /**
  * @since 0.1.0

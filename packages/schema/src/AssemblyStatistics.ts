@@ -226,9 +226,7 @@ export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
  * @since 0.1.0
  * @category schemas
  */
-export const Query = named<Query>()(
-  closed({ region: NonEmptyString, since: Since, templateId: TemplateId }, { templateId: "template_id" })
-)
+export const Query = named<Query>()(closed({ region: NonEmptyString, since: Since, templateId: TemplateId }))
 /**
  * @since 0.1.0
  * @category models

@@ -1,9 +1,9 @@
 /**
  * Authentication params, scopes and tokens (spec.md, "Authentication").
  */
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { secret } from "./internal/secret.ts"
 import { renamed } from "./internal/struct.ts"
 import { ByteSize, IsoDateTime, NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
@@ -115,10 +115,7 @@ export type AuthParams = typeof AuthParams.Type
  * @since 0.1.0
  * @category schemas
  */
-export const Restrictions = renamed(
-  { maxSize: Schema.optionalKey(ByteSize), referer: AuthParams.fields.referer },
-  { maxSize: "max_size" }
-)
+export const Restrictions = renamed({ maxSize: Schema.optionalKey(ByteSize), referer: AuthParams.fields.referer })
 /**
  * @since 0.1.0
  * @category models
@@ -160,7 +157,7 @@ const unscoped = { grantType: Schema.tag("client_credentials"), aud: Schema.tag(
  * @since 0.1.0
  * @category schemas
  */
-export const TokenRequest = renamed({ ...unscoped, scope: Scopes }, { grantType: "grant_type" })
+export const TokenRequest = renamed({ ...unscoped, scope: Scopes })
 /**
  * @since 0.1.0
  * @category models
@@ -174,7 +171,7 @@ export type TokenRequest = typeof TokenRequest.Type
  * @since 0.1.0
  * @category schemas
  */
-export const OpenTokenRequest = renamed({ ...unscoped, scope: Schema.optionalKey(Scopes) }, { grantType: "grant_type" })
+export const OpenTokenRequest = renamed({ ...unscoped, scope: Schema.optionalKey(Scopes) })
 /**
  * @since 0.1.0
  * @category models
@@ -193,13 +190,7 @@ const TokenText = Schema.String.check(
  * @since 0.1.0
  * @category schemas
  */
-export const AccessToken = TokenText.pipe(
-  // `Schema.RedactedFromValue` is not used, because with a label it refuses to encode a token that has another label.
-  Schema.decodeTo(Schema.Redacted(TokenText), {
-    decode: SchemaGetter.transform((text) => Redacted.make(text, { label: "access_token" })),
-    encode: SchemaGetter.transform((token) => Redacted.value(token))
-  })
-)
+export const AccessToken = secret(TokenText, "access_token")
 /**
  * @since 0.1.0
  * @category models

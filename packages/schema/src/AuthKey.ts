@@ -14,7 +14,7 @@ import { lenient, orAbsent } from "./internal/lenient.ts"
 import { pathSegment } from "./internal/pathSegment.ts"
 import { secret } from "./internal/secret.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
-import { renamed } from "./internal/struct.ts"
+import { renamed, success } from "./internal/struct.ts"
 import { named, type Structure } from "./Named.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
@@ -103,11 +103,7 @@ const settings = {
   signatureAlgo: Schema.optionalKey(SignatureAlgorithm)
 }
 
-const keys = {
-  canShowAuthSecret: "can_show_auth_secret",
-  isAllowedForSmartCdn: "is_allowed_for_smartcdn",
-  signatureAlgo: "signature_algo"
-} as const
+const keys = { isAllowedForSmartCdn: "is_allowed_for_smartcdn" } as const
 
 /**
  * The params of a request to create an Auth Key.
@@ -125,10 +121,7 @@ const keys = {
  * @category schemas
  */
 export const CreateRequest = named<CreateRequest>()(
-  renamed(
-    { scope: Schema.NonEmptyArray(Scope), authKey: Schema.optionalKey(NonEmptyString), ...settings },
-    { authKey: "auth_key", ...keys }
-  )
+  renamed({ scope: Schema.NonEmptyArray(Scope), authKey: Schema.optionalKey(NonEmptyString), ...settings }, keys)
 )
 /**
  * @since 0.1.0
@@ -161,9 +154,7 @@ export interface UpdateRequest extends Structure<typeof UpdateRequest> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Listing = named<Listing>()(
-  Schema.Struct({ ok: Schema.Literal("AUTH_KEYS_FOUND"), message: text, auth_keys: Schema.Array(AuthKey) })
-)
+export const Listing = named<Listing>()(success("AUTH_KEYS_FOUND", { auth_keys: Schema.Array(AuthKey) }))
 /**
  * @since 0.1.0
  * @category models
@@ -179,11 +170,7 @@ export interface Listing extends Structure<typeof Listing> {}
  * @category schemas
  */
 export const Created = named<Created>()(
-  Schema.Struct({
-    ok: Schema.Literal("AUTH_KEY_CREATED"),
-    message: text,
-    auth_key: Schema.Struct({ ...AuthKey.fields, auth_secret: Secret })
-  })
+  success("AUTH_KEY_CREATED", { auth_key: Schema.Struct({ ...AuthKey.fields, auth_secret: Secret }) })
 )
 /**
  * @since 0.1.0
@@ -199,9 +186,7 @@ export interface Created extends Structure<typeof Created> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Updated = named<Updated>()(
-  Schema.Struct({ ok: Schema.Literal("AUTH_KEY_UPDATED"), message: text, auth_key: orAbsent(AuthKey) })
-)
+export const Updated = named<Updated>()(success("AUTH_KEY_UPDATED", { auth_key: orAbsent(AuthKey) }))
 /**
  * @since 0.1.0
  * @category models
@@ -216,7 +201,7 @@ export interface Updated extends Structure<typeof Updated> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("AUTH_KEY_DELETED"), message: text }))
+export const Deleted = named<Deleted>()(success("AUTH_KEY_DELETED", {}))
 /**
  * @since 0.1.0
  * @category models
@@ -231,9 +216,7 @@ export interface Deleted extends Structure<typeof Deleted> {}
  * @since 0.1.0
  * @category schemas
  */
-export const ScopeListing = named<ScopeListing>()(
-  Schema.Struct({ ok: Schema.Literal("AUTH_KEY_SCOPES_FOUND"), message: text, scopes: Schema.Array(Scope) })
-)
+export const ScopeListing = named<ScopeListing>()(success("AUTH_KEY_SCOPES_FOUND", { scopes: Schema.Array(Scope) }))
 /**
  * @since 0.1.0
  * @category models

@@ -5,7 +5,8 @@
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
-import { closed, strict } from "./internal/struct.ts"
+import { broken, ofName, type TextRule } from "./internal/text.ts"
+import { closed, extensible, strict } from "./internal/struct.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
@@ -30,23 +31,20 @@ const PaddedBase64 = Schema.String.check(
  * @category schemas
  */
 export const Asset = named<Asset, AssetEncoded>()(
-  Schema.StructWithRest(
-    Schema.Struct({
-      asset_id: Identifier.AssetId,
-      version_id: Identifier.VersionId,
-      workspace: NonEmptyString,
-      path: NonEmptyString,
-      mime: Schema.NullOr(Schema.String),
-      size: ByteSize,
-      width: Schema.optionalKey(PixelSize),
-      height: Schema.optionalKey(PixelSize),
-      has_alpha: Schema.optionalKey(Schema.Boolean),
-      md5hash: Schema.optionalKey(lowerHex(32)),
-      sha256: Schema.optionalKey(lowerHex(64)),
-      thumbhash: Schema.optionalKey(PaddedBase64)
-    }),
-    [Schema.Record(Schema.String, Schema.Json)]
-  )
+  extensible({
+    asset_id: Identifier.AssetId,
+    version_id: Identifier.VersionId,
+    workspace: NonEmptyString,
+    path: NonEmptyString,
+    mime: Schema.NullOr(Schema.String),
+    size: ByteSize,
+    width: Schema.optionalKey(PixelSize),
+    height: Schema.optionalKey(PixelSize),
+    has_alpha: Schema.optionalKey(Schema.Boolean),
+    md5hash: Schema.optionalKey(lowerHex(32)),
+    sha256: Schema.optionalKey(lowerHex(64)),
+    thumbhash: Schema.optionalKey(PaddedBase64)
+  })
 )
 /**
  * @since 0.1.0
@@ -67,25 +65,18 @@ const codePoints = (text: string): number => [...text].length
 
 const utf8 = new TextEncoder()
 
-/**
- * Makes a check of several rules. The check applies the rules to the NFC form of a text, and reports every broken rule.
- */
-const rules = (...all: ReadonlyArray<readonly [holds: (text: string) => boolean, expected: string]>) => {
-  return (text: string): ReadonlyArray<string> => {
-    const normal = nfc(text)
-    return all.filter(([holds]) => !holds(normal)).map(([, expected]) => `Expected ${expected}`)
-  }
-}
+/** Checks the normal form of a text. */
+const normalKeeps =
+  (...rules: ReadonlyArray<TextRule>) =>
+  (text: string) =>
+    broken(nfc(text), rules)
 
 const isFilename = Schema.makeFilter<string>(
-  rules(
+  normalKeeps(
     [(name) => name.length > 0 && codePoints(name) <= 255, "a name of 1 to 255 characters"],
     [(name) => name === "" || name.trim() !== "", "a name that is not only white space"],
-    [(name) => name !== "." && name !== "..", "a name other than . and .."],
     [(name) => !/[/\\]/.test(name), "a name without slash or backslash"],
-    // oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
-    [(name) => !/[\u0000-\u001f\u007f-\u009f]/.test(name), "a name without control characters"],
-    [(name) => name.isWellFormed(), "a name in valid Unicode"]
+    ...ofName("a name")
   ),
   {
     expected: "a filename",
@@ -113,7 +104,7 @@ const normalised = SchemaTransformation.transform({ decode: nfc, encode: nfc })
 export const Filename = Schema.String.pipe(Schema.decodeTo(Schema.String.check(isFilename), normalised))
 
 const isDestinationPath = Schema.makeFilter<string>(
-  rules(
+  normalKeeps(
     [(path) => codePoints(path) <= 512, "a path of at most 512 Unicode code points"],
     [(path) => utf8.encode(path).length <= 1024, "a path of at most 1024 UTF-8 bytes"],
     [(path) => path.isWellFormed(), "a path in valid Unicode"]
@@ -156,13 +147,10 @@ const isMove = (request: {
  * @since 0.1.0
  * @category schemas
  */
-export const MoveRequest = closed(
-  {
-    filename: Schema.optionalKey(Filename),
-    destinationFolderId: Schema.optionalKey(Schema.NullOr(Identifier.FolderId))
-  },
-  { destinationFolderId: "destination_folder_id" }
-).pipe(
+export const MoveRequest = closed({
+  filename: Schema.optionalKey(Filename),
+  destinationFolderId: Schema.optionalKey(Schema.NullOr(Identifier.FolderId))
+}).pipe(
   Schema.refine(isMove, {
     expected: "at least one of filename and destination_folder_id",
     arbitraryConstraint: { minProperties: 1 }

@@ -6,14 +6,12 @@
  * operations without defining them.
  */
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
-import { lenient } from "./internal/lenient.ts"
-import { renamed } from "./internal/struct.ts"
+import { renamed, success } from "./internal/struct.ts"
 import { named, type Structure } from "./Named.ts"
 import { NonEmptyString, Timestamp } from "./Scalar.ts"
-
-const message = lenient(Schema.String)
 
 /**
  * The params of a request to get an asset. `versionId` selects one stored version of the bytes of the asset, by default
@@ -24,9 +22,7 @@ const message = lenient(Schema.String)
  * @since 0.1.0
  * @category schemas
  */
-export const GetQuery = named<GetQuery>()(
-  renamed({ versionId: Schema.optionalKey(Identifier.VersionId) }, { versionId: "version_id" })
-)
+export const GetQuery = named<GetQuery>()(renamed({ versionId: Schema.optionalKey(Identifier.VersionId) }))
 /**
  * @since 0.1.0
  * @category models
@@ -41,7 +37,7 @@ export interface GetQuery extends Structure<typeof GetQuery> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Found = named<Found>()(Schema.Struct({ ok: Schema.Literal("DAM_ASSET_FOUND"), message, asset: Asset }))
+export const Found = named<Found>()(success("DAM_ASSET_FOUND", { asset: Asset }))
 /**
  * @since 0.1.0
  * @category models
@@ -99,9 +95,7 @@ export interface ListQuery extends Structure<typeof ListQuery> {}
  * @category schemas
  */
 export const Page = named<Page>()(
-  Schema.Struct({
-    ok: Schema.Literal("DAM_ASSETS_LISTED"),
-    message,
+  success("DAM_ASSETS_LISTED", {
     workspace: Schema.String,
     assets: Schema.Array(Asset),
     next_cursor: Schema.NullOr(Cursor)
@@ -123,7 +117,7 @@ const gone = { asset_id: Identifier.AssetId, deleted_at: Timestamp }
  * @since 0.1.0
  * @category schemas
  */
-export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("DAM_ASSET_DELETED"), message, ...gone }))
+export const Deleted = named<Deleted>()(success("DAM_ASSET_DELETED", gone))
 /**
  * @since 0.1.0
  * @category models
@@ -142,10 +136,7 @@ const AssetIds = Schema.Array(Identifier.AssetId).check(Schema.isBetweenLength(1
  * @category schemas
  */
 export const MoveManyRequest = named<MoveManyRequest>()(
-  renamed(
-    { assetIds: AssetIds, destinationFolderId: Schema.NullOr(Identifier.FolderId) },
-    { assetIds: "asset_ids", destinationFolderId: "destination_folder_id" }
-  )
+  renamed({ assetIds: AssetIds, destinationFolderId: Schema.NullOr(Identifier.FolderId) })
 )
 /**
  * @since 0.1.0
@@ -162,21 +153,7 @@ export interface MoveManyRequest extends Structure<typeof MoveManyRequest> {}
  * @category schemas
  */
 export const MovedMany = named<MovedMany>()(
-  Schema.Struct({
-    ok: Schema.Literal("DAM_ASSETS_MOVED"),
-    message,
-    assets: Schema.Array(
-      Schema.Struct({
-        asset: Asset,
-        asset_id: Identifier.AssetId,
-        folder_id: Moved.fields.folder_id,
-        filename: NonEmptyString,
-        path: NonEmptyString,
-        deleted_at: Moved.fields.deleted_at,
-        updated_at: Timestamp
-      })
-    )
-  })
+  success("DAM_ASSETS_MOVED", { assets: Schema.Array(Schema.Struct(Struct.omit(Moved.fields, ["ok", "message"]))) })
 )
 /**
  * @since 0.1.0
@@ -192,7 +169,7 @@ export interface MovedMany extends Structure<typeof MovedMany> {}
  * @since 0.1.0
  * @category schemas
  */
-export const DeleteManyRequest = named<DeleteManyRequest>()(renamed({ assetIds: AssetIds }, { assetIds: "asset_ids" }))
+export const DeleteManyRequest = named<DeleteManyRequest>()(renamed({ assetIds: AssetIds }))
 /**
  * @since 0.1.0
  * @category models
@@ -208,7 +185,7 @@ export interface DeleteManyRequest extends Structure<typeof DeleteManyRequest> {
  * @category schemas
  */
 export const DeletedMany = named<DeletedMany>()(
-  Schema.Struct({ ok: Schema.Literal("DAM_ASSETS_DELETED"), message, assets: Schema.Array(Schema.Struct(gone)) })
+  success("DAM_ASSETS_DELETED", { assets: Schema.Array(Schema.Struct(gone)) })
 )
 /**
  * @since 0.1.0
@@ -263,9 +240,7 @@ export interface MoveEntryRequest extends Structure<typeof MoveEntryRequest> {}
  * @since 0.1.0
  * @category schemas
  */
-export const EntryMoved = named<EntryMoved>()(
-  Schema.Struct({ ok: Schema.Literal("DAM_ENTRY_MOVED"), message, path: NonEmptyString })
-)
+export const EntryMoved = named<EntryMoved>()(success("DAM_ENTRY_MOVED", { path: NonEmptyString }))
 /**
  * @since 0.1.0
  * @category models

@@ -3,6 +3,7 @@
  * these schemas.
  */
 import * as Schema from "effect/Schema"
+import { extensible } from "./internal/struct.ts"
 
 /**
  * The codes of the named errors (spec.md, "Errors"), with their HTTP statuses. The status of ASSEMBLY_LIST_ERROR is
@@ -40,13 +41,10 @@ export type NamedCode = keyof typeof statusOf
  * @category utilities
  */
 export const named = <const Code extends NamedCode>(code: Code) =>
-  Schema.StructWithRest(
-    Schema.Struct({
-      error: Schema.Literal(code),
-      http_code: Schema.optionalKey(Schema.Literals([statusOf[code], `${statusOf[code]}`])),
-      message: Schema.optionalKey(Schema.String),
-      reason: Schema.optionalKey(Schema.Json),
-      assembly_id: Schema.optionalKey(Schema.String)
-    }),
-    [Schema.Record(Schema.String, Schema.Json)]
-  )
+  extensible({
+    error: Schema.Literal(code),
+    http_code: Schema.optionalKey(Schema.Literals([statusOf[code], `${statusOf[code]}`])),
+    message: Schema.optionalKey(Schema.String),
+    reason: Schema.optionalKey(Schema.Json),
+    assembly_id: Schema.optionalKey(Schema.String)
+  })

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { AssemblyId } from "./Assembly.ts"
 import { lenient } from "./internal/lenient.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
-import { kept, renamed } from "./internal/struct.ts"
+import { kept, renamed, success } from "./internal/struct.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
@@ -85,10 +85,7 @@ export interface Listing extends Structure<typeof Listing> {}
  * @category schemas
  */
 export const ReplayRequest = named<ReplayRequest>()(
-  renamed(
-    { notifyUrl: Schema.optionalKey(NonEmptyString), wait: Schema.optionalKey(Schema.Boolean) },
-    { notifyUrl: "notify_url" }
-  )
+  renamed({ notifyUrl: Schema.optionalKey(NonEmptyString), wait: Schema.optionalKey(Schema.Boolean) })
 )
 /**
  * @since 0.1.0
@@ -105,12 +102,7 @@ export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
  * @category schemas
  */
 export const Replayed = named<Replayed>()(
-  Schema.Struct({
-    ok: Schema.Literal("ASSEMBLY_NOTIFICATION_REPLAYED"),
-    message: lenient(Schema.String),
-    success: lenient(Schema.Boolean),
-    notification_id: NonEmptyString
-  })
+  success("ASSEMBLY_NOTIFICATION_REPLAYED", { success: lenient(Schema.Boolean), notification_id: NonEmptyString })
 )
 /**
  * @since 0.1.0

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { Since } from "./AssemblyStatistics.ts"
 import { generateFew } from "./internal/generate.ts"
 import { lenient } from "./internal/lenient.ts"
-import { kept } from "./internal/struct.ts"
+import { kept, success } from "./internal/struct.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
@@ -40,9 +40,7 @@ const SlotsCodec: Schema.Codec<Slots> = Schema.Record(
  * @category schemas
  */
 export const JobSlots = named<JobSlots>()(
-  Schema.Struct({
-    ok: Schema.Literal("PRIORITY_JOB_SLOTS_FOUND"),
-    message: lenient(Schema.String),
+  success("PRIORITY_JOB_SLOTS_FOUND", {
     priority_job_slots: Schema.Struct({ count: NonNegativeNumber, slots: SlotsCodec })
   })
 )

@@ -3,6 +3,7 @@
  * `ApiError` of `@assembly-effect/api`.
  */
 import * as Schema from "effect/Schema"
+import { extensible } from "./internal/struct.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
 const HttpCode = Schema.Union([
@@ -20,16 +21,13 @@ const HttpCode = Schema.Union([
  * @since 0.1.0
  * @category schemas
  */
-export const ErrorObject = Schema.StructWithRest(
-  Schema.Struct({
-    error: Schema.optionalKey(NonEmptyString),
-    http_code: Schema.optionalKey(HttpCode),
-    message: Schema.optionalKey(Schema.String),
-    reason: Schema.optionalKey(Schema.Json),
-    assembly_id: Schema.optionalKey(Schema.String)
-  }),
-  [Schema.Record(Schema.String, Schema.Json)]
-).check(
+export const ErrorObject = extensible({
+  error: Schema.optionalKey(NonEmptyString),
+  http_code: Schema.optionalKey(HttpCode),
+  message: Schema.optionalKey(Schema.String),
+  reason: Schema.optionalKey(Schema.Json),
+  assembly_id: Schema.optionalKey(Schema.String)
+}).check(
   Schema.makeFilter((body) => "error" in body || "message" in body || "reason" in body, {
     expected: "at least one of error, message and reason"
   })

@@ -15,7 +15,7 @@ import { generateFew } from "./internal/generate.ts"
 import { lenient, orAbsent } from "./internal/lenient.ts"
 import { pathSegment } from "./internal/pathSegment.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
-import { kept, renamed } from "./internal/struct.ts"
+import { extensible, kept, renamed, success } from "./internal/struct.ts"
 import * as Json from "./Json.ts"
 import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./Scalar.ts"
@@ -31,11 +31,7 @@ import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./Scalar.ts"
  */
 export const IdOrName = pathSegment({ allowsSlash: true })
 
-const rest = [Schema.Record(Schema.String, Schema.Json)] as const
-
-const auth = Schema.StructWithRest(Schema.Struct({ max_size: Schema.optionalKey(ByteSize) }), rest).check(
-  generateFew(2)
-)
+const auth = extensible({ max_size: Schema.optionalKey(ByteSize) }).check(generateFew(2))
 
 const fieldsOfContent = {
   fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
@@ -65,13 +61,10 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
  * @category schemas
  */
 export const Content = named<Content, ContentEncoded>()(
-  Schema.StructWithRest(
-    Schema.Struct({
-      steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
-      ...fieldsOfContent
-    }),
-    rest
-  ).check(generateFew(4))
+  extensible({
+    steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
+    ...fieldsOfContent
+  }).check(generateFew(4))
 )
 /**
  * @since 0.1.0
@@ -96,16 +89,13 @@ export interface ContentEncoded extends EncodedStructure<typeof Content> {}
  * @category schemas
  */
 export const StoredContent = named<StoredContent, StoredContentEncoded>()(
-  Schema.StructWithRest(
-    Schema.Struct({
-      steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
-      fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
-      notify_url: lenient(Schema.String),
-      allow_steps_override: orAbsent(Schema.Boolean),
-      auth: orAbsent(auth)
-    }),
-    rest
-  ).check(generateFew(4))
+  extensible({
+    steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
+    fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+    notify_url: lenient(Schema.String),
+    allow_steps_override: orAbsent(Schema.Boolean),
+    auth: orAbsent(auth)
+  }).check(generateFew(4))
 )
 /**
  * @since 0.1.0
@@ -130,12 +120,6 @@ const expiries = {
   transcodingResultExpiry: Schema.optionalKey(Schema.Literals(["1day", "NoSave"]))
 }
 
-const keys = {
-  requireSignatureAuth: "require_signature_auth",
-  assemblyStatusExpiry: "assembly_status_expiry",
-  transcodingResultExpiry: "transcoding_result_expiry"
-} as const
-
 /**
  * The name of a Template. A name has the same rules as an {@link IdOrName}, so that the path of a request can contain
  * the name instead of the id.
@@ -155,7 +139,7 @@ const Name = IdOrName
  * @category schemas
  */
 export const CreateRequest = named<CreateRequest>()(
-  renamed({ name: Name, template: Content, requireSignatureAuth: Schema.optionalKey(Flag), ...expiries }, keys)
+  renamed({ name: Name, template: Content, requireSignatureAuth: Schema.optionalKey(Flag), ...expiries })
 )
 /**
  * @since 0.1.0
@@ -172,15 +156,12 @@ export interface CreateRequest extends Structure<typeof CreateRequest> {}
  * @category schemas
  */
 export const UpdateRequest = named<UpdateRequest>()(
-  renamed(
-    {
-      name: Schema.optionalKey(Name),
-      template: Schema.optionalKey(Content),
-      requireSignatureAuth: Schema.optionalKey(Flag),
-      ...expiries
-    },
-    keys
-  )
+  renamed({
+    name: Schema.optionalKey(Name),
+    template: Schema.optionalKey(Content),
+    requireSignatureAuth: Schema.optionalKey(Flag),
+    ...expiries
+  })
 )
 /**
  * @since 0.1.0
@@ -275,7 +256,7 @@ export interface UpdatedEncoded extends EncodedStructure<typeof Updated> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("TEMPLATE_DELETED"), message: text }))
+export const Deleted = named<Deleted>()(success("TEMPLATE_DELETED", {}))
 /**
  * @since 0.1.0
  * @category models
@@ -313,7 +294,7 @@ export const Query = named<Query>()(
         Schema.Literals(["all", "exclusively-all", "exclusively-latest", "latest", "none"])
       )
     },
-    { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate", includeBuiltin: "include_builtin" }
+    { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }
   )
 )
 /**

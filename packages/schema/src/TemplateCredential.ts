@@ -14,6 +14,7 @@ import { lenient, orAbsent } from "./internal/lenient.ts"
 import { pathSegment } from "./internal/pathSegment.ts"
 import { secret } from "./internal/secret.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
+import { success } from "./internal/struct.ts"
 import { named, type Structure } from "./Named.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
@@ -127,11 +128,7 @@ export interface UpdateRequest extends Structure<typeof UpdateRequest> {}
  * @category schemas
  */
 export const Listing = named<Listing>()(
-  Schema.Struct({
-    ok: Schema.Literal("TEMPLATE_CREDENTIALS_FOUND"),
-    message: text,
-    credentials: Schema.Array(Credential)
-  })
+  success("TEMPLATE_CREDENTIALS_FOUND", { credentials: Schema.Array(Credential) })
 )
 /**
  * @since 0.1.0
@@ -147,9 +144,7 @@ export interface Listing extends Structure<typeof Listing> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Found = named<Found>()(
-  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_READ"), message: text, credential: Credential })
-)
+export const Found = named<Found>()(success("TEMPLATE_CREDENTIALS_READ", { credential: Credential }))
 /**
  * @since 0.1.0
  * @category models
@@ -164,9 +159,7 @@ export interface Found extends Structure<typeof Found> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Created = named<Created>()(
-  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_CREATED"), message: text, credential: orAbsent(Credential) })
-)
+export const Created = named<Created>()(success("TEMPLATE_CREDENTIALS_CREATED", { credential: orAbsent(Credential) }))
 /**
  * @since 0.1.0
  * @category models
@@ -181,9 +174,7 @@ export interface Created extends Structure<typeof Created> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Updated = named<Updated>()(
-  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_UPDATED"), message: text, credential: orAbsent(Credential) })
-)
+export const Updated = named<Updated>()(success("TEMPLATE_CREDENTIALS_UPDATED", { credential: orAbsent(Credential) }))
 /**
  * @since 0.1.0
  * @category models
@@ -198,9 +189,7 @@ export interface Updated extends Structure<typeof Updated> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Deleted = named<Deleted>()(
-  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_DELETED"), message: text })
-)
+export const Deleted = named<Deleted>()(success("TEMPLATE_CREDENTIALS_DELETED", {}))
 /**
  * @since 0.1.0
  * @category models
@@ -243,11 +232,7 @@ export interface Type extends Structure<typeof Type> {}
  * @category schemas
  */
 export const TypeListing = named<TypeListing>()(
-  Schema.Struct({
-    ok: Schema.Literal("TEMPLATE_CREDENTIALS_TYPES_FOUND"),
-    message: text,
-    types: Schema.Record(Schema.String, Type).check(generateFew(3))
-  })
+  success("TEMPLATE_CREDENTIALS_TYPES_FOUND", { types: Schema.Record(Schema.String, Type).check(generateFew(3)) })
 )
 /**
  * @since 0.1.0

@@ -222,22 +222,6 @@ export const FinalHeaders = Schema.Struct({
   "content-type": absent("in a final creation")
 })
 
-/**
- * The headers of a creation request: one of three sets, which exclude each other. Use {@link Creation} to encode and
- * decode the headers.
- *
- * Clause: spec.md, "Create a tus upload".
- *
- * @since 0.1.0
- * @category schemas
- */
-export const CreationHeaders = Schema.Union([FixedHeaders, DeferredHeaders, FinalHeaders])
-/**
- * @since 0.1.0
- * @category models
- */
-export type CreationHeaders = typeof CreationHeaders.Type
-
 const flag = Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 
 const CreationCases = Schema.TaggedUnion({
@@ -246,27 +230,27 @@ const CreationCases = Schema.TaggedUnion({
   Final: { metadata: Schema.toType(Metadata), parts: Parts }
 })
 
-const partialHeader = (partial: boolean) => (partial ? { "upload-concat": "partial" as const } : undefined)
-const bodyHeader = (withBody: boolean) => (withBody ? ({ "content-type": offsetOctetStream } as const) : undefined)
+type Ordinary = Pick<typeof FixedHeaders.Type, keyof typeof ordinary>
+
+const read = (headers: Ordinary) => ({
+  metadata: headers["upload-metadata"],
+  partial: headers["upload-concat"] !== undefined,
+  withBody: headers["content-type"] !== undefined
+})
+
+const write = ({ metadata, partial, withBody }: ReturnType<typeof read>): Ordinary => ({
+  "tus-resumable": tusVersion,
+  "upload-metadata": metadata,
+  ...(partial ? { "upload-concat": "partial" } : undefined),
+  ...(withBody ? { "content-type": offsetOctetStream } : undefined)
+})
 
 const Fixed = FixedHeaders.pipe(
   Schema.decodeTo(
     CreationCases.cases.Fixed,
     SchemaTransformation.transform({
-      decode: (headers) => ({
-        _tag: "Fixed" as const,
-        metadata: headers["upload-metadata"],
-        length: headers["upload-length"],
-        partial: headers["upload-concat"] !== undefined,
-        withBody: headers["content-type"] !== undefined
-      }),
-      encode: ({ length, metadata, partial, withBody }) => ({
-        "tus-resumable": tusVersion,
-        "upload-metadata": metadata,
-        "upload-length": length,
-        ...partialHeader(partial),
-        ...bodyHeader(withBody)
-      })
+      decode: (headers) => ({ _tag: "Fixed" as const, length: headers["upload-length"], ...read(headers) }),
+      encode: ({ length, ...creation }) => ({ "upload-length": length, ...write(creation) })
     })
   )
 )
@@ -275,19 +259,8 @@ const Deferred = DeferredHeaders.pipe(
   Schema.decodeTo(
     CreationCases.cases.Deferred,
     SchemaTransformation.transform({
-      decode: (headers) => ({
-        _tag: "Deferred" as const,
-        metadata: headers["upload-metadata"],
-        partial: headers["upload-concat"] !== undefined,
-        withBody: headers["content-type"] !== undefined
-      }),
-      encode: ({ metadata, partial, withBody }) => ({
-        "tus-resumable": tusVersion,
-        "upload-metadata": metadata,
-        "upload-defer-length": "1" as const,
-        ...partialHeader(partial),
-        ...bodyHeader(withBody)
-      })
+      decode: (headers) => ({ _tag: "Deferred" as const, ...read(headers) }),
+      encode: (creation) => ({ "upload-defer-length": "1" as const, ...write(creation) })
     })
   )
 )

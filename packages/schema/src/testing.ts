@@ -159,12 +159,9 @@ const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules
 
 /** The inputs of a schema that has several kinds of values. */
 const either = (all: ReadonlyArray<Inputs<unknown, unknown>>): Inputs<unknown, unknown> => ({
-  valid: { decoded: anyOf(all.map(({ valid }) => valid.decoded)), wire: anyOf(all.map(({ valid }) => valid.wire)) },
-  invalid: {
-    decoded: anyOf(all.map(({ invalid }) => invalid.decoded)),
-    wire: anyOf(all.map(({ invalid }) => invalid.wire))
-  },
-  rules: { decoded: all.flatMap(({ rules }) => rules.decoded), wire: all.flatMap(({ rules }) => rules.wire) }
+  valid: Rule.inBoth((form) => anyOf(all.map(({ valid }) => valid[form]))),
+  invalid: Rule.inBoth((form) => anyOf(all.map(({ invalid }) => invalid[form]))),
+  rules: Rule.inBoth((form) => all.flatMap(({ rules }) => rules[form]))
 })
 
 /**
@@ -248,8 +245,8 @@ export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: Reado
 export const at = (
   path: ReadonlyArray<Rule.Key>,
   { rules }: { readonly rules: Forms<ReadonlyArray<Case<unknown>>, ReadonlyArray<Case<unknown>>> }
-): Rule.Rules => {
-  const lift = (form: "decoded" | "wire") => {
+): Rule.Rules =>
+  Rule.inBoth((form) => {
     const outer = Rule.pathIn(form, path)
     return rules[form].map(({ code, edge, invalid, name, path: inner }): Rule.Break => ({
       name: [...outer.map(String), name].join("."),
@@ -262,9 +259,7 @@ export const at = (
       })),
       edge: edge && Rule.set(outer, edge)
     }))
-  }
-  return { decoded: lift("decoded"), wire: lift("wire") }
-}
+  })
 
 /**
  * A rule of one part of a request.
@@ -312,7 +307,7 @@ const find = (
   return either(
     table
       .filter(([one]) => one === schema)
-      .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules))
+      .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules([])))
   )
 }
 

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { accepted, onDecode } from "./support.ts"
 
+const id = "0123456789abcdef0123456789abcdef"
 const fromDate = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
 
 describe("Query", () => {
@@ -48,7 +49,7 @@ describe("Query", () => {
 
 describe("Listing", () => {
   const decode = Schema.decodeUnknownSync(AssemblyList.Listing)
-  const entry = { id: "a", created: "2026/01/01 10:00:00 GMT", ok: null, something: { new: [1] } }
+  const entry = { id, created: "2026/01/01 10:00:00 GMT", ok: null, something: { new: [1] } }
 
   it("reads a bare array and an object with items alike, and keeps unknown fields (spec R-10, O-19)", () => {
     assert.deepStrictEqual(decode([entry]) as object, { items: [entry] })
@@ -57,11 +58,14 @@ describe("Listing", () => {
   })
 
   it("refuses any other value", () => {
-    assert.deepStrictEqual(accepted(AssemblyList.Listing, [null, "a", {}, { items: {} }, [{ id: "a" }]]), [])
+    assert.deepStrictEqual(
+      accepted(AssemblyList.Listing, [null, "a", {}, { items: {} }, [{ id }], [{ id: "a", created: "b" }]]),
+      []
+    )
   })
 
   it("accepts the same entries as the schema of an entry, with the same values", () => {
-    const base = { id: "a", created: "b" }
+    const base = { id, created: "b" }
     const of = (key: string, ...values: ReadonlyArray<unknown>) =>
       values.map((value) => Object.assign({}, base, { [key]: value }))
     const cycle: Record<string, unknown> = { ...base }
@@ -70,12 +74,13 @@ describe("Listing", () => {
     const candidates: ReadonlyArray<unknown> = [
       ...Object.keys(AssemblyList.Entry.schema.fields).flatMap((key) => of(key, ...strange)),
       ...of("other", ...strange, { deep: [NaN] }, { deep: [1, { x: null }] }, new Date(0), new Map(), () => 1),
-      { id: "a" },
+      { id },
+      { id: id.toUpperCase(), created: "b" },
       { created: "b" },
       Object.create(base),
       Object.assign(Object.create(null), base),
       Object.assign(new Error("no plain object"), base),
-      JSON.parse('{"id":"a","created":"b","__proto__":{"x":1}}'),
+      JSON.parse(`{"id":"${id}","created":"b","__proto__":{"x":1}}`),
       [],
       "a",
       null,
@@ -108,7 +113,7 @@ describe("Listing", () => {
     assert.deepStrictEqual(
       onDecode(AssemblyList.Page, {
         items: [
-          { id: "a", created: "b" },
+          { id, created: "b" },
           { id: 1, ok: 2 }
         ]
       }),

@@ -10,16 +10,6 @@ import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { accepted, accepts, onDecode, onEncode } from "./support.ts"
 
-describe("a month", () => {
-  it("is YYYY-MM", () => {
-    const valid = ["2026-01", "0000-12"]
-    assert.deepStrictEqual(
-      accepted(Bill.Month, [...valid, "2026-13", "2026-00", "2026-1", "26-01", "2026-01-01"]),
-      valid
-    )
-  })
-})
-
 describe("a bill", () => {
   const decode = Schema.decodeUnknownSync(Bill.Bill)
 
@@ -98,16 +88,6 @@ describe("a replay", () => {
 describe("assets in bulk", () => {
   const id = Identifier.AssetId.make("0123456789_-abcdefABCA")
 
-  it("are 1 to 500", () => {
-    const problems = (count: number) =>
-      onEncode(DamEntries.DeleteManyRequest, { assetIds: Array.from({ length: count }, () => id) })
-    assert.deepStrictEqual(
-      [0, 1, 500, 501].map((count) => problems(count).length),
-      [1, 0, 0, 1]
-    )
-    assert.deepStrictEqual(problems(0), ["assetIds: Expected 1 to 500 assets"])
-  })
-
   it("need the folder of a move, null for the root", () => {
     assert.isNotEmpty(onEncode(DamEntries.MoveManyRequest, { assetIds: [id] }))
     assert.deepStrictEqual(
@@ -116,11 +96,7 @@ describe("assets in bulk", () => {
     )
   })
 
-  it("are listed 1 to 500 at once, and the last page has null as its cursor", () => {
-    assert.deepStrictEqual(
-      [0, 1, 500, 501].map((limit) => onEncode(DamEntries.ListQuery, { limit }).length),
-      [1, 0, 0, 1]
-    )
+  it("have null as the cursor of the last page", () => {
     const page = { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [] }
     assert.isTrue(accepts(DamEntries.Page, { ...page, next_cursor: null }))
     assert.isFalse(accepts(DamEntries.Page, page))

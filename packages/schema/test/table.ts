@@ -1,56 +1,26 @@
 // Every schema that travels, by name, for the property tests.
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
-import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import * as Auth from "@assembly-effect/schema/Auth"
-import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import * as Bill from "@assembly-effect/schema/Bill"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
-import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import * as Identifier from "@assembly-effect/schema/Identifier"
-import * as NamedError from "@assembly-effect/schema/NamedError"
-import * as Notification from "@assembly-effect/schema/Notification"
-import * as Queue from "@assembly-effect/schema/Queue"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
-import * as Template from "@assembly-effect/schema/Template"
-import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Testing from "@assembly-effect/schema/testing"
-import * as TusErrorBody from "@assembly-effect/schema/TusErrorBody"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Schema from "effect/Schema"
+import { readdirSync } from "node:fs"
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 
 const isCodec = (value: unknown): value is Codec => Schema.isSchema(value)
 
-const modules = {
-  Assembly,
-  AssemblyList,
-  AssemblyReplay,
-  AssemblyStatistics,
-  Auth,
-  AuthKey,
-  Bill,
-  DamAsset,
-  DamEntries,
-  Identifier,
-  NamedError,
-  Notification,
-  Queue,
-  ServiceError,
-  Template,
-  TemplateCredential,
-  TusErrorBody,
-  TusUpload
-}
+/** The modules of resources. Those of parts, such as `Scalar`, have values that only their own tests know. */
+const names = readdirSync(new URL("../src", import.meta.url))
+  .filter((name) => /^[A-Z]/.test(name) && !/^(?:InvalidRequest|Scalar|SecureUrl|Timestamp)\.ts$/.test(name))
+  .map((name) => name.slice(0, -".ts".length))
+
+const modules = await Promise.all(
+  names.map(async (name): Promise<readonly [string, object]> => [name, await import(`../src/${name}.ts`)])
+)
 
 /** Everything that round-trips. */
-export const schemas: ReadonlyArray<readonly [name: string, schema: Codec]> = Object.entries(modules).flatMap(
-  ([module, exported]) =>
-    Object.entries(exported).flatMap(([name, value]: [string, unknown]) =>
-      isCodec(value) ? [[`${module}.${name}`, value] as const] : []
-    )
+export const schemas: ReadonlyArray<readonly [name: string, schema: Codec]> = modules.flatMap(([module, exported]) =>
+  Object.entries(exported).flatMap(([name, value]: [string, unknown]) =>
+    isCodec(value) ? [[`${module}.${name}`, value] as const] : []
+  )
 )
 
 /** The requests, which have rules. */

@@ -8,13 +8,15 @@ import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
 import { mutants } from "./mutants.ts"
 import { decodedIssues, roundTrips, sample, wireIssues } from "./support.ts"
+import { responses } from "./responses.ts"
 import { requests, schemas } from "./table.ts"
 
-const generators = requests.map(([name, schema]) => [name, schema, Testing.of(schema)] as const)
+const ofRequests = requests.map(([name, schema]) => [name, schema, Testing.of(schema)] as const)
+const generators = [...ofRequests, ...responses]
 
 /** Rules that two checks know, and the message of one of them. */
 const twice: ReadonlyArray<readonly [rule: RegExp, message: RegExp]> = [
-  [/is at most 9007199254740991|has a safe integer as max_size/, /^Expected an integer$/],
+  [/is at most 9007199254740991/, /^Expected an integer$/],
   [/has valid names/, /^Expected (?:at least 1 character|a path in valid Unicode)$/]
 ]
 
@@ -69,14 +71,20 @@ describe("valid values (spec O-45, O-46, O-51, A-2, L-2, L-3, L-4, L-5, L-6, L-7
   })
 })
 
-describe("a rule (spec R-13, R-14, T-1, O-5, O-11, O-12, O-13, O-18, O-21, O-26, O-27, O-29, O-35, O-40)", () => {
-  it.each(generators)("of %s has a name of its own", (_, _schema, { rules }) => {
+describe.each([
+  ["requests (spec R-13, R-14, T-1, O-5, O-11, O-12, O-13, O-18, O-21, O-26, O-27, O-29, O-35, O-40)", ofRequests],
+  [
+    "responses (spec R-1, R-2, R-3, R-5, R-6, R-8, R-9, R-16, R-18, R-19, R-20, R-21, R-22, R-23, R-25, O-49, O-50, O-52, E-18, V-1)",
+    responses
+  ]
+])("a rule of %s", (_title, inputs) => {
+  it.each(inputs)("of %s has a name of its own", (_, _schema, { rules }) => {
     for (const names of [rules.decoded, rules.wire].map((all) => all.map(({ name }) => name))) {
       assert.deepStrictEqual([...new Set(names)], names)
     }
   })
 
-  it.each(generators)("of %s is the only one that its invalid values break", (_, schema, { rules }) => {
+  it.each(inputs)("of %s is the only one that its invalid values break", (_, schema, { rules }) => {
     breaksOnly(schema, rules.decoded, decodedIssues)
     breaksOnly(schema, rules.wire, wireIssues)
   })
@@ -124,6 +132,8 @@ it.each(["decoded", "wire"] as const)("the limits of a rule have no other option
 
 /** Checks that are there for their message: another check of the same part refuses the same values. */
 const repeated = new Set([
+  "AssemblyStatistics.ErrorBucket: a finite number",
+  "AssemblyStatistics.ErrorTotal: a finite number",
   "AssemblyList.Query: a date-time YYYY-MM-DD HH:MM:SS",
   "Auth.TokenRequest: scopes separated by single spaces",
   "DamEntries.MoveEntryRequest: at least 1 character",

@@ -3,6 +3,9 @@
  * depending on it: what another kind of schema says is unknown here and fails.
  */
 
+import type { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
+import { assert } from "@effect/vitest"
+
 /** A schema of zod 3, as far as its structure says which values it takes. */
 export interface ZodSchema {
   readonly _def: {
@@ -20,13 +23,7 @@ export interface ZodSchema {
   readonly safeParse: (value: unknown) => { readonly success: boolean }
 }
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
-export const chances = (seed: number) => () => {
-  seed = (seed + 0x6d2b79f5) | 0
-  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-}
+type Definition = ZodSchema["_def"]
 
 const texts = [
   "",
@@ -45,76 +42,64 @@ const json: ReadonlyArray<unknown> = [null, true, "x", 1.5, [], [null, ["a", {}]
 /** How often a key that may be absent is there. */
 const presence = 0.2
 
-/** What makes values of a schema, absent ones as `undefined`; `chance` decides which. */
-export const generator = (chance: () => number) => {
-  const oneOf = <A>(values: ReadonlyArray<A> = []): (() => A) => {
-    if (values.length === 0) throw new Error("nothing to choose from")
-    return () => values[Math.floor(chance() * values.length)] as A
-  }
-  const some = <A>(make: () => A): ReadonlyArray<A> => Array.from({ length: Math.floor(chance() * 3) }, make)
+/** What makes values of a schema, absent ones as `undefined`; `draw` decides which. */
+export const generator = (draw: Draw) => {
+  const oneOf =
+    <A>(values: ReadonlyArray<A> = []): (() => A) =>
+    () =>
+      draw.of(values)
+  const some = <A>(make: () => A): ReadonlyArray<A> => Array.from({ length: draw.below(3) }, make)
   const anyText = oneOf(texts)
   const anyJson = oneOf(json)
 
-  const ofObject = ({ shape, unknownKeys }: ZodSchema["_def"]) => {
+  const ofObject = ({ shape, unknownKeys }: Definition) => {
     const fields = Object.entries(shape?.() ?? {}).map(([key, field]) => [key, of(field)] as const)
     return () => {
-      const object: Record<string, unknown> = {}
-      for (const [key, make] of fields) {
-        const value = make()
-        if (value !== undefined) object[key] = value
-      }
-      if (unknownKeys === "passthrough" && chance() < presence) object["added_later"] = anyJson()
-      return object
+      const known = fields.map(([key, make]) => [key, make()] as const).filter(([, value]) => value !== undefined)
+      const isExtended = unknownKeys === "passthrough" && draw.chance(presence)
+      return { ...Object.fromEntries(known), ...(isExtended ? { added_later: anyJson() } : undefined) }
     }
   }
 
+  const kinds: Readonly<Record<string, (def: Definition) => () => unknown>> = {
+    ZodString: () => anyText,
+    ZodNumber: () => oneOf(numbers),
+    ZodBoolean: () => oneOf([true, false]),
+    ZodNull: () => () => null,
+    ZodUndefined: () => () => undefined,
+    ZodUnknown: () => anyJson,
+    ZodLiteral:
+      ({ value }) =>
+      () =>
+        value,
+    ZodEnum: ({ values }) => oneOf(values),
+    ZodUnion: ({ options = [] }) => {
+      const member = oneOf(options.map(of))
+      return () => member()()
+    },
+    ZodOptional: ({ innerType }) => {
+      const make = of(innerType)
+      return () => (draw.chance(presence) ? make() : undefined)
+    },
+    ZodNullable: ({ innerType }) => {
+      const make = of(innerType)
+      return () => (draw.chance(presence) ? null : make())
+    },
+    ZodEffects: ({ schema }) => of(schema),
+    ZodArray: ({ type }) => {
+      const make = of(type)
+      return () => some(make)
+    },
+    ZodRecord: ({ valueType }) => {
+      const make = of(valueType)
+      return () => Object.fromEntries(some(() => [anyText(), make()]))
+    },
+    ZodObject: ofObject
+  }
+
   const of = (schema: ZodSchema | undefined): (() => unknown) => {
-    if (schema === undefined) throw new Error("a schema without its part")
-    const { _def: def } = schema
-    switch (def.typeName) {
-      case "ZodString":
-        return anyText
-      case "ZodNumber":
-        return oneOf(numbers)
-      case "ZodBoolean":
-        return oneOf([true, false])
-      case "ZodNull":
-        return () => null
-      case "ZodUndefined":
-        return () => undefined
-      case "ZodUnknown":
-        return anyJson
-      case "ZodLiteral":
-        return () => def.value
-      case "ZodEnum":
-        return oneOf(def.values)
-      case "ZodUnion": {
-        const member = oneOf((def.options ?? []).map(of))
-        return () => member()()
-      }
-      case "ZodOptional": {
-        const make = of(def.innerType)
-        return () => (chance() < presence ? make() : undefined)
-      }
-      case "ZodNullable": {
-        const make = of(def.innerType)
-        return () => (chance() < presence ? null : make())
-      }
-      case "ZodEffects":
-        return of(def.schema)
-      case "ZodArray": {
-        const make = of(def.type)
-        return () => some(make)
-      }
-      case "ZodRecord": {
-        const make = of(def.valueType)
-        return () => Object.fromEntries(some(() => [anyText(), make()]))
-      }
-      case "ZodObject":
-        return ofObject(def)
-      default:
-        throw new Error(`a kind of schema that is not known here: ${def.typeName}`)
-    }
+    const { _def: def } = schema ?? assert.fail("a schema without its part")
+    return (kinds[def.typeName] ?? assert.fail(`a kind of schema that is not known here: ${def.typeName}`))(def)
   }
   return of
 }

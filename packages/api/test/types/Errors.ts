@@ -5,10 +5,14 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import { AssetId } from "@assembly-effect/schema/Identifier"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+
+/** What the list names, the next call takes. */
+export const each = (entry: AssemblyList.Entry) => Assemblies.get(entry.id)
 
 const found = Assemblies.get(Assembly.AssemblyId.make("0".repeat(32)))
 

@@ -35,7 +35,15 @@ const receive = async (request: IncomingMessage): Promise<void> => {
 /** JSON that is nested too deeply for a recursive function. */
 const deepJson = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`
 
-const entry = { id: evil, created: evil, ok: evil, error: evil, region: evil, bytes_received: 1, [evil]: evil }
+const entry = {
+  id: "0".repeat(32),
+  created: evil,
+  ok: evil,
+  error: evil,
+  region: evil,
+  bytes_received: 1,
+  [evil]: evil
+}
 
 /** The fields whose texts the service chooses freely. */
 const free: ReadonlySet<string> = new Set(

@@ -1,4 +1,5 @@
 /** Sends raw bytes and checks the response. */
+import * as Predicate from "effect/Predicate"
 import { connect } from "node:net"
 import type { World } from "./Routes.ts"
 
@@ -128,26 +129,26 @@ export const wrong = (sent: Buffer, { body, headers, isWhole, outcome }: Answer)
     : `no error object, ${outcome}: ${body.slice(0, 200)}`
 }
 
-const keep = (all: Array<string>, one: unknown) => {
-  if (typeof one !== "string" || all.includes(one)) return
-  all.push(one)
-  if (all.length > 40) all.shift()
-}
-
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+const field = (value: unknown, ...path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>((part, key) => (Object.hasOwn(Object(part), key) ? Object(part)[key] : undefined), value)
 
 /** Records the ids and tokens of a response, so that later requests can use them. */
-export const learn = (world: World, { body, headers, outcome }: Answer): void => {
+export const learn = ({ known }: World, { body, headers, outcome }: Answer): void => {
   if (typeof outcome !== "number" || outcome >= 300) return
-  keep(world.uploads, headers.get("location")?.split("/").at(-1))
   const value = parseJson(body)
-  keep(world.assemblies, field(value, "assembly_id"))
-  keep(world.tokens, field(value, "access_token"))
-  // The list of Auth Keys is not recorded, because no request may change the Auth Key that signs.
-  keep(world.authKeys, field(field(value, "auth_key"), "id"))
-  if (field(value, "content") !== undefined) keep(world.templates, field(value, "id"))
-  keep(world.credentials, field(field(value, "credential"), "id"))
-  const results = field(value, "results")
-  for (const file of Object.values(Object(results)).flat()) keep(world.assets, field(file, "asset_id"))
+  const files: ReadonlyArray<unknown> = Object.values(Object(field(value, "results"))).flat()
+  const found: Readonly<Record<string, ReadonlyArray<unknown>>> = {
+    upload: [headers.get("location")?.split("/").at(-1)],
+    assemblyId: [field(value, "assembly_id")],
+    token: [field(value, "access_token")],
+    // The list of Auth Keys is not recorded, because no request may change the Auth Key that signs.
+    authKeyId: [field(value, "auth_key", "id")],
+    templateIdOrName: field(value, "content") === undefined ? [] : [field(value, "id")],
+    credentialId: [field(value, "credential", "id")],
+    assetId: files.map((file) => field(file, "asset_id"))
+  }
+  for (const [name, ids] of Object.entries(found)) {
+    const all = new Set([...(known.get(name) ?? []), ...ids.filter(Predicate.isString)])
+    known.set(name, [...all].slice(-40))
+  }
 }

@@ -1,365 +1,267 @@
-/** Makes almost valid requests to each route. */
+/** Makes almost valid requests to each route: every operation with its likely params, and the routes beside them. */
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as Testing from "@assembly-effect/api/testing"
+import * as Input from "@assembly-effect/schema/unstable/Input"
+import type { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
 import { createHmac } from "node:crypto"
-import type { SeededRandom } from "./SeededRandom.ts"
+import { operations } from "../../../api/test/utils/operations.ts"
 import { oddly, type Request, toText } from "./Request.ts"
 
-/** The address and the credentials of the emulator, and the ids and tokens that earlier requests have created. */
+/** The address and the credentials of the emulator, and the ids and tokens of earlier responses by their names. */
 export interface World {
   readonly host: string
   readonly key: string
   readonly secret: string
-  readonly assemblies: Array<string>
-  readonly uploads: Array<string>
-  readonly templates: Array<string>
-  readonly credentials: Array<string>
-  readonly assets: Array<string>
-  readonly tokens: Array<string>
-  readonly authKeys: Array<string>
+  readonly known: Map<string, ReadonlyArray<string>>
 }
 
 const none = "0".repeat(32)
+const noAsset = "A".repeat(22)
 
-const known = (all: ReadonlyArray<string>, chance: SeededRandom): string =>
-  all.length === 0 || chance.once(10) ? none : chance.one(all)
+const known = (world: World, name: string, draw: Draw): string => {
+  const all = world.known.get(name) ?? []
+  return all.length > 0 && draw.chance(0.9) ? draw.of(all) : name === "assetId" ? noAsset : none
+}
+
+type Make = (world: World, draw: Draw) => Request
+type Fields = ReadonlyArray<readonly [name: string, value: string]>
 
 let nonce = 0
 
-/**
- * Signs params after a random change, so that authentication accepts invalid params and the route has to check them.
- */
-const signed = (world: World, params: object, chance: SeededRandom): ReadonlyArray<readonly [string, string]> => {
+/** Signs params after a random change, so that authentication accepts invalid params and the route has to check them. */
+const signed = (world: World, params: object, draw: Draw): Fields => {
   const auth = {
     key: world.key,
     expires: "2999-01-01T00:00:00Z",
     nonce: `${nonce++}`,
-    ...(chance.once(8) ? { referer: chance.one(["^https://", "^(a+)+$", "(x{900}){2}", "\\", "(a)\\1", "."]) } : {}),
-    ...(chance.once(8) ? { max_size: chance.one([0, 1, 100, 1e15]) } : {})
+    ...(draw.chance(0.12) ? { referer: draw.of(["^https://", "^(a+)+$", "(x{900}){2}", "\\", "(a)\\1", "."]) } : {}),
+    ...(draw.chance(0.12) ? { max_size: draw.of([0, 1, 100, 1e15]) } : {})
   }
-  const whole = { auth, ...params }
-  const text = toText(
-    chance.once(2) ? whole : chance.once(6) ? oddly(whole, chance) : Object.assign({ auth }, oddly(params, chance))
-  )
-  const signature = `sha384:${createHmac("sha384", world.secret).update(text).digest("hex")}`
+  const whole = { ...params, auth }
+  const changed = draw.chance(0.15) ? oddly(whole, draw) : { auth, ...Object(oddly(params, draw)) }
+  const text = toText(draw.chance(0.5) ? whole : changed)
+  const signature = createHmac("sha384", world.secret).update(text).digest("hex")
   return [
     ["params", text],
-    ["signature", signature]
+    ["signature", `sha384:${signature}`]
   ]
 }
 
-const encode = (fields: ReadonlyArray<readonly [string, string]>): string =>
-  new URLSearchParams(fields.map(([name, value]) => [name, value])).toString()
+const encode = (fields: Fields): string =>
+  new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])).toString()
 
-const base = (world: World): Request["headers"] => [
-  ["host", world.host],
-  ["accept", "*/*"]
-]
-
-const request = (world: World, method: string, path: string, headers: Request["headers"] = [], body = ""): Request => ({
+const request = (world: World, method: string, path: string, headers: Fields = [], body = ""): Request => ({
   method,
   path,
-  headers: [...base(world), ...headers],
+  headers: [["host", world.host], ["accept", "*/*"], ...headers],
   body: Buffer.from(body)
 })
 
-const query = (world: World, path: string, params: object, chance: SeededRandom): Request =>
-  request(world, "GET", `${path}?${encode(signed(world, params, chance))}`)
+const urlEncoded = ["content-type", "application/x-www-form-urlencoded"] as const
 
-const form = (
-  world: World,
-  method: string,
-  path: string,
-  params: object,
-  chance: SeededRandom,
-  others: ReadonlyArray<readonly [string, string]> = []
-): Request => {
-  const fields = [...signed(world, params, chance), ...others]
-  return request(
-    world,
-    method,
-    path,
-    [["content-type", "application/x-www-form-urlencoded"]],
-    encode(chance.once(10) ? [...fields, ...fields] : fields)
-  )
-}
-
-const multipart = (
-  world: World,
-  path: string,
-  params: object,
-  chance: SeededRandom,
-  files: ReadonlyArray<string>
-): Request => {
+const multipart = (world: World, params: object, draw: Draw, files: ReadonlyArray<string>): Request => {
   const part = (name: string, value: string, rest = "") =>
     `--x\r\ncontent-disposition: form-data; name="${name}"${rest}\r\n\r\n${value}\r\n`
-  const fields = signed(world, params, chance).map(([name, value]) => part(name, value))
-  const parts = files.map((name) => part("file", "bytes of a file", `; filename="${name}"`))
-  return request(
-    world,
-    "POST",
-    path,
-    [["content-type", "multipart/form-data; boundary=x"]],
-    `${[...fields, part(chance.one(["field", "__proto__", "constructor", "params"]), "value"), ...parts].join("")}--x--\r\n`
-  )
+  const body = [
+    ...signed(world, params, draw).map(([name, value]) => part(name, value)),
+    part(draw.of(["field", "__proto__", "constructor", "params"]), "value"),
+    ...files.map((name) => part("file", "bytes of a file", `; filename="${name}"`))
+  ]
+  const headers = [["content-type", "multipart/form-data; boundary=x"]] as const
+  return request(world, "POST", "/assemblies", headers, `${body.join("")}--x--\r\n`)
 }
 
-const steps = (chance: SeededRandom) => {
+const steps = (draw: Draw) => {
   const robot = () =>
-    chance.one(["/upload/handle", "/transloadit/store", "/file/hash", "/emulator/fail", "/emulator/wait", "/no/robot"])
+    draw.of(["/upload/handle", "/transloadit/store", "/file/hash", "/emulator/fail", "/emulator/wait", "/no/robot"])
   const step = () => ({
     robot: robot(),
     seconds: 0.01,
-    path: chance.one(["${file.name}", "${file.id}", "a/${fields.__proto__}/${constructor}", "/"]),
-    ...(chance.once(10) ? { credentials: chance.one<unknown>(["c1", ["c1", "c2"], 5]) } : {}),
-    use: chance.one<unknown>([":original", ["a", "a"], ["b", "b"], { steps: ["a"] }, "none", ["a", { name: "b" }]])
+    path: draw.of(["${file.name}", "${file.id}", "a/${fields.__proto__}/${constructor}", "/"]),
+    ...(draw.chance(0.1) ? { credentials: draw.of<unknown>(["c1", ["c1", "c2"], 5]) } : {}),
+    use: draw.of<unknown>([":original", ["a", "a"], ["b", "b"], { steps: ["a"] }, "none", ["a", { name: "b" }]])
   })
-  return { a: { robot: chance.one(["/upload/handle", robot()]) }, b: step(), c: step() }
+  return { a: { robot: draw.of(["/upload/handle", robot()]) }, b: step(), c: step() }
 }
 
-const creation = (world: World, chance: SeededRandom) => ({
-  ...(chance.once(4) ? { template_id: known(world.templates, chance) } : {}),
-  ...(chance.once(3) ? {} : { steps: steps(chance) }),
-  ...(chance.once(2) ? { fields: { constructor: null, a: 1, list: [1, { b: 2 }] } } : {}),
-  ...(chance.once(20) ? { quiet: true } : {})
+type Params = (world: World, draw: Draw) => object
+
+const creation: Params = (world, draw) => ({
+  ...(draw.chance(0.25) ? { template_id: known(world, "templateIdOrName", draw) } : {}),
+  ...(draw.chance(0.3) ? {} : { steps: steps(draw) }),
+  ...(draw.chance(0.5) ? { fields: { constructor: null, a: 1, list: [1, { b: 2 }] } } : {}),
+  ...(draw.chance(0.05) ? { quiet: true } : {})
 })
 
-const credentials = (chance: SeededRandom) => {
+const expected = (draw: Draw) => ["num_expected_upload_files", draw.of(["0", "1", "1000", "01"])] as const
+
+const listing: Params = (_, draw) => ({
+  fromdate: "2020-01-01 00:00:00",
+  page: draw.of([1, 2, 1e15]),
+  pagesize: draw.of([1, 50, 5000]),
+  keywords: draw.of([[], ["a"], ["%", "_"], Array.from({ length: 30 }, () => "a")])
+})
+
+const credentials: Params = (_, draw) => {
   const content = { key: "k", secret: "s", bucket: "b", more: { list: [1] } }
   return {
-    name: `c${chance.int(200)}`,
-    type: chance.one(["s3", "wasabi", "none"]),
-    content: chance.once(2) ? content : toText(oddly(content, chance))
+    name: `c${draw.below(200)}`,
+    type: draw.of(["s3", "wasabi", "none"]),
+    content: draw.chance(0.5) ? content : toText(oddly(content, draw))
   }
 }
 
-const expected = (chance: SeededRandom) => [["num_expected_upload_files", chance.one(["0", "1", "1000"])]] as const
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 
-const tus = [["tus-resumable", "1.0.0"]] as const
+/** Params with which an operation often succeeds. An operation without them has the params of its rules. */
+const likely: Readonly<Record<string, Params>> = {
+  "Assemblies.create": creation,
+  "Assemblies.replace": creation,
+  "Assemblies.replay": (w, d) => (d.chance(0.5) ? {} : { ...creation(w, d), reparse_template: 1 }),
+  "Assemblies.list": (w, d) => ({ ...listing(w, d), type: d.of(["all", "failed"]) }),
+  "Assemblies.statistics": (_, d) => ({ region: d.of(["all", "us-east-1"]), since: daysAgo(0), template_id: "all" }),
+  "Queues.statistics": (_, d) => ({
+    region: d.of(["all", "eu-west-1"]),
+    since: daysAgo(d.of([0, 1, 80, 100])),
+    aggregation: d.of(["avg", "max", null])
+  }),
+  "Dam.move": (_, d) => ({ filename: `f${d.below(50)}`, destination_folder_id: null }),
+  "Dam.get": (_, d) => (d.chance(0.3) ? { version_id: noAsset } : {}),
+  "Dam.list": (_, d) => ({
+    prefix: d.of(["", "a", "a/", "f1"]),
+    limit: d.of([1, 5, 500]),
+    ...(d.chance(0.2) ? { cursor: "A".repeat(43) } : {})
+  }),
+  "Dam.moveMany": (w, d) => ({
+    asset_ids: Array.from({ length: 1 + d.below(3) }, () => known(w, "assetId", d)),
+    destination_folder_id: null
+  }),
+  "Dam.deleteMany": (w, d) => ({ asset_ids: [noAsset, known(w, "assetId", d)] }),
+  "Dam.moveEntry": (_, d) => ({
+    source: d.of([`f${d.below(50)}`, "a", "/a/b"]),
+    destination: d.of(["a", `a/f${d.below(50)}`, "a/b/c", "__proto__"])
+  }),
+  "Templates.create": (_, d) => ({
+    name: `t${d.below(200)}`,
+    template: d.chance(0.5) ? { steps: steps(d) } : toText(oddly({ steps: steps(d) }, d))
+  }),
+  "Templates.update": (_, d) => ({ template: { steps: steps(d), fields: {} } }),
+  "Templates.list": (w, d) => ({ ...listing(w, d), sort: d.of(["name", "last_used", "constructor"]) }),
+  "TemplateCredentials.create": credentials,
+  "TemplateCredentials.update": credentials,
+  "AuthKeys.create": (_, d) => ({
+    scope: d.of([["read"], ["dam:write", "read"], ["x"]]),
+    ...(d.chance(0.5) ? { auth_key: `k${d.below(50)}`, description: d.of(["", "a"]) } : {}),
+    ...(d.chance(0.5) ? { can_show_auth_secret: d.of([true, 1, false]), signature_algo: "sha256" } : {})
+  }),
+  "AuthKeys.update": () => ({ scope: ["write"], description: "b" }),
+  "Notifications.replay": (_, d) => (d.chance(0.1) ? { notify_url: "http://127.0.0.1:9/" } : {})
+}
+
+/** The emulator must not notify a generated URL, which could belong to somebody. */
+const withoutUrls = (params: unknown): object =>
+  JSON.parse(JSON.stringify(params), (key, value) => (key === "notify_url" ? undefined : value))
+
+const ofOperation = (operation: Operation.Any): Make => {
+  const { method, name, path } = operation
+  const valid = Effect.runSync(Arbitrary.sampleEffect(Testing.of(operation).valid.wire, { count: 200, seed: name }))
+  const { [name]: ofName = () => ({}) } = likely
+  const isRead = operation.carrier === "query"
+  return (world, draw) => {
+    const sample = draw.of(valid)
+    const segment = (variable: string) =>
+      // A new Assembly has a new id. Most of what exists is not removed.
+      draw.chance(name === "Assemblies.create" ? 1 : method === "DELETE" ? 0.6 : 0.1)
+        ? encodeURIComponent(sample.path[variable] ?? "")
+        : known(world, variable, draw)
+    const to = path.replaceAll(/:(\w+)/g, (_, variable: string) => segment(variable))
+    if (operation.auth === "none") return request(world, method, to)
+    const params = draw.chance(0.1) ? withoutUrls(sample.params) : ofName(world, draw)
+    const fields = [...signed(world, params, draw), ...(operation.fields === Input.nothing ? [] : [expected(draw)])]
+    if (isRead) return request(world, method, `${to}?${encode(fields)}`)
+    return request(world, method, to, [urlEncoded], encode(draw.chance(0.1) ? [...fields, ...fields] : fields))
+  }
+}
+
+const tus = ["tus-resumable", "1.0.0"] as const
+const offsetOctets = ["content-type", "application/offset+octet-stream"] as const
+const uploads = "/resumable/files/"
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")
 
-const metadata = (world: World, chance: SeededRandom): readonly [string, string] => [
-  "upload-metadata",
-  [
-    `assembly_url ${base64(`http://${world.host}/assemblies/${known(world.assemblies, chance)}`)}`,
-    `filename ${base64(chance.one(["a.txt", "../a", "", "\u0000"]))}`,
-    `fieldname ${base64("file")}`
-  ].join(",")
-]
+const upload = (world: World, draw: Draw) => uploads + known(world, "upload", draw)
 
-const offsetOctets = ["content-type", "application/offset+octet-stream"] as const
-const upload = (world: World, chance: SeededRandom) => `/resumable/files/${known(world.uploads, chance)}`
-const assembly = (world: World, chance: SeededRandom) => `/assemblies/${known(world.assemblies, chance)}`
+/** A request that creates an upload. */
+const tusCreate =
+  (headers: (world: World, draw: Draw) => Fields, body = ""): Make =>
+  (world, draw) => {
+    const metadata = [
+      `assembly_url ${base64(`http://${world.host}/assemblies/${known(world, "assemblyId", draw)}`)}`,
+      `filename ${base64(draw.of(["a.txt", "../a", "", "\u0000"]))}`,
+      `fieldname ${base64("file")}`
+    ].join(",")
+    return request(world, "POST", uploads, [tus, ["upload-metadata", metadata], ...headers(world, draw)], body)
+  }
 
-type Make = (world: World, chance: SeededRandom) => Request
-
-const listing = (chance: SeededRandom) => ({
-  fromdate: "2020-01-01 00:00:00",
-  page: chance.one([1, 2, 1e15]),
-  pagesize: chance.one([1, 50, 5000]),
-  keywords: chance.one([[], ["a"], ["%", "_"], Array.from({ length: 30 }, () => "a")])
-})
-
-/** Every route of the emulator. */
-export const routes: Readonly<Record<string, Make>> = {
-  "create, form": (w, c) => form(w, "POST", "/assemblies", creation(w, c), c, expected(c)),
-  "create, with an id": (w, c) =>
-    form(
-      w,
-      "POST",
-      `/assemblies/${c
-        .int(2 ** 31)
-        .toString(16)
-        .padStart(32, "0")}`,
-      creation(w, c),
-      c,
-      expected(c)
-    ),
-  replace: (w, c) => form(w, "PUT", assembly(w, c), creation(w, c), c, expected(c)),
-  "create, multipart": (w, c) =>
-    multipart(w, "/assemblies", creation(w, c), c, c.one([[], ["a.txt"], ["a", "../b", "__proto__"]])),
-  "create, JSON": (w, c) =>
-    request(w, "POST", "/assemblies", [["content-type", "application/json"]], toText(oddly(creation(w, c), c))),
-  get: (w, c) => request(w, "GET", assembly(w, c)),
-  updates: (w, c) => request(w, "GET", `${assembly(w, c)}/updates`),
-  cancel: (w, c) => request(w, "DELETE", c.once(3) ? assembly(w, c) : `/assemblies/${none}`),
-  replay: (w, c) =>
-    form(w, "POST", `${assembly(w, c)}/replay`, c.once(2) ? {} : { ...creation(w, c), reparse_template: 1 }, c),
-  list: (w, c) => query(w, "/assemblies", { ...listing(c), type: c.one(["all", "failed"]) }, c),
-  statistics: (w, c) =>
-    query(
-      w,
-      "/assembly_stats",
-      {
-        region: c.one(["all", "us-east-1"]),
-        since: new Date().toISOString().slice(0, 13) + ":00:00Z",
-        template_id: "all"
-      },
-      c
-    ),
-  bill: (w, c) =>
-    query(
-      w,
-      `/bill/${c.once(2) ? new Date().toISOString().slice(0, 7) : c.one(["2020-01", "9999-12", "2026-13"])}`,
-      {},
-      c
-    ),
-  "job slots": (w, c) => query(w, "/queues/job_slots", {}, c),
-  "job slot statistics": (w, c) =>
-    query(
-      w,
-      "/priority_job_slot_stats",
-      {
-        region: c.one(["all", "eu-west-1"]),
-        since: new Date(Date.now() - c.one([0, 1, 80, 100]) * 86_400_000).toISOString(),
-        aggregation: c.one(["avg", "max", null])
-      },
-      c
-    ),
-  "dam move": (w, c) =>
-    form(
-      w,
-      "PATCH",
-      `/dam/assets/${c.once(5) ? "A".repeat(22) : known(w.assets, c)}`,
-      { filename: `f${c.int(50)}`, destination_folder_id: null },
-      c
-    ),
-  "dam get": (w, c) =>
-    query(w, `/dam/assets/${known(w.assets, c)}`, c.once(3) ? { version_id: "A".repeat(22) } : {}, c),
-  "dam list": (w, c) =>
-    query(
-      w,
-      "/dam/assets",
-      {
-        prefix: c.one(["", "a", "a/", "f1"]),
-        limit: c.one([1, 5, 500]),
-        ...(c.once(5) ? { cursor: "A".repeat(43) } : {})
-      },
-      c
-    ),
-  "dam delete": (w, c) => form(w, "DELETE", `/dam/assets/${c.once(2) ? none : known(w.assets, c)}`, {}, c),
-  "dam bulk move": (w, c) =>
-    form(
-      w,
-      "POST",
-      "/dam/assets/bulk/move",
-      { asset_ids: Array.from({ length: 1 + c.int(3) }, () => known(w.assets, c)), destination_folder_id: null },
-      c
-    ),
-  "dam bulk delete": (w, c) =>
-    form(w, "POST", "/dam/assets/bulk/delete", { asset_ids: ["A".repeat(22), known(w.assets, c)] }, c),
-  "dam move entry": (w, c) =>
-    form(
-      w,
-      "POST",
-      "/dam/entries/move",
-      {
-        source: c.one([`f${c.int(50)}`, "a", "/a/b"]),
-        destination: c.one(["a", `a/f${c.int(50)}`, "a/b/c", "__proto__"])
-      },
-      c
-    ),
-  token: (w, c) =>
+/** The routes beside the operations. */
+const others: Readonly<Record<string, Make>> = {
+  "create, without an id": (w, d) =>
+    request(w, "POST", "/assemblies", [urlEncoded], encode([...signed(w, creation(w, d), d), expected(d)])),
+  "create, multipart": (w, d) => multipart(w, creation(w, d), d, d.of([[], ["a.txt"], ["a", "../b", "__proto__"]])),
+  "create, JSON": (w, d) =>
+    request(w, "POST", "/assemblies", [["content-type", "application/json"]], toText(oddly(creation(w, d), d))),
+  updates: (w, d) => request(w, "GET", `/assemblies/${known(w, "assemblyId", d)}/updates`),
+  token: (w, d) =>
     request(
       w,
       "POST",
       "/token",
-      [
-        ["content-type", "application/x-www-form-urlencoded"],
-        ["authorization", `Basic ${base64(`${w.key}:${c.once(5) ? "wrong" : w.secret}`)}`]
-      ],
+      [urlEncoded, ["authorization", `Basic ${base64(`${w.key}:${d.chance(0.2) ? "wrong" : w.secret}`)}`]],
       encode([
         ["grant_type", "client_credentials"],
         ["aud", "api2"],
-        ["scope", c.one(["assemblies:read", "", "toString"])],
-        ...(c.once(2) ? [[c.one(["constructor", "__proto__", "x"]), "y"] as const] : [])
+        ["scope", d.of(["assemblies:read", "", "toString"])],
+        ...(d.chance(0.5) ? [[d.of(["constructor", "__proto__", "x"]), "y"] as const] : [])
       ])
     ),
-  "bearer list": (w, c) =>
-    request(w, "GET", `/assemblies?${encode([["params", toText(c.once(2) ? listing(c) : oddly(listing(c), c))]])}`, [
-      ["authorization", `Bearer ${known(w.tokens, c)}`]
-    ]),
-  "template create": (w, c) =>
-    form(
-      w,
-      "POST",
-      "/templates",
-      { name: `t${c.int(200)}`, template: c.once(2) ? { steps: steps(c) } : toText(oddly({ steps: steps(c) }, c)) },
-      c
-    ),
-  "template get": (w, c) => query(w, `/templates/${known(w.templates, c)}`, {}, c),
-  "template update": (w, c) =>
-    form(w, "PUT", `/templates/${known(w.templates, c)}`, { template: { steps: steps(c), fields: {} } }, c),
-  "template delete": (w, c) => form(w, "DELETE", `/templates/${known(w.templates, c)}`, {}, c),
-  "template list": (w, c) =>
-    query(w, "/templates", { ...listing(c), sort: c.one(["name", "last_used", "constructor"]) }, c),
-  "credentials create": (w, c) => form(w, "POST", "/template_credentials", credentials(c), c),
-  "credentials get": (w, c) => query(w, `/template_credentials/${known(w.credentials, c)}`, {}, c),
-  "credentials update": (w, c) => form(w, "PUT", `/template_credentials/${known(w.credentials, c)}`, credentials(c), c),
-  "credentials delete": (w, c) => form(w, "DELETE", `/template_credentials/${known(w.credentials, c)}`, {}, c),
-  "credentials list": (w, c) =>
-    query(w, "/template_credentials", { page: c.one([1, 2, 1e15]), sort: c.one(["name", "constructor"]) }, c),
-  "credentials types": (w, c) => query(w, "/template_credentials/types", {}, c),
-  "auth key create": (w, c) =>
-    form(
-      w,
-      "POST",
-      "/auth_keys",
-      {
-        scope: c.one([["read"], ["dam:write", "read"], ["x"]]),
-        ...(c.once(2) ? { auth_key: `k${c.int(50)}`, description: c.one(["", "a"]) } : {}),
-        ...(c.once(2) ? { can_show_auth_secret: c.one([true, 1, false]), signature_algo: "sha256" } : {})
-      },
-      c
-    ),
-  "auth key update": (w, c) =>
-    form(w, "PUT", `/auth_keys/${known(w.authKeys, c)}`, { scope: ["write"], description: "b" }, c),
-  "auth key delete": (w, c) => form(w, "DELETE", `/auth_keys/${known(w.authKeys, c)}`, {}, c),
-  "auth key secret": (w, c) => form(w, "POST", `/auth_keys/show_secret/${known(w.authKeys, c)}`, {}, c),
-  "auth key list": (w, c) => query(w, "/auth_keys", {}, c),
-  "auth key scopes": (w, c) => query(w, "/auth_keys/scopes", {}, c),
-  notifications: (w, c) => request(w, "GET", `/assembly_notifications/${known(w.assemblies, c)}`),
-  "notification replay": (w, c) =>
-    form(
-      w,
-      "POST",
-      `/assembly_notifications/${known(w.assemblies, c)}/replay`,
-      c.once(9) ? { notify_url: "http://127.0.0.1:9/" } : {},
-      c
-    ),
-  "tus create": (w, c) =>
-    request(w, "POST", "/resumable/files/", [...tus, metadata(w, c), ["upload-length", c.one(["0", "5", "100"])]]),
-  "tus create with bytes": (w, c) =>
-    request(w, "POST", "/resumable/files/", [...tus, metadata(w, c), ["upload-length", "5"], offsetOctets], "12345"),
-  "tus create part": (w, c) =>
-    request(w, "POST", "/resumable/files/", [
-      ...tus,
-      metadata(w, c),
-      ["upload-defer-length", "1"],
-      ["upload-concat", "partial"]
-    ]),
-  "tus create final": (w, c) =>
-    request(w, "POST", "/resumable/files/", [
-      ...tus,
-      metadata(w, c),
-      ["upload-concat", `final;${upload(w, c)} ${upload(w, c)}`]
-    ]),
-  "tus head": (w, c) => request(w, "HEAD", upload(w, c), tus),
-  "tus patch": (w, c) =>
+  "bearer list": (w, d) => {
+    const params = toText(d.chance(0.5) ? listing(w, d) : oddly(listing(w, d), d))
+    return request(w, "GET", `/assemblies?${encode([["params", params]])}`, [
+      ["authorization", `Bearer ${known(w, "token", d)}`]
+    ])
+  },
+  "tus create": tusCreate((_, d) => [["upload-length", d.of(["0", "5", "100"])]]),
+  "tus create with bytes": tusCreate(() => [["upload-length", "5"], offsetOctets], "12345"),
+  "tus create part": tusCreate(() => [
+    ["upload-defer-length", "1"],
+    ["upload-concat", "partial"]
+  ]),
+  "tus create final": tusCreate((w, d) => [["upload-concat", `final;${upload(w, d)} ${upload(w, d)}`]]),
+  "tus head": (w, d) => request(w, "HEAD", upload(w, d), [tus]),
+  "tus patch": (w, d) =>
     request(
       w,
       "PATCH",
-      upload(w, c),
-      [...tus, ["upload-offset", c.one(["0", "2", "5"])], offsetOctets],
-      c.one(["", "12", "12345"])
+      upload(w, d),
+      [tus, ["upload-offset", d.of(["0", "2", "5"])], offsetOctets],
+      d.of(["", "12", "12345"])
     ),
-  "tus get": (w, c) => request(w, "GET", upload(w, c)),
-  "tus delete": (w, c) => request(w, "DELETE", c.once(4) ? upload(w, c) : `/resumable/files/${none}`, tus),
-  "tus options": (w) => request(w, "OPTIONS", "/resumable/files/"),
-  preflight: (w, c) =>
-    request(w, "OPTIONS", c.one(["/assemblies", "/resumable/files/", "/templates", "/token"]), [
+  "tus get": (w, d) => request(w, "GET", upload(w, d)),
+  "tus delete": (w, d) => request(w, "DELETE", d.chance(0.25) ? upload(w, d) : uploads + none, [tus]),
+  "tus options": (w) => request(w, "OPTIONS", uploads),
+  preflight: (w, d) =>
+    request(w, "OPTIONS", d.of(["/assemblies", uploads, "/templates", "/token"]), [
       ["origin", "https://example.com"],
-      ["access-control-request-method", c.one(["POST", "PATCH", "DELETE"])],
+      ["access-control-request-method", d.of(["POST", "PATCH", "DELETE"])],
       ["access-control-request-headers", "x, authorization"]
     ]),
-  nowhere: (w, c) => request(w, "GET", c.one(["/", "/__proto__", "/constructor/x", "/assemblies/x/y/z"]))
+  nowhere: (w, d) => request(w, "GET", d.of(["/", "/__proto__", "/constructor/x", "/assemblies/x/y/z"]))
+}
+
+/** Every route of the emulator. */
+export const routes: Readonly<Record<string, Make>> = {
+  ...Object.fromEntries(operations.map((operation) => [operation.name, ofOperation(operation)])),
+  ...others
 }

@@ -1,5 +1,5 @@
 /** Sends almost valid requests to all routes in turn. The seed decides the requests. */
-import * as SeededRandom from "./SeededRandom.ts"
+import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import { exchange, learn, wrong } from "./Exchange.ts"
 import { spoil, toBytes } from "./Request.ts"
 import { routes, type World } from "./Routes.ts"
@@ -25,25 +25,14 @@ export interface Options {
   readonly progress?: (done: number) => void
 }
 
-const world = (baseUrl: string, key: string, secret: string): World => ({
-  host: new URL(baseUrl).host,
-  key,
-  secret,
-  assemblies: [],
-  uploads: [],
-  templates: [],
-  credentials: [],
-  assets: [],
-  tokens: [],
-  authKeys: []
-})
-
 export const run = async (
   { baseUrl, key, secret }: { readonly baseUrl: string; readonly key: string; readonly secret: string },
   { concurrency, count, progress, seed }: Options
 ): Promise<Outcome> => {
   const all = Object.entries(routes)
-  const known = world(baseUrl, key, secret)
+  // The bills of other months are empty.
+  const months = [new Date().toISOString().slice(0, 7)]
+  const world: World = { host: new URL(baseUrl).host, key, secret, known: new Map([["month", months]]) }
   const port = Number(new URL(baseUrl).port)
   const counts = new Map(all.map(([name]) => [name, new Map<string, number>()]))
   const failures: Array<Failure> = []
@@ -52,12 +41,12 @@ export const run = async (
   const worker = async () => {
     while (next < count && failures.length < 20) {
       const number = next++
-      const chance = SeededRandom.make(`${seed}/${number}`)
+      const draw = new Draw(`${seed}/${number}`)
       // Each round has another order of routes, so that different routes run at the same time.
       const [route, make] = all[(number + Math.floor(number / all.length)) % all.length]!
-      const sent = toBytes(spoil(make(known, chance), chance), chance)
+      const sent = toBytes(spoil(make(world, draw), draw), draw)
       const answer = await exchange(port, sent)
-      learn(known, answer)
+      learn(world, answer)
       const ofRoute = counts.get(route)!
       ofRoute.set(String(answer.outcome), (ofRoute.get(String(answer.outcome)) ?? 0) + 1)
       const problem = wrong(sent, answer)

@@ -40,25 +40,36 @@ export const moment = (round: Round) =>
       })
   })
 
-const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> =>
-  Option.match(instantOf(`${text.replace(" ", "T")}.000Z`), {
-    onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a valid calendar date" }, text)),
-    onSome: Effect.succeed
-  })
-
-const toText = (second: number): string =>
-  DateTime.formatIso(DateTime.makeUnsafe(second * 1000))
-    .slice(0, 19)
-    .replace("T", " ")
+/**
+ * A date-time as text that `pattern` matches. `toIso` and `fromIso` convert it to and from the format of
+ * `DateTime.formatIso`, in whole seconds when it is written.
+ */
+export const dateText = (
+  pattern: RegExp,
+  expected: string,
+  [toIso, fromIso]: readonly [toIso: (text: string) => string, fromIso: (iso: string) => string],
+  round: Round
+) =>
+  Schema.String.check(Schema.isPattern(pattern, { expected })).pipe(
+    Schema.decodeTo(moment(round), {
+      decode: SchemaGetter.transformEffect((text): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> =>
+        Option.match(instantOf(toIso(text)), {
+          onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a valid calendar date" }, text)),
+          onSome: Effect.succeed
+        })
+      ),
+      encode: SchemaGetter.transform((date) =>
+        fromIso(DateTime.formatIso(DateTime.makeUnsafe(round(date.epochMilliseconds / 1000) * 1000)).slice(0, 19))
+      )
+    })
+  )
 
 const listDate = (round: Round) =>
-  Schema.String.check(
-    Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u, { expected: "a date-time YYYY-MM-DD HH:MM:SS" })
-  ).pipe(
-    Schema.decodeTo(moment(round), {
-      decode: SchemaGetter.transformEffect(parseListDate),
-      encode: SchemaGetter.transform((date) => toText(round(date.epochMilliseconds / 1000)))
-    })
+  dateText(
+    /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u,
+    "a date-time YYYY-MM-DD HH:MM:SS",
+    [(text) => `${text.replace(" ", "T")}.000Z`, (iso) => iso.replace("T", " ")],
+    round
   )
 
 /**

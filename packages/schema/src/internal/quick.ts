@@ -22,7 +22,7 @@ export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (i
   const link = () =>
     Schema.link<Row>()(codec, { decode: SchemaGetter.passthrough(), encode: SchemaGetter.passthrough() })
 
-  return Schema.declareConstructor<Row>()(
+  return Schema.declareConstructor<Row, S["Encoded"]>()(
     [],
     () => (input, _ast, options) => (isRow(input) ? Effect.succeed(input) : parse(input, options)),
     { toCodec: link, toCodecArbitrary: link }

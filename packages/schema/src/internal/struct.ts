@@ -5,11 +5,19 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Struct from "effect/Struct"
+import { lenient } from "./lenient.ts"
 
 type Names<Fields> = { readonly [K in keyof Fields]?: string }
 
+/** A name in snake case: `templateId` as `template_id`. */
+type Snake<Name> = Name extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
+  : Name
+
+type WireName<K, Keys> = K extends keyof Keys ? Keys[K] : Snake<K>
+
 type Renamed<Fields extends Schema.Struct.Fields, Keys extends Names<Fields>> = {
-  readonly [K in keyof Fields as K extends keyof Keys ? (Keys[K] extends string ? Keys[K] : K) : K]: Fields[K]
+  readonly [K in keyof Fields as WireName<K, Keys> extends infer Name extends string ? Name : never]: Fields[K]
 }
 
 type Codec<Fields extends Schema.Struct.Fields, Wire extends Schema.Struct.Fields> = Schema.Bottom<
@@ -60,9 +68,15 @@ const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
 export const kept = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(otherThan(Object.keys(fields)), Kept)])
 
-const open = (fields: Schema.Struct.Fields): SchemaAST.Objects => Schema.Struct(fields).ast
+/** A struct that keeps unknown fields, whose values are JSON, as are those of the known fields. */
+export const extensible = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, Schema.Json)])
 
-const close = (fields: Schema.Struct.Fields): SchemaAST.Objects =>
+/** A successful response: `ok` says which one, `message` is for people, and the other fields follow. */
+export const success = <const Ok extends string, const Fields extends Schema.Struct.Fields>(ok: Ok, fields: Fields) =>
+  Schema.Struct({ ok: Schema.Literal(ok), message: lenient(Schema.String), ...fields })
+
+const closing = (fields: Schema.Struct.Fields): SchemaAST.Objects =>
   Schema.StructWithRest(Schema.Struct(fields), [noOther(Object.keys(fields))]).ast
 
 const rename = (
@@ -72,8 +86,8 @@ const rename = (
 ): SchemaAST.Objects => {
   const toWire: Record<string, string> = {}
   const fromWire: Record<string, string> = {}
-  for (const [key, name] of Object.entries(keys)) {
-    if (name === undefined) continue
+  for (const key of Object.keys(fields)) {
+    const name = keys[key] ?? key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     toWire[key] = name
     fromWire[name] = key
   }
@@ -88,25 +102,23 @@ const rename = (
 }
 
 /**
- * A struct with wire names for some keys. `Schema.encodeKeys` renames a key before it transforms the value, so an issue
+ * A struct whose keys are in snake case on the wire, or have the names in `keys`. `Schema.encodeKeys` renames a key before it transforms the value, so an issue
  * in the transformation, such as 30 February, has the decoded name. This struct decodes each field under its wire name,
  * so the issues of decoding name the keys that the sender wrote.
  */
-export const renamed = <Fields extends Schema.Struct.Fields, const Keys extends Names<Fields>>(
+export const renamed = <Fields extends Schema.Struct.Fields, const Keys extends Names<Fields> = {}>(
   fields: Fields,
-  keys: Keys
-): Codec<Fields, Renamed<Fields, Keys>> => Schema.make(rename(fields, keys, open))
+  keys?: Keys
+): Codec<Fields, Renamed<Fields, Keys>> => Schema.make(rename(fields, keys ?? {}, (all) => Schema.Struct(all).ast))
 
 /**
- * A struct that refuses unknown keys, with wire names for some keys.
+ * A struct that refuses unknown keys, whose keys are in snake case on the wire.
  */
-export const closed = <Fields extends Schema.Struct.Fields, const Keys extends Names<Fields>>(
-  fields: Fields,
-  keys: Keys
-): Codec<Fields, Renamed<Fields, Keys>> => Schema.make(rename(fields, keys, close))
+export const closed = <Fields extends Schema.Struct.Fields>(fields: Fields): Codec<Fields, Renamed<Fields, {}>> =>
+  Schema.make(rename(fields, {}, closing))
 
 /**
  * A struct that refuses unknown keys.
  */
 export const strict = <Fields extends Schema.Struct.Fields>(fields: Fields): Codec<Fields, Fields> =>
-  Schema.make(close(fields))
+  Schema.make(closing(fields))

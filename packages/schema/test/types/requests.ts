@@ -65,20 +65,6 @@ export const creation4: TusUpload.Creation = { _tag: "Fixed", metadata, length: 
 export const creation5: TusUpload.Creation = { _tag: "Fixed", metadata, ...flags }
 export const withDefaults = TusUpload.Creation.to.cases.Fixed.make({ metadata, length: 5n })
 
-// So it is with the headers of the wire.
-const headers = { "tus-resumable": "1.0.0", "upload-metadata": metadata } as const
-export const headers1: TusUpload.CreationHeaders = { ...headers, "upload-length": 5n }
-// @ts-expect-error both lengths
-export const headers2: TusUpload.CreationHeaders = { ...headers, "upload-length": 5n, "upload-defer-length": "1" }
-const final = { ...headers, "upload-concat": "final;/resumable/files/a" }
-export const headers3: TusUpload.CreationHeaders = final
-// @ts-expect-error a final upload has no length
-export const headers4: TusUpload.CreationHeaders = { ...final, "upload-length": 5n }
-// @ts-expect-error no content type in a final creation
-export const headers5: TusUpload.CreationHeaders = { ...final, "content-type": TusUpload.offsetOctetStream }
-// @ts-expect-error no form without a length
-export const headers6: TusUpload.CreationHeaders = headers
-
 // Metadata has its three keys.
 // @ts-expect-error fieldname is missing
 export const metadata1: TusUpload.Metadata = { assembly_url: "a", filename: "a" }

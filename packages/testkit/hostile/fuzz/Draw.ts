@@ -1,8 +1,12 @@
+/** FNV-1a of a text. */
+const hash = (text: string): number =>
+  Array.from(text).reduce((state, character) => Math.imul(state ^ character.charCodeAt(0), 0x01000193), 0x811c9dc5)
+
 /** Reproducible random numbers from a seed: mulberry32, which is small and uniform enough for mutations. */
 export class Draw {
   #state: number
-  constructor(seed: number) {
-    this.#state = seed >>> 0
+  constructor(seed: number | string) {
+    this.#state = (typeof seed === "string" ? hash(seed) : seed) >>> 0
   }
 
   /** A number from 0 (inclusive) to 1 (exclusive). */
@@ -22,7 +26,10 @@ export class Draw {
     return this.next() < probability
   }
 
-  of<A>(choices: readonly [A, ...ReadonlyArray<A>]): A {
-    return choices[this.below(choices.length)] ?? choices[0]
+  /** One of several values. */
+  of<A>(choices: ReadonlyArray<A>): A {
+    if (choices.length === 0) throw new Error("nothing to choose from")
+    // The index is always in range.
+    return choices[this.below(choices.length)] as A
   }
 }

@@ -140,11 +140,6 @@ export const outcomeOf = (exit: Exit.Exit<unknown, Failure>): Result.Result<stri
   return problem === undefined ? Result.succeed(found.success._tag) : Result.fail(problem)
 }
 
-export const record = (counts: Counts, subject: string, outcome: string): void => {
-  const own = counts.get(subject) ?? new Map<string, number>()
-  counts.set(subject, own.set(outcome, (own.get(outcome) ?? 0) + 1))
-}
-
 /** Fails if a run does not end in time. */
 export const inTime = <A>(run: Promise<A>, subject: string, seed: number): Promise<A> =>
   new Promise((resolve, reject) => {
@@ -176,25 +171,40 @@ export const one = async (
   return { outcome: outcome.success, answers }
 }
 
-/** Runs all subjects in memory until the given number of mutated responses was read. */
-export const run = async (options: {
+export interface Options {
   readonly subjects: ReadonlyArray<Subject>
   readonly seed: number
+  /** The number of mutated responses after which no run begins. */
   readonly answers: number
-}): Promise<Report> => {
+}
+
+/** Runs the subjects in turn, several at the same time. */
+export const drive = async (
+  { answers: most, seed, subjects }: Options,
+  concurrency: number,
+  run: (subject: Subject, seed: number, turn: number) => Promise<{ readonly outcome: string; readonly answers: number }>
+): Promise<Report> => {
   const counts: Counts = new Map()
   let answers = 0
   let runs = 0
   let slowest = 0
-  while (answers < options.answers) {
-    for (const subject of options.subjects) {
+  const worker = async (): Promise<void> => {
+    // Each subject has the same number of turns.
+    while (answers < most || runs % subjects.length !== 0) {
+      const index = runs++
+      const subject = subjects[index % subjects.length]
+      if (subject === undefined) return
       const begun = performance.now()
-      const result = await one(subject, options.seed + runs)
+      const result = await run(subject, seed + index, Math.floor(index / subjects.length))
       slowest = Math.max(slowest, performance.now() - begun)
-      record(counts, subject.name, result.outcome)
+      const own = counts.get(subject.name) ?? new Map<string, number>()
+      counts.set(subject.name, own.set(result.outcome, (own.get(result.outcome) ?? 0) + 1))
       answers += result.answers
-      runs++
     }
   }
+  await Promise.all(Array.from({ length: concurrency }, worker))
   return { counts, answers, runs, slowest }
 }
+
+/** Runs all subjects in memory until the given number of mutated responses was read. */
+export const run = (options: Options): Promise<Report> => drive(options, 1, one)

@@ -75,7 +75,7 @@ const write = (draw: Draw, socket: Socket, answer: Mutation.Answer, isHead: bool
   const [coding, coded] = encode(draw, answer.body)
   const [length, framed] = frame(draw, coded)
   const head = [
-    draw.chance(0.03) ? draw.of(startLines as [string, ...Array<string>]) : `HTTP/1.1 ${answer.status} X`,
+    draw.chance(0.03) ? draw.of(startLines) : `HTTP/1.1 ${answer.status} X`,
     ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
     ...(coding === undefined ? [] : [`content-encoding: ${coding}`]),
     ...(length === undefined ? [] : [length]),
@@ -127,32 +127,10 @@ const concurrency = 8
 /**
  * Sends the given number of responses to all subjects together, over connections, through `fetch` and undici in turns.
  */
-export const run = async (options: {
-  readonly subjects: ReadonlyArray<Subject>
-  readonly seed: number
-  readonly answers: number
-}): Promise<Fuzz.Report> => {
-  const counts: Fuzz.Counts = new Map()
-  let answers = 0
-  let runs = 0
-  let slowest = 0
-  const worker = async (): Promise<void> => {
-    while (answers < options.answers) {
-      const index = runs++
-      const subject = options.subjects[index % options.subjects.length]
-      if (subject === undefined) return
-      const seed = options.seed + index
-      const client = Math.floor(index / options.subjects.length) % 2 === 0 ? "fetch" : "undici"
-      const begun = performance.now()
-      const result = await Fuzz.inTime(Effect.runPromise(one(subject, client, seed)), subject.name, seed)
-      slowest = Math.max(slowest, performance.now() - begun)
-      if (Result.isFailure(result.outcome)) {
-        throw new Fuzz.Finding({ subject: `${subject.name} over ${client}`, seed, description: result.outcome.failure })
-      }
-      Fuzz.record(counts, subject.name, result.outcome.success)
-      answers += result.answers
-    }
-  }
-  await Promise.all(Array.from({ length: concurrency }, worker))
-  return { counts, answers, runs, slowest }
-}
+export const run = (options: Fuzz.Options): Promise<Fuzz.Report> =>
+  Fuzz.drive(options, concurrency, async (subject, seed, turn) => {
+    const client = turn % 2 === 0 ? "fetch" : "undici"
+    const { answers, outcome } = await Fuzz.inTime(Effect.runPromise(one(subject, client, seed)), subject.name, seed)
+    if (Result.isSuccess(outcome)) return { outcome: outcome.success, answers }
+    throw new Fuzz.Finding({ subject: `${subject.name} over ${client}`, seed, description: outcome.failure })
+  })

@@ -1,7 +1,4 @@
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Notifications from "../notifications/notifications.ts"
 import * as Updates from "./updates.ts"
@@ -10,35 +7,21 @@ import * as Updates from "./updates.ts"
  * Ends Assemblies. The end of an Assembly is stored before a notification and the live updates report the end. An
  * Assembly ends only once.
  */
-export class AssemblyEnd extends Context.Service<
-  AssemblyEnd,
-  {
-    readonly end: (assemblyId: string, outcome: AssemblyStore.Outcome) => Effect.Effect<void, StorageFailed>
-    readonly stop: (assemblyId: string, state: "canceled" | "request_aborted") => Effect.Effect<void, StorageFailed>
-  }
->()("@assembly-effect/emulator/AssemblyEnd") {}
-
-const make = Effect.gen(function* () {
+export const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const notifications = yield* Notifications.Notifications
   const updates = yield* Updates.Updates
 
-  return AssemblyEnd.of({
-    end: Effect.fnUntraced(function* (id, outcome) {
+  return {
+    end: Effect.fnUntraced(function* (id: string, outcome: AssemblyStore.Outcome) {
       if (!(yield* assemblies.end(id, outcome))) return
       yield* notifications.notify(id)
       yield* updates.publish(outcome.failure === undefined ? Updates.finished(id) : Updates.failed(id, outcome.failure))
     }, Effect.uninterruptible),
-    stop: Effect.fnUntraced(function* (id, state) {
+    stop: Effect.fnUntraced(function* (id: string, state: "canceled" | "request_aborted") {
       if (!(yield* assemblies.stop(id, state))) return
       yield* notifications.notify(id)
       yield* updates.publish(Updates.finished(id))
     }, Effect.uninterruptible)
-  })
+  }
 })
-
-export const layer: Layer.Layer<
-  AssemblyEnd,
-  never,
-  AssemblyStore.AssemblyStore | Notifications.Notifications | Updates.Updates
-> = Layer.effect(AssemblyEnd, make)

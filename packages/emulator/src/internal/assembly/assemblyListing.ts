@@ -1,10 +1,8 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import { okOf } from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Database from "../data/database.ts"
@@ -13,16 +11,8 @@ import * as ServiceDate from "../data/serviceDate.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
 
-/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
-export class AssemblyListing extends Context.Service<
-  AssemblyListing,
-  {
-    readonly page: (workspace: string, query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, StorageFailed>
-  }
->()("@assembly-effect/emulator/AssemblyListing") {}
-
 const Row = Schema.Struct({
-  id: Schema.String,
+  id: Assembly.AssemblyId,
   state: AssemblyStore.State,
   parent_id: Schema.NullOr(Schema.String),
   region: Schema.String,
@@ -50,7 +40,6 @@ const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, m
 
 const entry = Statement.one(Row)
 const places = Statement.all(Schema.Struct({ position: Schema.Int }))
-const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
 const search = Statement.all(Searched)
 
 interface Filter {
@@ -146,7 +135,8 @@ const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
   type: query.type ?? AssemblyList.defaults.type
 })
 
-const make = Effect.gen(function* () {
+/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   const select = statements(sql)
@@ -177,22 +167,22 @@ const make = Effect.gen(function* () {
       const found = yield* matching(filter, keywords)
       return { positions: found.slice(Number(offset), Number(offset) + limit), count: found.length }
     }
-    const [rows, { count }] = yield* Effect.all([
+    const [rows, count] = yield* Effect.all([
       places(select.places(filter, limit, offset)),
-      counted(select.count(filter))
+      Statement.count(select.count(filter))
     ]).pipe(sql.withTransaction, Statement.stored, turns.take)
     return { positions: rows.map(({ position }) => position), count }
   })
 
-  return AssemblyListing.of({
-    page: Effect.fnUntraced(function* (workspace, query) {
+  return {
+    page: Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
       const { count: total, positions } = yield* find(workspace, query)
       const items = yield* Slices.mapEffect(turns, positions, (some) =>
         Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
       )
       return { items, count: total }
     })
-  })
+  }
 })
 
 const encodeEntry = Schema.encodeSync(AssemblyList.Entry)
@@ -204,8 +194,3 @@ export const encode = Effect.fnUntraced(function* (
 ) {
   return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
 })
-
-export const layer: Layer.Layer<AssemblyListing, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  AssemblyListing,
-  make
-)

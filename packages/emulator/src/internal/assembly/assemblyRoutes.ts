@@ -19,7 +19,16 @@ const CreateWithoutId = Operation.make({
   retry: "never"
 })
 
-const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
+/**
+ * What the operations that create an Assembly have in common. `tus_num_expected_upload_files` is another name of a
+ * field.
+ */
+const creating = {
+  invalid: Refusal.invalidForm,
+  aliases: { tus_num_expected_upload_files: "num_expected_upload_files" },
+  takesFiles: true,
+  encode: StatusEncoding.encode
+}
 
 const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max} keywords`)
 
@@ -31,29 +40,20 @@ const tooLongKeyword = Refusal.named(
 const routes = Effect.gen(function* () {
   const creation = yield* Creation.Creation
   const cancellation = yield* Cancellation.Cancellation
-  const listing = yield* AssemblyListing.AssemblyListing
+  const listing = yield* AssemblyListing.make
 
   return yield* Effect.all([
     Route.signed(Operations.Create, {
-      invalid: Refusal.invalidForm,
-      aliases,
-      takesFiles: true,
-      encode: StatusEncoding.encode,
+      ...creating,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
     Route.signed(Operations.Replace, {
-      invalid: Refusal.invalidForm,
-      aliases,
-      takesFiles: true,
-      encode: StatusEncoding.encode,
+      ...creating,
       handle: ({ fields, path, ...call }) =>
         creation.create({ ...call, id: path.assemblyId, replaces: true, form: fields })
     }),
     Route.signed(CreateWithoutId, {
-      invalid: Refusal.invalidForm,
-      aliases,
-      takesFiles: true,
-      encode: StatusEncoding.encode,
+      ...creating,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
     Route.signed(Operations.Replay, {
@@ -73,7 +73,7 @@ const routes = Effect.gen(function* () {
     }),
     Route.signed(Operations.List, {
       encode: AssemblyListing.encode,
-      invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
+      invalid: Refusal.invalid("ASSEMBLY_LIST_ERROR"),
       handle: ({ authKey, params }) =>
         (params.keywords ?? []).length > KeywordLimit.max
           ? Effect.fail(tooManyKeywords)

@@ -3,20 +3,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Record from "effect/Record"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as FileStore from "../files/fileStore.ts"
 import * as Origin from "../http/origin.ts"
 import * as ServiceDate from "../data/serviceDate.ts"
 import * as UploadStore from "../files/uploadStore.ts"
-
-/** Makes the Status of an Assembly, in the format of the service. */
-export class AssemblyStatus extends Context.Service<
-  AssemblyStatus,
-  {
-    readonly of: (assembly: AssemblyStore.Row) => Effect.Effect<Assembly.Status, StorageFailed>
-  }
->()("@assembly-effect/emulator/AssemblyStatus") {}
 
 /** The `ok` and the `message` of each state. A failed Assembly has an `error` instead of `ok`. */
 const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: string] | undefined>> = {
@@ -84,8 +75,8 @@ const make = Effect.gen(function* () {
     }
   }
 
-  return AssemblyStatus.of({
-    of: Effect.fnUntraced(function* (assembly) {
+  return {
+    of: Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
       const made = yield* assemblies.made(assembly.id)
       const rows = yield* uploads.ofAssembly(assembly.id)
       const receipts = yield* Effect.forEach(
@@ -124,11 +115,12 @@ const make = Effect.gen(function* () {
         results: Record.map(made.results, (results) => results.map(located))
       }
     })
-  })
+  }
 })
 
-export const layer: Layer.Layer<
-  AssemblyStatus,
-  never,
-  AssemblyStore.AssemblyStore | UploadStore.UploadStore | FileStore.FileStore | Origin.Origin
-> = Layer.effect(AssemblyStatus, make)
+/** Makes the Status of an Assembly, in the format of the service. */
+export class AssemblyStatus extends Context.Service<AssemblyStatus>()("@assembly-effect/emulator/AssemblyStatus", {
+  make
+}) {}
+
+export const layer = Layer.effect(AssemblyStatus, AssemblyStatus.make)

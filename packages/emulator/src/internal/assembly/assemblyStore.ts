@@ -3,7 +3,6 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
@@ -102,43 +101,6 @@ export interface Outcome extends Made {
   readonly usage: Readonly<Record<string, RobotUsage>>
 }
 
-/** Stores the Assemblies of every Workspace and changes their states. */
-export class AssemblyStore extends Context.Service<
-  AssemblyStore,
-  {
-    /** Returns false if an Assembly with this id exists. */
-    readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
-    /**
-     * Inserts an Assembly. If an ended Assembly of the same Workspace has the id of the new Assembly, the ended
-     * Assembly gets the id `oldId` first. Returns false if an Assembly that cannot be replaced has the id.
-     */
-    readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
-    readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
-    readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
-    /**
-     * Handles the Assemblies that an earlier process left busy. Aborts the Assemblies whose request body is incomplete,
-     * and returns the other Assemblies.
-     */
-    readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** Records that the request that created the Assembly sends no more files. */
-    readonly received: (id: string) => Effect.Effect<void, StorageFailed>
-    /**
-     * Changes the state to `executing` if every expected upload and every file of the form has arrived. Returns whether
-     * this call changed the state.
-     */
-    readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
-    /** Records the files that the execution of an Assembly works on. */
-    readonly works: (id: string, uploads: ReadonlyArray<Assembly.File>) => Effect.Effect<void, StorageFailed>
-    /** Records the results of the finished Steps of an Assembly, as JSON. */
-    readonly progress: (id: string, results: string) => Effect.Effect<void, StorageFailed>
-    /** Ends a busy Assembly. Returns whether this call ended the Assembly. */
-    readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
-    /** Cancels or aborts a busy Assembly. Returns whether this call ended the Assembly. */
-    readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean, StorageFailed>
-  }
->()("@assembly-effect/emulator/AssemblyStore") {}
-
 const totalBytes = (files: ReadonlyArray<Assembly.File>): number =>
   files.reduce((total, { size }) => total + (size ?? 0), 0)
 
@@ -209,9 +171,14 @@ const make = Effect.gen(function* () {
   const insert = (assembly: New) =>
     Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
 
-  return AssemblyStore.of({
-    insert: (assembly) => turn(() => insert(assembly)),
-    replace: (assembly, oldId) =>
+  return {
+    /** Returns false if an Assembly with this id exists. */
+    insert: (assembly: New) => turn(() => insert(assembly)),
+    /**
+     * Inserts an Assembly. If an ended Assembly of the same Workspace has the id of the new Assembly, the ended
+     * Assembly gets the id `oldId` first. Returns false if an Assembly that cannot be replaced has the id.
+     */
+    replace: (assembly: New, oldId: string) =>
       turn(() =>
         Archive.rename(sql, { id: assembly.id, to: oldId, workspace: assembly.workspace }).pipe(
           Effect.andThen(insert(assembly)),
@@ -219,8 +186,9 @@ const make = Effect.gen(function* () {
           Statement.stored
         )
       ),
-    find: (id) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
-    made: Effect.fnUntraced(function* (id) {
+    find: (id: string) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
+    /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
+    made: Effect.fnUntraced(function* (id: string) {
       const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
       return {
         uploads: yield* Slices.map(turns, row.uploads, (file) => decodeFile(file)),
@@ -232,19 +200,27 @@ const make = Effect.gen(function* () {
       yield* Statement.run(sql`UPDATE assemblies SET ${sql.update(aborted)} WHERE receiving = 1 AND ${busy}`)
       return yield* all(sql`SELECT ${columns} FROM assemblies WHERE ${busy}`)
     }).pipe(sql.withTransaction, Statement.stored),
-    received: (id) => Statement.run(sql`UPDATE assemblies SET receiving = 0 WHERE id = ${id}`),
-    beginExecution: (id) => Effect.flatMap(now, (millis) => begin(id, millis)),
-    works: (id, uploads) =>
+    /** Records that the request that created the Assembly sends no more files. */
+    received: (id: string) => Statement.run(sql`UPDATE assemblies SET receiving = 0 WHERE id = ${id}`),
+    /**
+     * Changes the state to `executing` if every expected upload and every file of the form has arrived. Returns whether
+     * this call changed the state.
+     */
+    beginExecution: (id: string) => Effect.flatMap(now, (millis) => begin(id, millis)),
+    /** Records the files that the execution of an Assembly works on. */
+    works: (id: string, uploads: ReadonlyArray<Assembly.File>) =>
       turn(() =>
         Statement.run(sql`
           UPDATE assemblies SET ${sql.update({ uploads: JSON.stringify(uploads), results: "{}" })}
           WHERE id = ${id} AND state = 'executing'`)
       ),
-    progress: (id, results) =>
+    /** Records the results of the finished Steps of an Assembly, as JSON. */
+    progress: (id: string, results: string) =>
       turn(() =>
         Statement.run(sql`UPDATE assemblies SET results = ${results} WHERE id = ${id} AND state = 'executing'`)
       ),
-    end: (id, outcome) =>
+    /** Ends a busy Assembly. Returns whether this call ended the Assembly. */
+    end: (id: string, outcome: Outcome) =>
       Effect.flatMap(now, (millis) =>
         turn(() =>
           Statement.isChange(
@@ -252,16 +228,19 @@ const make = Effect.gen(function* () {
           )
         )
       ),
-    stop: (id, state) =>
+    /** Cancels or aborts a busy Assembly. Returns whether this call ended the Assembly. */
+    stop: (id: string, state: "canceled" | "request_aborted") =>
       Effect.flatMap(now, (millis) =>
         Statement.isChange(
           sql`UPDATE assemblies SET ${sql.update({ state, ended_at: millis })} WHERE id = ${id} AND ${busy}`
         )
       )
-  })
+  }
 })
 
-export const layer: Layer.Layer<AssemblyStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  AssemblyStore,
+/** Stores the Assemblies of every Workspace and changes their states. */
+export class AssemblyStore extends Context.Service<AssemblyStore>()("@assembly-effect/emulator/AssemblyStore", {
   make
-)
+}) {}
+
+export const layer = Layer.effect(AssemblyStore, AssemblyStore.make)

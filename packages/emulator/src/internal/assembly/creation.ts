@@ -1,13 +1,11 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
 import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as AccountQuota from "./accountQuota.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
@@ -17,7 +15,7 @@ import * as Cancellation from "./cancellation.ts"
 import * as Execution from "./execution.ts"
 import type * as Form from "../http/form.ts"
 import * as FormFiles from "../files/formFiles.ts"
-import * as CredentialStore from "../templateCredentials/credentialStore.ts"
+import type * as CredentialStore from "../templateCredentials/credentialStore.ts"
 import * as Ids from "../data/ids.ts"
 import * as Json from "../data/json.ts"
 import * as Instructions from "./instructions.ts"
@@ -25,8 +23,8 @@ import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
 import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
 import { region } from "./region.ts"
-import * as TemplateStore from "../templates/templateStore.ts"
-import * as Turns from "../http/turns.ts"
+import type * as TemplateStore from "../templates/templateStore.ts"
+import type * as Turns from "../http/turns.ts"
 
 /**
  * A request that creates an Assembly. If `id` is undefined, the emulator generates an id. If `replaces` is true, the
@@ -43,44 +41,17 @@ export interface Request {
   readonly files: Form.Form["files"]
 }
 
-/** Creates and replays Assemblies. */
-export class Creation extends Context.Service<
-  Creation,
-  {
-    readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
-    /** Creates an Assembly that works on the uploads of another Assembly, which has ended. */
-    readonly replay: (
-      id: string,
-      authKey: Authentication.Caller,
-      params: AssemblyReplay.ReplayRequest
-    ) => Effect.Effect<AssemblyReplay.Replayed, Refusal.Refusal | StorageFailed>
-    readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
-  }
->()("@assembly-effect/emulator/Creation") {}
+export const notFound = Refusal.refuse("ASSEMBLY_NOT_FOUND", 404, "There is no such Assembly.")
 
-export const notFound = new Refusal.Refusal({
-  code: "ASSEMBLY_NOT_FOUND",
-  status: 404,
-  message: "There is no such Assembly."
-})
+const taken = Refusal.refuse("ASSEMBLY_ID_TAKEN", 409, "An Assembly with this id exists already.")
 
-const taken = new Refusal.Refusal({
-  code: "ASSEMBLY_ID_TAKEN",
-  status: 409,
-  message: "An Assembly with this id exists already."
-})
+const cannotReplace = Refusal.refuse(
+  "ASSEMBLY_ID_TAKEN",
+  409,
+  "The Assembly with this id belongs to another Workspace, or still receives the files of its form."
+)
 
-const cannotReplace = new Refusal.Refusal({
-  code: "ASSEMBLY_ID_TAKEN",
-  status: 409,
-  message: "The Assembly with this id belongs to another Workspace, or still receives the files of its form."
-})
-
-const isBusy = new Refusal.Refusal({
-  code: "ASSEMBLY_NOT_FINISHED",
-  status: 400,
-  message: "Only an Assembly that has ended can be replayed."
-})
+const isBusy = Refusal.refuse("ASSEMBLY_NOT_FINISHED", 400, "Only an Assembly that has ended can be replayed.")
 
 /** A form with files that a request sends. */
 interface Form {
@@ -111,16 +82,13 @@ const make = Effect.gen(function* () {
   const account = yield* AccountQuota.AccountQuota
   const assemblies = yield* AssemblyStore.AssemblyStore
   const cancellation = yield* Cancellation.Cancellation
-  const credentials = yield* CredentialStore.CredentialStore
   const execution = yield* Execution.Execution
-  const formFiles = yield* FormFiles.FormFiles
+  const formFiles = yield* FormFiles.make
   const limits = yield* Limits.Limits
   const origin = yield* Origin.Origin
-  const random = yield* SecureRandom.SecureRandom
   const statuses = yield* AssemblyStatus.AssemblyStatus
-  const templates = yield* TemplateStore.TemplateStore
-  const turns = yield* Turns.Turns
-  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const context = yield* Effect.context<CredentialStore.CredentialStore | TemplateStore.TemplateStore | Turns.Turns>()
+  const newId = yield* Ids.hex
 
   const status = Effect.fnUntraced(function* (id: string) {
     const found = yield* assemblies.find(id)
@@ -128,11 +96,7 @@ const make = Effect.gen(function* () {
   })
 
   const read = (workspace: string, params: Schema.JsonObject) =>
-    Instructions.read(workspace, params, limits).pipe(
-      Effect.provideService(CredentialStore.CredentialStore, credentials),
-      Effect.provideService(TemplateStore.TemplateStore, templates),
-      Effect.provideService(Turns.Turns, turns)
-    )
+    Effect.provideContext(Instructions.read(workspace, params, limits), context)
 
   /** The lower of `auth.max_size` and the limit of the emulator. */
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
@@ -219,6 +183,7 @@ const make = Effect.gen(function* () {
     return options.isQuiet ? quietly(made) : made
   })
 
+  /** Creates an Assembly that works on the uploads of another Assembly, which has ended. */
   const replay = Effect.fnUntraced(function* (
     originalId: string,
     authKey: Authentication.Caller,
@@ -259,21 +224,10 @@ const make = Effect.gen(function* () {
     } as const
   })
 
-  return Creation.of({ create, replay, status })
+  return { create, replay, status }
 })
 
-export const layer: Layer.Layer<
-  Creation,
-  never,
-  | AccountQuota.AccountQuota
-  | AssemblyStatus.AssemblyStatus
-  | AssemblyStore.AssemblyStore
-  | Cancellation.Cancellation
-  | CredentialStore.CredentialStore
-  | Execution.Execution
-  | FormFiles.FormFiles
-  | Origin.Origin
-  | SecureRandom.SecureRandom
-  | TemplateStore.TemplateStore
-  | Turns.Turns
-> = Layer.effect(Creation, make)
+/** Creates and replays Assemblies. */
+export class Creation extends Context.Service<Creation>()("@assembly-effect/emulator/Creation", { make }) {}
+
+export const layer = Layer.effect(Creation, Creation.make)

@@ -25,20 +25,10 @@ const Options = Schema.Struct({
   )
 })
 
-export interface CreationOptions {
-  readonly redirectUrl: string | undefined
-  readonly emitProgress: boolean
-  readonly notificationPayload: ReadonlyArray<Assembly.NotificationPayload>
-  /** Whether the response contains only the id and the outcome. */
-  readonly isQuiet: boolean
-  /** The maximum size of an upload in bytes. */
-  readonly maxSize: number | undefined
-}
-
 const decode = Schema.decodeUnknownEffect(Options)
 
 /** Reads the options from params that are not decoded yet. */
-export const read = (params: Schema.JsonObject): Effect.Effect<CreationOptions, Refusal.Refusal> =>
+export const read = (params: Schema.JsonObject) =>
   decode(params).pipe(
     Effect.map(({ auth, emit_execution_progress, notification_payload, quiet, redirect_url }) => ({
       redirectUrl: redirect_url ?? undefined,
@@ -47,5 +37,5 @@ export const read = (params: Schema.JsonObject): Effect.Effect<CreationOptions, 
       isQuiet: quiet ?? false,
       maxSize: auth?.max_size ?? undefined
     })),
-    Effect.mapError(({ message }) => new Refusal.Refusal({ code: "INVALID_FORM_DATA", status: 400, message }))
+    Effect.mapError(({ message }) => Refusal.refuse("INVALID_FORM_DATA", 400, message))
   )

@@ -18,29 +18,6 @@ import * as Turns from "../http/turns.ts"
 import * as Updates from "./updates.ts"
 import * as UploadedFiles from "../files/uploadedFiles.ts"
 
-/**
- * Executes Assemblies after their last upload. If the disk fails, the execution is retried until the disk works again,
- * without a restart.
- */
-export class Execution extends Context.Service<
-  Execution,
-  {
-    /** Fails an Assembly at once if its Steps are invalid. */
-    readonly check: (assemblyId: string) => Effect.Effect<void>
-    /**
-     * Executes an Assembly if every expected upload has arrived. Unless one of its Steps is slow, waits until the
-     * execution has ended or the disk has failed once.
-     */
-    readonly advance: (assemblyId: string) => Effect.Effect<void>
-    /** Cancels a busy Assembly and stops its execution. */
-    readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
-    /** Aborts a busy Assembly whose form was not received or not stored completely. */
-    readonly abort: (assemblyId: string) => Effect.Effect<void>
-    /** Ends a busy Assembly with an error. */
-    readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void, StorageFailed>
-  }
->()("@assembly-effect/emulator/Execution") {}
-
 type Results = Map<string, ReadonlyArray<StepFile>>
 
 const toFiles = (files: ReadonlyArray<StepFile>): ReadonlyArray<Assembly.File> => files.map(({ file }) => file)
@@ -100,7 +77,7 @@ const usageMeter = () => {
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const assemblyEnd = yield* AssemblyEnd.AssemblyEnd
+  const assemblyEnd = yield* AssemblyEnd.make
   const limits = yield* Limits.Limits
   const robots = yield* Robots.Robots
   const turns = yield* Turns.Turns
@@ -197,9 +174,11 @@ const make = Effect.gen(function* () {
 
   // The state is stored before the fiber of the execution is removed. If the execution ends in between, that end has no
   // effect.
+  /** Cancels a busy Assembly and stops its execution. */
   const stop = (id: string, state: "canceled" | "request_aborted") =>
     Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
 
+  /** Ends a busy Assembly with an error. */
   const fail = (id: string, failure: StepFailed) =>
     Effect.andThen(assemblyEnd.end(id, { uploads: [], results: {}, failure, usage: {} }), FiberMap.remove(running, id))
 
@@ -209,6 +188,10 @@ const make = Effect.gen(function* () {
     yield* Steps.plan(assembly.value.steps, robots, limits).pipe(Effect.catch((failure) => fail(id, failure)))
   })
 
+  /**
+   * Executes an Assembly if every expected upload has arrived. Unless one of its Steps is slow, waits until the
+   * execution has ended or the disk has failed once.
+   */
   const advance = (id: string) => orSoon(`advance ${id}`, begin(id))
 
   // The Assemblies that an earlier process left busy continue before the first request.
@@ -216,22 +199,21 @@ const make = Effect.gen(function* () {
     yield* assembly.state === "executing" ? start(assembly) : advance(assembly.id)
   }
 
-  return Execution.of({
-    check: (id) => orSoon(`check ${id}`, check(id)),
+  return {
+    /** Fails an Assembly at once if its Steps are invalid. */
+    check: (id: string) => orSoon(`check ${id}`, check(id)),
     advance,
     stop,
-    abort: (id) => orSoon(`abort ${id}`, stop(id, "request_aborted")),
+    /** Aborts a busy Assembly whose form was not received or not stored completely. */
+    abort: (id: string) => orSoon(`abort ${id}`, stop(id, "request_aborted")),
     fail
-  })
+  }
 })
 
-export const layer: Layer.Layer<
-  Execution,
-  StorageFailed,
-  | AssemblyStore.AssemblyStore
-  | AssemblyEnd.AssemblyEnd
-  | Robots.Robots
-  | Turns.Turns
-  | Updates.Updates
-  | UploadedFiles.UploadedFiles
-> = Layer.effect(Execution, make)
+/**
+ * Executes Assemblies after their last upload. If the disk fails, the execution is retried until the disk works again,
+ * without a restart.
+ */
+export class Execution extends Context.Service<Execution>()("@assembly-effect/emulator/Execution", { make }) {}
+
+export const layer = Layer.effect(Execution, Execution.make)

@@ -53,22 +53,6 @@ export const failed = (
   isLast: true
 })
 
-/** Sends live updates to the followers of an Assembly: the clients that read its live updates. */
-export class Updates extends Context.Service<
-  Updates,
-  {
-    readonly publish: (update: Update) => Effect.Effect<void>
-    /**
-     * Returns the updates from now until the Assembly ends. `end` is the last update if the Assembly has ended. `end` is
-     * evaluated after the subscription, so that the stream ends even if the Assembly ended before the subscription.
-     */
-    readonly follow: (
-      assemblyId: string,
-      end: Effect.Effect<Update | undefined, StorageFailed>
-    ) => Stream.Stream<Update, StorageFailed>
-  }
->()("@assembly-effect/emulator/Updates") {}
-
 /** The followers of one Assembly. */
 interface Channel {
   readonly pubSub: PubSub.PubSub<Update>
@@ -96,13 +80,17 @@ const make = Effect.sync(() => {
       if (--channel.followers === 0) channels.delete(assemblyId)
     })
 
-  return Updates.of({
-    publish: (update) =>
+  return {
+    publish: (update: Update) =>
       Effect.suspend(() => {
         const channel = channels.get(update.assemblyId)
         return channel === undefined ? Effect.void : Effect.asVoid(PubSub.publish(channel.pubSub, update))
       }),
-    follow: (assemblyId, end) =>
+    /**
+     * Returns the updates from now until the Assembly ends. `end` is the last update if the Assembly has ended. `end` is
+     * evaluated after the subscription, so that the stream ends even if the Assembly ended before the subscription.
+     */
+    follow: (assemblyId: string, end: Effect.Effect<Update | undefined, StorageFailed>) =>
       Stream.unwrap(
         Effect.gen(function* () {
           const { pubSub } = yield* Effect.acquireRelease(enter(assemblyId), (channel) => leave(assemblyId, channel))
@@ -112,7 +100,10 @@ const make = Effect.sync(() => {
           return Stream.takeUntil(Stream.fromSubscription(subscription), ({ isLast }) => isLast)
         })
       )
-  })
+  }
 })
 
-export const layer: Layer.Layer<Updates> = Layer.effect(Updates, make)
+/** Sends live updates to the followers of an Assembly: the clients that read its live updates. */
+export class Updates extends Context.Service<Updates>()("@assembly-effect/emulator/Updates", { make }) {}
+
+export const layer = Layer.effect(Updates, Updates.make)

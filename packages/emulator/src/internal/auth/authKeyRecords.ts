@@ -1,11 +1,8 @@
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -49,68 +46,29 @@ interface Caller {
   readonly scopes: ReadonlyArray<Auth.Scope>
 }
 
-/**
- * Manages the Auth Keys of all Workspaces. A request can manage only an Auth Key of its own Workspace, and only if the
- * request has all scopes of this Auth Key. Without this rule, a request with `auth_keys:write` could get every scope:
- * the request could add scopes to its own Auth Key, or read the secret of another Auth Key.
- */
-export class AuthKeyRecords extends Context.Service<
-  AuthKeyRecords,
-  {
-    /** All Auth Keys of a Workspace, the oldest first. */
-    readonly list: (workspace: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    readonly create: (
-      caller: Caller,
-      request: AuthKey.CreateRequest
-    ) => Effect.Effect<{ readonly row: Row; readonly secret: Redacted.Redacted }, Refused | StorageFailed>
-    readonly update: (
-      caller: Caller,
-      id: AuthKey.AuthKeyId,
-      request: AuthKey.UpdateRequest
-    ) => Effect.Effect<Row, Refused | StorageFailed>
-    /**
-     * Deletes an Auth Key. The last active Auth Key of a Workspace with the scope `auth_keys:write` cannot be deleted,
-     * because then no request could create another Auth Key in this Workspace.
-     */
-    readonly remove: (caller: Caller, id: AuthKey.AuthKeyId) => Effect.Effect<void, Refused | StorageFailed>
-    /** Returns the secret of an Auth Key if its `can_show_auth_secret` is true. */
-    readonly secret: (
-      caller: Caller,
-      id: AuthKey.AuthKeyId
-    ) => Effect.Effect<Redacted.Redacted, Refused | StorageFailed>
-  }
->()("@assembly-effect/emulator/AuthKeyRecords") {}
+const refused = (status: number, message: string) => new Refused({ status, message })
 
-const notFound = new Refused({ status: 404, message: "authKeyId: There is no such Auth Key in this Workspace." })
+const notFound = refused(404, "authKeyId: There is no such Auth Key in this Workspace.")
 
-const taken = new Refused({ status: 409, message: "auth_key: Another Auth Key has this value." })
+const taken = refused(409, "auth_key: Another Auth Key has this value.")
 
-const isLast = new Refused({
-  status: 409,
-  message: "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted."
-})
+const isLast = refused(409, "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted.")
 
-const keepsLast = new Refused({
-  status: 409,
-  message: "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
-})
+const keepsLast = refused(409, "scope: The last active Auth Key with the scope auth_keys:write must keep this scope.")
 
-const isHidden = new Refused({
-  status: 403,
-  message: "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
-})
+const isHidden = refused(
+  403,
+  "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
+)
 
-const isRevoked = new Refused({
-  status: 403,
-  message: "auth.key: The Auth Key of the request was deleted, or lost the scope auth_keys:write."
-})
+const isRevoked = refused(403, "auth.key: The Auth Key of the request was deleted, or lost the scope auth_keys:write.")
 
 /** Refuses a request that lacks one of the `asked` scopes. */
 const checkScopes = (scopes: ReadonlyArray<Auth.Scope>, asked: ReadonlyArray<Auth.Scope>) => {
   const missing = lacking(scopes, asked)
   if (missing.length === 0) return Effect.void
   const message = `scope: The request needs all scopes of an Auth Key to manage the Auth Key; it lacks ${missing.join(" ")}.`
-  return Effect.fail(new Refused({ status: 403, message }))
+  return Effect.fail(refused(403, message))
 }
 
 const toText = (scopes: ReadonlyArray<Auth.Scope>): string => JSON.stringify([...new Set(scopes)])
@@ -118,13 +76,17 @@ const toText = (scopes: ReadonlyArray<Auth.Scope>): string => JSON.stringify([..
 const all = Statement.all(Row)
 const first = Statement.first(Row)
 const one = Statement.one(Row)
-const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
 const hidden = Statement.one(Schema.Struct({ secret: Schema.RedactedFromValue(Schema.String) }))
 
-const make = Effect.gen(function* () {
+/**
+ * Manages the Auth Keys of all Workspaces. A request can manage only an Auth Key of its own Workspace, and only if the
+ * request has all scopes of this Auth Key. Without this rule, a request with `auth_keys:write` could get every scope:
+ * the request could add scopes to its own Auth Key, or read the secret of another Auth Key.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { authKeys: most } = yield* Limits.Limits
-  const random = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
   const columns = sql.literal(Object.keys(Row.fields).join(", "))
 
   const byId = (id: string) => sql`SELECT ${columns} FROM auth_keys WHERE id = ${id}`
@@ -157,27 +119,29 @@ const make = Effect.gen(function* () {
    * Refuses a change after which no active Auth Key of the Workspace has the scope `auth_keys:write`. The refusal makes
    * the transaction undo the change.
    */
-  const checkManaged = Effect.fnUntraced(function* (workspace: string, refused: Refused) {
-    const { count } = yield* counted(sql`
+  const checkManaged = Effect.fnUntraced(function* (workspace: string, otherwise: Refused) {
+    const count = yield* Statement.count(sql`
       SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 AND EXISTS (
         SELECT 1 FROM json_each(auth_keys.scopes) AS scope WHERE scope.value IN ('auth_keys:write', 'write')
       )`)
-    if (count === 0) return yield* refused
+    if (count === 0) return yield* otherwise
   })
 
   const checkCount = Effect.fnUntraced(function* (workspace: string) {
-    const { count } = yield* counted(sql`SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace}`)
+    const count = yield* Statement.count(sql`SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace}`)
     if (count < most) return
-    return yield* new Refused({ status: 409, message: `auth_keys: A Workspace has at most ${most} Auth Keys.` })
+    return yield* refused(409, `auth_keys: A Workspace has at most ${most} Auth Keys.`)
   })
 
-  return AuthKeyRecords.of({
-    list: (workspace) => all(sql`SELECT ${columns} FROM auth_keys WHERE workspace = ${workspace} ORDER BY rowid`),
+  return {
+    /** All Auth Keys of a Workspace, the oldest first. */
+    list: (workspace: string) =>
+      all(sql`SELECT ${columns} FROM auth_keys WHERE workspace = ${workspace} ORDER BY rowid`),
 
-    create: Effect.fnUntraced(function* (caller, request) {
+    create: Effect.fnUntraced(function* (caller: Caller, request: AuthKey.CreateRequest) {
       const { authKey, canShowAuthSecret = false, description = null, isAllowedForSmartCdn = false } = request
       const made = yield* AuthKeys.random
-      const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+      const id = yield* newId
       const created = {
         id,
         key: authKey ?? made.key,
@@ -203,7 +167,11 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    update: (caller, id, { canShowAuthSecret, description, isAllowedForSmartCdn, scope, signatureAlgo }) =>
+    update: (
+      caller: Caller,
+      id: AuthKey.AuthKeyId,
+      { canShowAuthSecret, description, isAllowedForSmartCdn, scope, signatureAlgo }: AuthKey.UpdateRequest
+    ) =>
       atomically(
         caller,
         Effect.fnUntraced(function* (scopes) {
@@ -225,7 +193,11 @@ const make = Effect.gen(function* () {
         })
       ),
 
-    remove: (caller, id) =>
+    /**
+     * Deletes an Auth Key. The last active Auth Key of a Workspace with the scope `auth_keys:write` cannot be deleted,
+     * because then no request could create another Auth Key in this Workspace.
+     */
+    remove: (caller: Caller, id: AuthKey.AuthKeyId) =>
       atomically(
         caller,
         Effect.fnUntraced(function* (scopes) {
@@ -235,7 +207,8 @@ const make = Effect.gen(function* () {
         })
       ),
 
-    secret: (caller, id) =>
+    /** Returns the secret of an Auth Key if its `can_show_auth_secret` is true. */
+    secret: (caller: Caller, id: AuthKey.AuthKeyId) =>
       atomically(
         caller,
         Effect.fnUntraced(function* (scopes) {
@@ -244,10 +217,5 @@ const make = Effect.gen(function* () {
           return (yield* hidden(sql`SELECT secret FROM auth_keys WHERE id = ${id}`)).secret
         })
       )
-  })
+  }
 })
-
-export const layer: Layer.Layer<AuthKeyRecords, never, SecureRandom.SecureRandom | SqlClient.SqlClient> = Layer.effect(
-  AuthKeyRecords,
-  make
-)

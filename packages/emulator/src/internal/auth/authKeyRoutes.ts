@@ -16,6 +16,8 @@ const isKnownScope = Schema.is(Auth.KnownScope)
 /** Returns whether a text is a valid `auth_key`. A colon is invalid, because HTTP Basic ends the key at a colon. */
 const isUsableKey = (text: string): boolean => /^[^:\s\p{Cc}\p{Cs}]{1,255}$/u.test(text)
 
+const keyRule = "Expected 1 to 255 characters, without colons, white space and control characters"
+
 const maxDescription = 1000
 
 /** The rules of the emulator for the settings of an Auth Key. The service does not document its rules. */
@@ -23,14 +25,7 @@ const issuesOf = ({ authKey, description = "", scope }: Partial<AuthKey.CreateRe
   ...(scope ?? []).flatMap((text, index) =>
     isKnownScope(text) ? [] : [{ path: ["scope", index], message: "Expected a scope that GET /auth_keys/scopes lists" }]
   ),
-  ...(authKey === undefined || isUsableKey(authKey)
-    ? []
-    : [
-        {
-          path: ["auth_key"],
-          message: "Expected 1 to 255 characters, without colons, white space and control characters"
-        }
-      ]),
+  ...(authKey === undefined || isUsableKey(authKey) ? [] : [{ path: ["auth_key"], message: keyRule }]),
   ...(description.length <= maxDescription
     ? []
     : [{ path: ["description"], message: `Expected at most ${maxDescription} characters` }])
@@ -38,8 +33,7 @@ const issuesOf = ({ authKey, description = "", scope }: Partial<AuthKey.CreateRe
 
 /** The refusals of an operation, which all have the error code of the operation. */
 const refusals = (code: string) => {
-  const invalid = (issues: ReadonlyArray<Issue>) =>
-    new Refusal.Refusal({ code, status: 400, message: Refusal.explain(issues) })
+  const invalid = Refusal.invalid(code)
   return {
     invalid,
     check: (request: Partial<AuthKey.CreateRequest>): Effect.Effect<void, Refusal.Refusal> => {
@@ -47,14 +41,9 @@ const refusals = (code: string) => {
       return issues.length === 0 ? Effect.void : Effect.fail(invalid(issues))
     },
     refuse: <A>(work: Effect.Effect<A, AuthKeyRecords.Refused | StorageFailed>) =>
-      Effect.catchTag(work, "Refused", ({ message, status }) =>
-        Effect.fail(new Refusal.Refusal({ code, status, message }))
-      )
+      Effect.catchTag(work, "Refused", ({ message, status }) => Effect.fail(Refusal.refuse(code, status, message)))
   }
 }
-
-/** The refusal of an operation that has no error code of its own. */
-const general = (issues: ReadonlyArray<Issue>) => Refusal.server(400, Refusal.explain(issues))
 
 const dateOf = (millis: number | null) => (millis === null ? null : DateTime.makeUnsafe(millis))
 
@@ -73,7 +62,7 @@ const toRecord = ({ created_at, key, last_used_at, modified_at, scopes, ...row }
 })
 
 const routes = Effect.gen(function* () {
-  const records = yield* AuthKeyRecords.AuthKeyRecords
+  const records = yield* AuthKeyRecords.make
   const creating = refusals("AUTH_KEY_NOT_CREATED")
   const updating = refusals("AUTH_KEY_NOT_UPDATED")
   const deleting = refusals("AUTH_KEY_NOT_DELETED")
@@ -81,33 +70,26 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(Operations.List, {
-      invalid: general,
+      invalid: Refusal.invalidParams,
       handle: ({ authKey }) =>
-        Effect.map(records.list(authKey.workspace), (rows) => ({
-          ok: "AUTH_KEYS_FOUND" as const,
-          message: "The Auth Keys were found.",
-          auth_keys: rows.map(toRecord)
-        }))
+        Effect.map(records.list(authKey.workspace), (rows) =>
+          Route.success("AUTH_KEYS_FOUND", "The Auth Keys were found.", { auth_keys: rows.map(toRecord) })
+        )
     }),
     Route.signed(Operations.Scopes, {
-      invalid: general,
+      invalid: Refusal.invalidParams,
       handle: () =>
-        Effect.succeed({
-          ok: "AUTH_KEY_SCOPES_FOUND" as const,
-          message: "The scopes were found.",
-          scopes: Auth.KnownScope.literals
-        })
+        Effect.succeed(
+          Route.success("AUTH_KEY_SCOPES_FOUND", "The scopes were found.", { scopes: Auth.KnownScope.literals })
+        )
     }),
     Route.signed(Operations.Create, {
       invalid: creating.invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
         yield* creating.check(params)
         const { row, secret } = yield* creating.refuse(records.create(authKey, params))
-        return {
-          ok: "AUTH_KEY_CREATED" as const,
-          message: "The Auth Key was created.",
-          auth_key: { ...toRecord(row), auth_secret: secret }
-        }
+        const auth_key = { ...toRecord(row), auth_secret: secret }
+        return Route.success("AUTH_KEY_CREATED", "The Auth Key was created.", { auth_key })
       })
     }),
     Route.signed(Operations.Update, {
@@ -115,16 +97,16 @@ const routes = Effect.gen(function* () {
       handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
         yield* updating.check(params)
         const row = yield* updating.refuse(records.update(authKey, path.authKeyId, params))
-        return { ok: "AUTH_KEY_UPDATED" as const, message: "The Auth Key was updated.", auth_key: toRecord(row) }
+        return Route.success("AUTH_KEY_UPDATED", "The Auth Key was updated.", { auth_key: toRecord(row) })
       })
     }),
     Route.signed(Operations.Delete, {
       invalid: deleting.invalid,
       handle: ({ authKey, path }) =>
-        Effect.as(deleting.refuse(records.remove(authKey, path.authKeyId)), {
-          ok: "AUTH_KEY_DELETED" as const,
-          message: "The Auth Key was deleted."
-        })
+        Effect.as(
+          deleting.refuse(records.remove(authKey, path.authKeyId)),
+          Route.success("AUTH_KEY_DELETED", "The Auth Key was deleted.", {})
+        )
     }),
     Route.signed(Operations.Secret, {
       invalid: showing.invalid,

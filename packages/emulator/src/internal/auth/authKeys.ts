@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
 
@@ -37,35 +36,11 @@ interface Given {
 }
 
 /**
- * Stores the Auth Keys of all Workspaces for authentication. Every request with credentials reads its Auth Key from the
- * database, so that a change takes effect at once.
- */
-export class AuthKeys extends Context.Service<
-  AuthKeys,
-  {
-    /** Finds an active Auth Key. */
-    readonly find: (key: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** Finds an active Auth Key by its id. */
-    readonly findById: (id: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** The oldest active Auth Key of a Workspace. */
-    readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** The Workspace of an active or inactive Auth Key. */
-    readonly ownerOf: (key: string) => Effect.Effect<Option.Option<string>, StorageFailed>
-    /**
-     * Inserts an Auth Key. If an Auth Key with the same `key` exists, the secret, the Workspace, the scopes and the
-     * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
-     */
-    readonly put: (authKey: Given) => Effect.Effect<void, StorageFailed>
-    /** Records that a request has used an Auth Key. */
-    readonly markUsed: (authKey: AuthKey) => Effect.Effect<void>
-  }
->()("@assembly-effect/emulator/AuthKeys") {}
-
-/**
  * A random `key` and a random secret. Neither value depends on the `seed`, because otherwise anyone who knows the seed
  * could compute the secret.
  */
-export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
+export const random = Ids.hex.pipe(
+  Effect.flatMap((text) => Effect.all({ key: text, secret: Effect.map(text, (secret) => Redacted.make(secret)) })),
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
@@ -80,22 +55,30 @@ const owner = Statement.first(Schema.Struct({ workspace: Schema.String }))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const ids = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
   const columns = sql.literal("id, key, secret, workspace, scopes, signature_algo, last_used_at")
 
-  return AuthKeys.of({
-    find: (key) => first(sql`SELECT ${columns} FROM auth_keys WHERE key = ${key} AND is_active = 1`),
-    findById: (id) => first(sql`SELECT ${columns} FROM auth_keys WHERE id = ${id} AND is_active = 1`),
-    firstOf: (workspace) =>
+  return {
+    /** Finds an active Auth Key. */
+    find: (key: string) => first(sql`SELECT ${columns} FROM auth_keys WHERE key = ${key} AND is_active = 1`),
+    /** Finds an active Auth Key by its id. */
+    findById: (id: string) => first(sql`SELECT ${columns} FROM auth_keys WHERE id = ${id} AND is_active = 1`),
+    /** The oldest active Auth Key of a Workspace. */
+    firstOf: (workspace: string) =>
       first(sql`
         SELECT ${columns} FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 ORDER BY rowid LIMIT 1`),
-    ownerOf: (key) =>
+    /** The Workspace of an active or inactive Auth Key. */
+    ownerOf: (key: string) =>
       Effect.map(
         owner(sql`SELECT workspace FROM auth_keys WHERE key = ${key}`),
         Option.map(({ workspace }) => workspace)
       ),
-    put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }) {
-      const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, ids)
+    /**
+     * Inserts an Auth Key. If an Auth Key with the same `key` exists, the secret, the Workspace, the scopes and the
+     * `is_active` of this Auth Key are replaced. The other settings of this Auth Key stay.
+     */
+    put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }: Given) {
+      const id = yield* newId
       const created_at = (yield* DateTime.now).epochMilliseconds
       const settings = {
         secret: Redacted.value(secret),
@@ -108,8 +91,9 @@ const make = Effect.gen(function* () {
           ON CONFLICT (key) DO UPDATE SET ${sql.update(settings)}`
       )
     }),
+    /** Records that a request has used an Auth Key. */
     markUsed: Effect.fnUntraced(
-      function* ({ id, last_used_at }) {
+      function* ({ id, last_used_at }: AuthKey) {
         const now = (yield* DateTime.now).epochMilliseconds
         if (last_used_at !== null && now - last_used_at < precision) return
         yield* Statement.run(sql`UPDATE auth_keys SET last_used_at = ${now} WHERE id = ${id}`)
@@ -117,10 +101,13 @@ const make = Effect.gen(function* () {
       // The failure is ignored, so that a request with a bearer token can read even if the disk is full.
       Effect.catchTag("StorageFailed", () => Effect.void)
     )
-  })
+  }
 })
 
-export const layer: Layer.Layer<AuthKeys, never, SecureRandom.SecureRandom | SqlClient.SqlClient> = Layer.effect(
-  AuthKeys,
-  make
-)
+/**
+ * Stores the Auth Keys of all Workspaces for authentication. Every request with credentials reads its Auth Key from the
+ * database, so that a change takes effect at once.
+ */
+export class AuthKeys extends Context.Service<AuthKeys>()("@assembly-effect/emulator/AuthKeys", { make }) {}
+
+export const layer = Layer.effect(AuthKeys, AuthKeys.make)

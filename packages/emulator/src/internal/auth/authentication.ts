@@ -43,17 +43,6 @@ export interface Caller extends AuthKeys.AuthKey {
   readonly isSigned: boolean
 }
 
-/**
- * Authenticates requests and checks their scope (spec.md, "Authentication"). The specification defines neither the
- * error codes nor the order of the checks.
- */
-export class Authentication extends Context.Service<
-  Authentication,
-  {
-    readonly authenticate: (claim: Claim) => Effect.Effect<Caller, Refusal | StorageFailed>
-  }
->()("@assembly-effect/emulator/Authentication") {}
-
 const refuse = (code: string, message: string) => new Refusal({ code, status: 400, message })
 
 const isKey = Schema.is(Auth.SignedAuthParams.fields.key)
@@ -186,8 +175,8 @@ const make = Effect.gen(function* () {
     return granted
   })
 
-  return Authentication.of({
-    authenticate: Effect.fnUntraced(function* (claim) {
+  return {
+    authenticate: Effect.fnUntraced(function* (claim: Claim) {
       const { authorization, scope } = claim
       const { authKey, scopes } = yield* authorization === undefined
         ? authenticateSigned(claim)
@@ -199,11 +188,15 @@ const make = Effect.gen(function* () {
       yield* authKeys.markUsed(authKey)
       return { ...authKey, scopes, isSigned: authorization === undefined }
     })
-  })
+  }
 })
 
-export const layer: Layer.Layer<
-  Authentication,
-  never,
-  AuthKeys.AuthKeys | BearerTokens.BearerTokens | UsedSignatures.UsedSignatures
-> = Layer.effect(Authentication, make).pipe(Layer.provide(NodeCrypto.layerMac))
+/**
+ * Authenticates requests and checks their scope (spec.md, "Authentication"). The specification defines neither the
+ * error codes nor the order of the checks.
+ */
+export class Authentication extends Context.Service<Authentication>()("@assembly-effect/emulator/Authentication", {
+  make
+}) {}
+
+export const layer = Layer.effect(Authentication, Authentication.make).pipe(Layer.provide(NodeCrypto.layerMac))

@@ -2,7 +2,6 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as Ids from "../data/ids.ts"
 import { Refusal } from "../http/refusal.ts"
@@ -29,21 +27,6 @@ export interface Minted {
   readonly token: Redacted.Redacted
   readonly lifetime: Duration.Duration
 }
-
-/**
- * Issues and verifies bearer tokens. A token contains the id of its Auth Key, its scopes, its expiry, and a tag: a MAC
- * made with the secret of the Auth Key. Tokens are not stored: a token stays valid after a restart if its Auth Key is
- * stored. A token becomes invalid if the Auth Key is deleted, even if a later Auth Key has the same `key` and secret.
- * The specification does not define the error codes.
- */
-export class BearerTokens extends Context.Service<
-  BearerTokens,
-  {
-    readonly mint: (granted: Granted) => Effect.Effect<Minted>
-    /** Returns the Auth Key of a token, and the scopes that both the token and the Auth Key grant at this moment. */
-    readonly verify: (token: string) => Effect.Effect<Granted, Refusal | StorageFailed>
-  }
->()("@assembly-effect/emulator/BearerTokens") {}
 
 const Content = Schema.fromJsonString(
   Schema.Struct({
@@ -82,14 +65,14 @@ const parse = (token: string) => {
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
   const authKeys = yield* AuthKeys.AuthKeys
   const mac = yield* Mac.Mac
-  const random = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
 
-  return BearerTokens.of({
-    mint: Effect.fnUntraced(function* ({ authKey, scopes }) {
+  return {
+    mint: Effect.fnUntraced(function* ({ authKey, scopes }: Granted) {
       const now = yield* DateTime.now
       const content = yield* Effect.orDie(
         encodeContent({
-          id: yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random),
+          id: yield* newId,
           authKey: authKey.id,
           scopes,
           expires: Math.floor(now.epochMilliseconds + Duration.toMillis(lifetime))
@@ -99,7 +82,8 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
       return { token: Redacted.make(`${Base64Url.encode(content)}.${Base64Url.encode(tag)}`), lifetime }
     }),
 
-    verify: Effect.fnUntraced(function* (token) {
+    /** Returns the Auth Key of a token, and the scopes that both the token and the Auth Key grant at this moment. */
+    verify: Effect.fnUntraced(function* (token: string) {
       const parts = parse(token)
       if (Option.isNone(parts)) return yield* invalid
       const [content, tag] = parts.value
@@ -115,10 +99,16 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
         ? yield* expired
         : { authKey: authKey.value, scopes: shared(scopes, authKey.value.scopes) }
     })
-  })
+  }
 })
 
-export const layer = (
-  lifetime: Duration.Duration
-): Layer.Layer<BearerTokens, never, AuthKeys.AuthKeys | SecureRandom.SecureRandom> =>
+/**
+ * Issues and verifies bearer tokens. A token contains the id of its Auth Key, its scopes, its expiry, and a tag: a MAC
+ * made with the secret of the Auth Key. Tokens are not stored: a token stays valid after a restart if its Auth Key is
+ * stored. A token becomes invalid if the Auth Key is deleted, even if a later Auth Key has the same `key` and secret.
+ * The specification does not define the error codes.
+ */
+export class BearerTokens extends Context.Service<BearerTokens>()("@assembly-effect/emulator/BearerTokens", { make }) {}
+
+export const layer = (lifetime: Duration.Duration) =>
   Layer.effect(BearerTokens, make(lifetime)).pipe(Layer.provide(NodeCrypto.layerMac))

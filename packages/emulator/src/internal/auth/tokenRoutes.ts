@@ -21,8 +21,6 @@ import * as Refusal from "../http/refusal.ts"
 import { lacking } from "./scopes.ts"
 
 /** Makes a refusal. The specification does not define the error codes. */
-const refuse = (status: number, code: string, message: string) => new Refusal.Refusal({ code, status, message })
-
 const utf8 = new TextEncoder()
 
 /** Parses the value of an `Authorization: Basic` header. The secret may contain colons. */
@@ -38,22 +36,22 @@ const parseBasic = (header: string | undefined): Option.Option<readonly [key: st
 /** Finds the Auth Key of a Basic header, and compares the secrets in constant time. */
 const identify = Effect.fnUntraced(function* (authKeys: AuthKeys.AuthKeys["Service"], header: string | undefined) {
   const basic = parseBasic(header)
-  if (Option.isNone(basic)) return yield* refuse(401, "SERVER_401", "The request has no Basic credentials.")
+  if (Option.isNone(basic)) return yield* Refusal.refuse("SERVER_401", 401, "The request has no Basic credentials.")
   const [key, secret] = basic.value
   const authKey = yield* authKeys.find(key)
   if (Option.isNone(authKey)) {
-    return yield* refuse(400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY", "There is no such Auth Key.")
+    return yield* Refusal.refuse("GET_ACCOUNT_UNKNOWN_AUTH_KEY", 400, "There is no such Auth Key.")
   }
   return Mac.timingSafeEqual(utf8.encode(secret), utf8.encode(Redacted.value(authKey.value.secret)))
     ? authKey.value
-    : yield* refuse(401, "TOKEN_INVALID_CREDENTIALS", "The secret does not match the Auth Key.")
+    : yield* Refusal.refuse("TOKEN_INVALID_CREDENTIALS", 401, "The secret does not match the Auth Key.")
 })
 
 /** Returns the requested scopes, or all scopes of the Auth Key if the request names no scope. */
 const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, scopes: ReadonlyArray<Auth.Scope>) {
   const refused = lacking(authKey.scopes, scopes)
   if (refused.length > 0) {
-    return yield* refuse(403, "TOKEN_INVALID_SCOPE", `The Auth Key does not grant ${refused.join(" ")}.`)
+    return yield* Refusal.refuse("TOKEN_INVALID_SCOPE", 403, `The Auth Key does not grant ${refused.join(" ")}.`)
   }
   return scopes.length === 0 ? authKey.scopes : scopes
 })
@@ -79,7 +77,7 @@ const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
     400,
     "TOKEN_INVALID_REQUEST"
   ]
-  return refuse(status, code, `${first.name}: ${first.message}`)
+  return Refusal.refuse(code, status, `${first.name}: ${first.message}`)
 }
 
 const route = Effect.gen(function* () {
@@ -91,7 +89,7 @@ const route = Effect.gen(function* () {
     const authKey = yield* identify(authKeys, request.headers["authorization"])
     const form = yield* Effect.mapError(
       Form.readUrlEncoded(request, limits),
-      Form.refuse((problem) => refuse(400, "TOKEN_INVALID_REQUEST", problem))
+      Form.refuse((problem) => Refusal.refuse("TOKEN_INVALID_REQUEST", 400, problem))
     )
     const { scope: asked = [] } = yield* Effect.mapError(decodeForm(form), (issue) => refuseForm(form, issue))
     const scopes = yield* grantedScopes(authKey, asked)

@@ -5,25 +5,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as Statement from "../data/statement.ts"
-
-/**
- * Accepts each signature only once. The emulator remembers signatures instead of nonces, because official clients send
- * no nonce. A used signature is remembered until it expires, or until as many newer signatures were used as the limit
- * `signatures` allows.
- */
-export class UsedSignatures extends Context.Service<
-  UsedSignatures,
-  {
-    /**
-     * Marks a signature as used, and returns whether this is its first use. A signature that cannot be stored, for
-     * example because the disk is full, is remembered in memory, so that a request that only reads does not fail.
-     */
-    readonly use: (signature: string, expires: DateTime.Utc) => Effect.Effect<boolean, StorageFailed>
-  }
->()("@assembly-effect/emulator/UsedSignatures") {}
 
 /** Forgets expired signatures. This function is exported, because a test checks the query plan. */
 export const forget = (sql: SqlClient.SqlClient, now: number) =>
@@ -66,14 +49,27 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  return UsedSignatures.of({
-    use: (signature, expires) =>
+  return {
+    /**
+     * Marks a signature as used, and returns whether this is its first use. A signature that cannot be stored, for
+     * example because the disk is full, is remembered in memory, so that a request that only reads does not fail.
+     */
+    use: (signature: string, expires: DateTime.Utc) =>
       Effect.suspend(() =>
         unstored.has(signature)
           ? Effect.succeed(false)
           : Effect.catchTag(store(signature, expires), "StorageFailed", () => rememberHere(signature))
       )
-  })
+  }
 })
 
-export const layer: Layer.Layer<UsedSignatures, never, SqlClient.SqlClient> = Layer.effect(UsedSignatures, make)
+/**
+ * Accepts each signature only once. The emulator remembers signatures instead of nonces, because official clients send
+ * no nonce. A used signature is remembered until it expires, or until as many newer signatures were used as the limit
+ * `signatures` allows.
+ */
+export class UsedSignatures extends Context.Service<UsedSignatures>()("@assembly-effect/emulator/UsedSignatures", {
+  make
+}) {}
+
+export const layer = Layer.effect(UsedSignatures, UsedSignatures.make)

@@ -1,9 +1,8 @@
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
-import { KeyInTwoWorkspaces, type StorageFailed } from "../../EmulatorError.ts"
+import { KeyInTwoWorkspaces } from "../../EmulatorError.ts"
 import type * as Template from "../../Template.ts"
 import type * as Workspace from "../../Workspace.ts"
 import * as AuthKeys from "./authKeys.ts"
@@ -16,10 +15,7 @@ const allScopes = ["read", "write", "smart_cdn:sign"]
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
 /** The first given Auth Key, else the oldest active Auth Key of the Workspace, else a new Auth Key. */
-const firstKey = Effect.fnUntraced(function* ({
-  keys,
-  slug
-}: Workspace.Workspace): Effect.fn.Return<Workspace.AuthKey, StorageFailed, AuthKeys.AuthKeys> {
+const firstKey = Effect.fnUntraced(function* ({ keys, slug }: Workspace.Workspace) {
   const [asked] = keys
   if (asked !== undefined) return asked
   const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
@@ -46,7 +42,7 @@ const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspa
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
   const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
-  const key = yield* firstKey({ ...first, keys: given })
+  const key: Workspace.AuthKey = yield* firstKey({ ...first, keys: given })
   // If an Auth Key of the Workspace has the same key as `credentials`, `credentials` replaces it.
   const rest = given.filter((other) => other.key !== key.key)
   const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }
@@ -65,13 +61,7 @@ interface Options {
  * Workspace. After a failure, no given Auth Key and no given Template is stored. The migrations of the database and the
  * count of starts, which `seed` uses, are not undone.
  */
-export const ensure: (
-  options: Options
-) => Effect.Effect<
-  { readonly slug: string; readonly key: string; readonly secret: Redacted.Redacted },
-  KeyInTwoWorkspaces | InvalidRequest | StorageFailed,
-  AuthKeys.AuthKeys | SqlClient.SqlClient | TemplateStore.TemplateStore
-> = Effect.fnUntraced(function* (options) {
+export const ensure = Effect.fnUntraced(function* (options: Options) {
   const { all, key, slug } = yield* asked(options)
   yield* checkKeys(all)
   const authKeys = yield* AuthKeys.AuthKeys

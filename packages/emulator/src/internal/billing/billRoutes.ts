@@ -7,19 +7,15 @@ import * as Route from "../http/route.ts"
 import * as BillStore from "./billStore.ts"
 
 /** The service reports a missing bill with status 200 (beyond the specification). */
-const notFound = new Refusal.Refusal({
-  code: "BILL_NOT_FOUND",
-  status: 200,
-  message: "No Assembly of the Workspace ended in this month."
-})
+const notFound = Refusal.refuse("BILL_NOT_FOUND", 200, "No Assembly of the Workspace ended in this month.")
 
 const routes = Effect.gen(function* () {
-  const bills = yield* BillStore.BillStore
+  const bills = yield* BillStore.make
 
   return yield* Effect.all([
     Route.signed(Operations.Get, {
       // The operation has no error code for invalid input.
-      invalid: (issues) => Refusal.server(400, Refusal.explain(issues)),
+      invalid: Refusal.invalidParams,
       handle: ({ authKey, path }) =>
         Effect.flatMap(
           bills.find(authKey.workspace, path.month),

@@ -1,25 +1,10 @@
 import type * as Bill from "@assembly-effect/schema/Bill"
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
-
-/**
- * The bills of the Workspaces. The bill of a month contains the Assemblies that ended in that month (UTC), so the bill
- * of a month that is over never changes.
- */
-export class BillStore extends Context.Service<
-  BillStore,
-  {
-    /** The bill of a month, if an Assembly of the Workspace ended in that month. */
-    readonly find: (workspace: string, month: Bill.Month) => Effect.Effect<Option.Option<Bill.Bill>, StorageFailed>
-  }
->()("@assembly-effect/emulator/BillStore") {}
 
 /**
  * The price list of the emulator: one US dollar for 10^9 bytes that Assemblies received or made, the same for each
@@ -76,23 +61,26 @@ const toBill = (
 /** The month of an instant in UTC. */
 const monthOf = (instant: DateTime.Utc): string => DateTime.formatIso(instant).slice(0, 7)
 
-const make = Effect.gen(function* () {
+/**
+ * The bills of the Workspaces. The bill of a month contains the Assemblies that ended in that month (UTC), so the bill
+ * of a month that is over never changes.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  return BillStore.of({
-    find: Effect.fnUntraced(function* (workspace, month) {
+  return {
+    /** The bill of a month, if an Assembly of the Workspace ended in that month. */
+    find: Effect.fnUntraced(function* (workspace: string, month: Bill.Month) {
       const of = sql`workspace = ${workspace} AND month = ${month}`
       const [found, used] = yield* Effect.all([
         months(sql`SELECT assemblies, input_bytes, output_bytes FROM bills WHERE ${of}`),
         robots(sql`SELECT robot, steps, input_bytes, output_bytes FROM billed_robots WHERE ${of} ORDER BY robot`)
       ]).pipe(sql.withTransaction, Statement.stored)
       const isOver = month < monthOf(yield* DateTime.now)
-      return Option.map(found, (moved) => ({
+      return Option.map(found, (moved): Bill.Bill => ({
         ...toBill(month, moved, used),
         ...(isOver ? { invoice_id: `${workspace}-${month}` } : {})
       }))
     })
-  })
+  }
 })
-
-export const layer: Layer.Layer<BillStore, never, SqlClient.SqlClient> = Layer.effect(BillStore, make)

@@ -1,6 +1,5 @@
 import * as Operations from "@assembly-effect/api/Dam"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import type * as NamedError from "@assembly-effect/schema/NamedError"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -10,20 +9,7 @@ import * as Route from "../http/route.ts"
 import * as DamStatements from "./damStatements.ts"
 import * as DamStore from "./damStore.ts"
 import type * as Moving from "./moving.ts"
-import { type Reason, Refused } from "./refused.ts"
-
-/** The error code and the message for each reason. */
-const refusals: Readonly<Record<Reason, readonly [code: NamedError.NamedCode, message: string]>> = {
-  AssetNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such asset in this Workspace."],
-  EntryNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such asset or folder in this Workspace."],
-  FolderNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such folder in this Workspace."],
-  IntoItself: ["DAM_INVALID_REQUEST", "Expected a path outside the folder that is moved"],
-  NameTaken: ["DAM_MUTATION_CONFLICT", "The folder contains another item with this name."],
-  OtherCursor: ["DAM_INVALID_REQUEST", "Expected a next_cursor of this list, with the same prefix"],
-  PathTooLong: ["DAM_INVALID_REQUEST", "The path has more than 512 code points or 1024 bytes."],
-  Repeated: ["DAM_INVALID_REQUEST", "Expected each asset once"],
-  VersionNotFound: ["DAM_RESOURCE_NOT_FOUND", "There is no such version of this asset."]
-}
+import { refusals, Refused } from "./refused.ts"
 
 const refusedAs = ({ path, reason }: Pick<Refused, "path" | "reason">): Refusal.Refusal => {
   const [code, message] = refusals[reason]

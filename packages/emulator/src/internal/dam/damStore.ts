@@ -1,4 +1,3 @@
-import type * as DamAsset from "@assembly-effect/schema/DamAsset"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -6,9 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
@@ -18,62 +15,37 @@ import * as ListedAssets from "./listedAssets.ts"
 import * as Listing from "./listing.ts"
 import * as Moving from "./moving.ts"
 import * as Paths from "./paths.ts"
-import { refuse, type Refused } from "./refused.ts"
+import { refuse } from "./refused.ts"
 import * as Storing from "./storing.ts"
-
-/**
- * Stores the assets and folders of all Workspaces.
- *
- * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
- * of a deleted asset stays, because the Step that stored the asset may run again after a crash, and must find the row
- * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
- */
-export class DamStore extends Context.Service<
-  DamStore,
-  {
-    readonly store: (file: Storing.New) => Effect.Effect<DamAsset.Asset, Refused | StorageFailed>
-    /** Finds an asset. Without `versionId`, returns the current version. */
-    readonly get: (
-      workspace: string,
-      assetId: Identifier.AssetId,
-      versionId: Identifier.VersionId | undefined
-    ) => Effect.Effect<DamAsset.Asset, Refused | StorageFailed>
-    readonly list: (listing: Listing.Listing) => Effect.Effect<Listing.Page, Refused | StorageFailed>
-    readonly move: (move: Moving.Move) => Effect.Effect<Moving.Placed, Refused | StorageFailed>
-    readonly moveMany: (move: Moving.MoveMany) => Effect.Effect<ReadonlyArray<Moving.Placed>, Refused | StorageFailed>
-    readonly moveEntry: (move: EntryMove.MoveEntry) => Effect.Effect<string, Refused | StorageFailed>
-    /** Deletes all assets or none. Returns the time of the deletion. */
-    readonly remove: (
-      workspace: string,
-      assetIds: ReadonlyArray<Identifier.AssetId>
-    ) => Effect.Effect<DateTime.Utc, Refused | StorageFailed>
-  }
->()("@assembly-effect/emulator/DamStore") {}
 
 const cursorKey = Statement.one(Schema.Struct({ key: Schema.String }))
 
 const make = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
-  const random = yield* SecureRandom.SecureRandom
   const turns = yield* Turns.Turns
   const sql = DamStatements.make(client)
   const { key } = yield* cursorKey(client`SELECT key FROM dam_cursors`)
 
-  const newId = Effect.provideService(Ids.identifier, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.identifier
   const idsFor = (folders: ReadonlyArray<string>) => Effect.forEach(folders, () => newId)
 
   /** Runs a change in one transaction. The change gets the current time. */
   const change = <A, E>(work: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
     Effect.flatMap(DateTime.now, work).pipe(client.withTransaction, Statement.stored)
 
-  return DamStore.of({
-    store: Effect.fnUntraced(function* (file) {
+  return {
+    store: Effect.fnUntraced(function* (file: Storing.New) {
       // The length is checked first, because otherwise a long path would need an id for each of its folders.
       if (Paths.isTooLong([...file.folders, file.filename].join("/"))) return yield* refuse("PathTooLong")
       const fresh = { assetId: yield* newId, versionId: yield* newId, folderIds: yield* idsFor(file.folders) }
       return yield* change((now) => Storing.store(sql, file, fresh, now.epochMilliseconds))
     }),
-    get: Effect.fnUntraced(function* (workspace, assetId, versionId) {
+    /** Finds an asset. Without `versionId`, returns the current version. */
+    get: Effect.fnUntraced(function* (
+      workspace: string,
+      assetId: Identifier.AssetId,
+      versionId: Identifier.VersionId | undefined
+    ) {
       const found =
         versionId === undefined
           ? yield* sql.asset(workspace, assetId)
@@ -82,14 +54,15 @@ const make = Effect.gen(function* () {
       const isThere = Option.isSome(yield* sql.asset(workspace, assetId))
       return yield* isThere ? refuse("VersionNotFound", ["version_id"]) : refuse("AssetNotFound")
     }),
-    list: (listing) => Listing.list(sql, turns, key, listing),
-    move: (asked) => change((now) => Moving.move(sql, asked, now)),
-    moveMany: (asked) => change((now) => Moving.moveMany(sql, asked, now)),
-    moveEntry: (asked) =>
+    list: (listing: Listing.Listing) => Listing.list(sql, turns, key, listing),
+    move: (asked: Moving.Move) => change((now) => Moving.move(sql, asked, now)),
+    moveMany: (asked: Moving.MoveMany) => change((now) => Moving.moveMany(sql, asked, now)),
+    moveEntry: (asked: EntryMove.MoveEntry) =>
       Effect.flatMap(idsFor(EntryMove.foldersOf(asked.destination)), (ids) =>
         change((now) => EntryMove.moveEntry(sql, asked, ids, now.epochMilliseconds))
       ),
-    remove: (workspace, assetIds) =>
+    /** Deletes all assets or none. Returns the time of the deletion. */
+    remove: (workspace: string, assetIds: ReadonlyArray<Identifier.AssetId>) =>
       change(
         Effect.fnUntraced(function* (now) {
           yield* ListedAssets.find(sql, workspace, assetIds)
@@ -97,11 +70,16 @@ const make = Effect.gen(function* () {
           return now
         })
       )
-  })
+  }
 })
 
-export const layer: Layer.Layer<
-  DamStore,
-  StorageFailed,
-  SqlClient.SqlClient | SecureRandom.SecureRandom | Turns.Turns
-> = Layer.effect(DamStore, make)
+/**
+ * Stores the assets and folders of all Workspaces.
+ *
+ * Each change is one transaction. Therefore a change is atomic, and concurrent changes run one after the other. The row
+ * of a deleted asset stays, because the Step that stored the asset may run again after a crash, and must find the row
+ * then. The bytes of an asset belong to the upload of its Assembly and stay with the upload.
+ */
+export class DamStore extends Context.Service<DamStore>()("@assembly-effect/emulator/DamStore", { make }) {}
+
+export const layer = Layer.effect(DamStore, DamStore.make)

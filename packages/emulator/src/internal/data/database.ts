@@ -67,5 +67,4 @@ const migrate = Effect.fnUntraced(function* (path: string) {
  * Opens the database file at `path` and runs the missing migrations. The database `:memory:` is lost when the scope
  * closes.
  */
-export const layer = (path: string): Layer.Layer<SqlClient.SqlClient, DataInUse | StorageFailed> =>
-  Layer.provideMerge(Layer.effectDiscard(migrate(path)), client(path))
+export const layer = (path: string) => Layer.provideMerge(Layer.effectDiscard(migrate(path)), client(path))

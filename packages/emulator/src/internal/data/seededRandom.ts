@@ -4,7 +4,6 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHash } from "node:crypto"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "./statement.ts"
 
 /**
@@ -42,7 +41,4 @@ const start = Statement.one(Schema.Struct({ before: Schema.Int }))
  * with new databases generate the same ids in the same order. A restart with the same database generates other ids, so
  * that no id repeats.
  */
-export const layer = (
-  seed: string | undefined
-): Layer.Layer<SecureRandom.SecureRandom, StorageFailed, SqlClient.SqlClient> =>
-  seed === undefined ? SecureRandom.layerWebCrypto : seeded(seed)
+export const layer = (seed: string | undefined) => (seed === undefined ? SecureRandom.layerWebCrypto : seeded(seed))

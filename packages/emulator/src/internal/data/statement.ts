@@ -53,3 +53,9 @@ export const one = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
   const decode = Schema.decodeUnknownSync(schema)
   return (statement: Rows): Effect.Effect<Row, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))
 }
+
+/** Reads the column `count` of a statement that counts rows. */
+export const count = (statement: Rows): Effect.Effect<number, StorageFailed> =>
+  Effect.map(counted(statement), ({ count: rows }) => rows)
+
+const counted = one(Schema.Struct({ count: Schema.Int }))

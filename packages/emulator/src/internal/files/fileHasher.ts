@@ -15,22 +15,6 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as HashProtocol from "./hashProtocol.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
-/** Computes digests of files. A worker thread hashes large files. The thread starts with the first large file. */
-export class FileHasher extends Context.Service<
-  FileHasher,
-  {
-    /** Computes the digests of a whole file. `algorithms` are names for `createHash` of Node. */
-    readonly digest: (
-      file: string,
-      algorithms: ReadonlyArray<string>
-    ) => Effect.Effect<HashProtocol.Digests, StorageFailed>
-    /** Hashes the first `size` bytes of a large file before its `digest` is requested. */
-    readonly follow: (file: string, size: number) => Effect.Effect<void>
-    /** Drops the hashes that `follow` has computed. */
-    readonly forget: (file: string) => Effect.Effect<void>
-  }
->()("@assembly-effect/emulator/FileHasher") {}
-
 /**
  * The maximum size in bytes of a file that `digest` reads without the worker thread. The thread needs 25 MiB of memory,
  * which is too much for small files.
@@ -134,28 +118,34 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
     readers.withPermit
   )
 
-  return FileHasher.of({
-    digest: Effect.fnUntraced(function* (file, algorithms) {
+  return {
+    /** Computes the digests of a whole file. `algorithms` are names for `createHash` of Node. */
+    digest: Effect.fnUntraced(function* (file: string, algorithms: ReadonlyArray<string>) {
       const { size } = yield* Effect.mapError(fs.stat(file), StorageFailure.fromSystem(file))
       if (ByteSize.toBigInt(size) <= large) return yield* digestHere(file, algorithms)
       const { digest } = yield* Effect.orDie(thread)
       return yield* digest(file, algorithms)
     }),
-    follow: Effect.fnUntraced(function* (file, size) {
+    /** Hashes the first `size` bytes of a large file before its `digest` is requested. */
+    follow: Effect.fnUntraced(function* (file: string, size: number) {
       const { tell } = yield* thread
       followed.add(file)
       yield* tell({ _tag: "Follow", file, size })
     }, Effect.orDie),
-    forget: Effect.fnUntraced(function* (file) {
+    /** Drops the hashes that `follow` has computed. */
+    forget: Effect.fnUntraced(function* (file: string) {
       if (!followed.delete(file)) return
       const { tell } = yield* thread
       yield* tell({ _tag: "Forget", file })
     }, Effect.orDie)
-  })
+  }
 })
 
+/** Computes digests of files. A worker thread hashes large files. The thread starts with the first large file. */
+export class FileHasher extends Context.Service<FileHasher>()("@assembly-effect/emulator/FileHasher", { make }) {}
+
 /** The worker thread ends when the scope closes. */
-export const layer: Layer.Layer<FileHasher, never, FileSystem.FileSystem> = Layer.unwrap(
+export const layer = Layer.unwrap(
   Effect.sync(() => {
     let thread: WorkerThread | undefined
     // The thread does not inherit the flags of this process, such as the flags of a profiler.

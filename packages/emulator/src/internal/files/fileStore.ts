@@ -6,9 +6,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
-import type * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as BlobWriter from "./blobWriter.ts"
 import * as ContentHash from "./contentHash.ts"
 import * as FileHasher from "./fileHasher.ts"
@@ -40,44 +38,6 @@ export interface ByteRange {
   readonly length: number
 }
 
-/**
- * Stores the bytes of uploads and assets. Each blob is an append-only file. The offset of an upload is the length of
- * its file, and is recorded nowhere else. Therefore the offset is correct even after a crash.
- */
-export class FileStore extends Context.Service<
-  FileStore,
-  {
-    readonly create: (id: string) => Effect.Effect<void, StorageFailed>
-    readonly size: (id: string) => Effect.Effect<bigint, StorageFailed>
-    /**
-     * Appends bytes as they arrive. When the effect ends, even by a failure or an interruption, the appended bytes
-     * survive the end of the process. These bytes may not survive a power failure.
-     */
-    readonly append: <E>(
-      id: string,
-      bytes: Stream.Stream<Uint8Array, E>,
-      options: Append
-    ) => Effect.Effect<void, E | BlobWriter.NoRoom | StorageFailed>
-    /** Appends bytes only if all bytes arrive and match the checksum. */
-    readonly appendVerified: <E>(
-      id: string,
-      bytes: Stream.Stream<Uint8Array, E>,
-      options: Append,
-      checksum: Checksum
-    ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch | StorageFailed>
-    readonly digest: (id: string) => Effect.Effect<Digest, StorageFailed>
-    /** The hash of a blob in hexadecimal digits. `algorithm` is a name for `createHash` of Node. */
-    readonly hash: (id: string, algorithm: string) => Effect.Effect<string, StorageFailed>
-    /** The bytes of a blob, or of a range of a blob. */
-    readonly read: (id: string, range?: ByteRange) => Stream.Stream<Uint8Array, StorageFailed>
-    /** Concatenates blobs into a new blob. The new blob exists only when it is complete. */
-    readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void, StorageFailed>
-    /** The names of all files in the folder, including temporary files (`.part`). */
-    readonly names: Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    readonly remove: (id: string) => Effect.Effect<void, StorageFailed>
-  }
->()("@assembly-effect/emulator/FileStore") {}
-
 /** The maximum number of bytes in one read. */
 const readChunk = 1024 * 1024
 
@@ -107,6 +67,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
       }),
       StorageFailure.fromSystem(file)
     )
+  /** The bytes of a blob, or of a range of a blob. */
   const read = (id: string, range?: ByteRange) => readFile(fileOf(id), range)
   const hash = (file: string, algorithm: string) =>
     Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
@@ -119,6 +80,10 @@ const make = Effect.fnUntraced(function* (folder: string) {
     return content.observe(start)
   })
 
+  /**
+   * Appends bytes as they arrive. When the effect ends, even by a failure or an interruption, the appended bytes
+   * survive the end of the process. These bytes may not survive a power failure.
+   */
   const append = Effect.fnUntraced(function* <E>(
     id: string,
     bytes: Stream.Stream<Uint8Array, E>,
@@ -127,14 +92,20 @@ const make = Effect.fnUntraced(function* (folder: string) {
     yield* write(fileOf(id), bytes, room, isHashed ? yield* observe(id) : BlobWriter.nobody)
   })
 
-  return FileStore.of({
-    create: (id) =>
+  return {
+    create: (id: string) =>
       fs
         .open(fileOf(id), { flag: "ax", mode: 0o600 })
         .pipe(Effect.scoped, Effect.mapError(StorageFailure.fromSystem(fileOf(id))), Effect.asVoid),
     size: sizeOf,
     append,
-    appendVerified: (id, bytes, options, { algorithm, digest }) => {
+    /** Appends bytes only if all bytes arrive and match the checksum. */
+    appendVerified: <E>(
+      id: string,
+      bytes: Stream.Stream<Uint8Array, E>,
+      options: Append,
+      { algorithm, digest }: Checksum
+    ) => {
       const unverified = `${fileOf(id)}${unfinished}`
       return write(unverified, bytes, options.room, BlobWriter.nobody).pipe(
         Effect.andThen(hash(unverified, algorithm)),
@@ -144,14 +115,16 @@ const make = Effect.fnUntraced(function* (folder: string) {
         Effect.ensuring(Effect.ignore(fs.remove(unverified, { force: true })))
       )
     },
-    digest: Effect.fnUntraced(function* (id) {
+    digest: Effect.fnUntraced(function* (id: string) {
       const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
       contents.delete(id)
       return yield* content.digest(Number(yield* sizeOf(id)))
     }),
-    hash: (id, algorithm) => hash(fileOf(id), algorithm),
+    /** The hash of a blob in hexadecimal digits. `algorithm` is a name for `createHash` of Node. */
+    hash: (id: string, algorithm: string) => hash(fileOf(id), algorithm),
     read,
-    concatenate: (id, parts) => {
+    /** Concatenates blobs into a new blob. The new blob exists only when it is complete. */
+    concatenate: (id: string, parts: ReadonlyArray<string>) => {
       const made = `${fileOf(id)}${unfinished}`
       return Effect.gen(function* () {
         const file = yield* fs.open(made, { flag: "w", mode: 0o600 })
@@ -164,16 +137,19 @@ const make = Effect.fnUntraced(function* (folder: string) {
       )
     },
     names: Effect.mapError(fs.readDirectory(folder), StorageFailure.fromSystem(folder)),
-    remove: Effect.fnUntraced(function* (id) {
+    remove: Effect.fnUntraced(function* (id: string) {
       contents.delete(id)
       yield* hasher.forget(fileOf(id))
       yield* Effect.mapError(fs.remove(fileOf(id), { force: true }), StorageFailure.fromSystem(fileOf(id)))
     })
-  })
+  }
 })
 
+/**
+ * Stores the bytes of uploads and assets. Each blob is an append-only file. The offset of an upload is the length of
+ * its file, and is recorded nowhere else. Therefore the offset is correct even after a crash.
+ */
+export class FileStore extends Context.Service<FileStore>()("@assembly-effect/emulator/FileStore", { make }) {}
+
 /** Stores blobs in a folder. A missing folder is created. */
-export const layer = (
-  folder: string
-): Layer.Layer<FileStore, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(FileStore, make(folder)).pipe(Layer.provide(FileHasher.layer))
+export const layer = (folder: string) => Layer.effect(FileStore, make(folder)).pipe(Layer.provide(FileHasher.layer))

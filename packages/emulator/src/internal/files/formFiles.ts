@@ -1,12 +1,8 @@
-import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Multipart from "effect/http/Multipart"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as FileStore from "./fileStore.ts"
 import * as Form from "../http/form.ts"
@@ -22,26 +18,13 @@ export class Oversized extends Data.TaggedError("Oversized") {}
 export class TooMany extends Data.TaggedError("TooMany") {}
 
 /** Stores the files of a form that creates an Assembly, as the bytes arrive. */
-export class FormFiles extends Context.Service<
-  FormFiles,
-  {
-    /** `maxSize` is in bytes. */
-    readonly receive: (
-      assemblyId: string,
-      files: NonNullable<Form.Form["files"]>,
-      maxSize: number | undefined
-    ) => Effect.Effect<void, Form.Malformed | Oversized | StorageFailed | TooMany>
-  }
->()("@assembly-effect/emulator/FormFiles") {}
-
-const make = Effect.gen(function* () {
+export const make = Effect.gen(function* () {
   const store = yield* FileStore.FileStore
   const limits = yield* Limits.Limits
-  const random = yield* SecureRandom.SecureRandom
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const uploads = yield* UploadStore.UploadStore
-  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.hex
 
   const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | undefined) {
     const id = yield* newId
@@ -72,8 +55,9 @@ const make = Effect.gen(function* () {
     })
   })
 
-  return FormFiles.of({
-    receive: (assemblyId, files, maxSize) =>
+  return {
+    /** `maxSize` is in bytes. */
+    receive: (assemblyId: string, files: NonNullable<Form.Form["files"]>, maxSize: number | undefined) =>
       files.pipe(
         Stream.zipWithIndex,
         Stream.runForEach(
@@ -85,15 +69,5 @@ const make = Effect.gen(function* () {
         // While files arrive, the parser limits their number, so `TooLarge` means too many files.
         Effect.catchTag("TooLarge", () => Effect.fail(new TooMany()))
       )
-  })
+  }
 })
-
-export const layer: Layer.Layer<
-  FormFiles,
-  never,
-  | FileStore.FileStore
-  | SecureRandom.SecureRandom
-  | Updates.Updates
-  | UploadedFiles.UploadedFiles
-  | UploadStore.UploadStore
-> = Layer.effect(FormFiles, make)

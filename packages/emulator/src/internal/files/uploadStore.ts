@@ -6,7 +6,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import type * as FileStore from "./fileStore.ts"
 import * as Turns from "../http/turns.ts"
@@ -53,39 +52,6 @@ export interface New {
   readonly length: bigint | undefined
 }
 
-/** Stores the uploads of all Assemblies, without their bytes. */
-export class UploadStore extends Context.Service<
-  UploadStore,
-  {
-    readonly insert: (upload: New) => Effect.Effect<void, StorageFailed>
-    /** Finds a tus upload that was not terminated. */
-    readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Finds a file from the form that created an Assembly. */
-    readonly ofForm: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** The number of uploads of an Assembly, including partial uploads and terminated uploads. */
-    readonly count: (assemblyId: string) => Effect.Effect<number, StorageFailed>
-    /**
-     * The uploads of an Assembly in the order of their creation, without partial uploads. A terminated upload is
-     * included only if it was finished.
-     */
-    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
-    /** Marks an upload as finished. Returns false if the upload was already finished. */
-    readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean, StorageFailed>
-    /** The ids of the unfinished tus uploads, without the terminated uploads. */
-    readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /**
-     * The ids of the uploads whose bytes are needed. Unfinished uploads and partial uploads that were created before
-     * `createdBefore` are not included, because they have expired.
-     */
-    readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /** The ids of the unfinished uploads and the partial uploads that were created before `createdBefore`. */
-    readonly expired: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /** Marks an upload as terminated. The row stays, because a finished upload remains a file of its Assembly. */
-    readonly terminate: (id: string) => Effect.Effect<void, StorageFailed>
-  }
->()("@assembly-effect/emulator/UploadStore") {}
-
 /** The number of uploads that are read in one turn. */
 const slice = 200
 
@@ -107,8 +73,8 @@ const make = Effect.gen(function* () {
   const isExpired = (createdBefore: number) =>
     sql`(finished_at IS NULL OR kind = 'partial') AND created_at < ${createdBefore}`
 
-  return UploadStore.of({
-    insert: Effect.fnUntraced(function* ({ assemblyId, concat, length, userMeta, ...upload }) {
+  return {
+    insert: Effect.fnUntraced(function* ({ assemblyId, concat, length, userMeta, ...upload }: New) {
       const row = {
         ...upload,
         assembly_id: assemblyId,
@@ -119,14 +85,22 @@ const make = Effect.gen(function* () {
       }
       yield* Statement.run(sql`INSERT INTO uploads ${sql.insert(row)}`)
     }),
-    find: (id) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),
-    ofForm: (id) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
-    count: (assemblyId) =>
+    /** Finds a tus upload that was not terminated. */
+    find: (id: string) =>
+      first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),
+    /** Finds a file from the form that created an Assembly. */
+    ofForm: (id: string) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
+    /** The number of uploads of an Assembly, including partial uploads and terminated uploads. */
+    count: (assemblyId: string) =>
       Effect.map(
         count(sql`SELECT created FROM upload_counts WHERE assembly_id = ${assemblyId}`),
         Option.match({ onNone: () => 0, onSome: ({ created }) => created })
       ),
-    ofAssembly: Effect.fnUntraced(function* (assemblyId) {
+    /**
+     * The uploads of an Assembly in the order of their creation, without partial uploads. A terminated upload is
+     * included only if it was finished.
+     */
+    ofAssembly: Effect.fnUntraced(function* (assemblyId: string) {
       const rows: Array<Row> = []
       for (let after = 0; ;) {
         const statement = sql`
@@ -140,9 +114,10 @@ const make = Effect.gen(function* () {
         after = read.at(-1)?.position ?? after
       }
     }),
-    setLength: (id, length) =>
+    setLength: (id: string, length: bigint) =>
       Statement.run(sql`UPDATE uploads SET ${sql.update({ length: length.toString() })} WHERE id = ${id}`),
-    finish: Effect.fnUntraced(function* (id, digest) {
+    /** Marks an upload as finished. Returns false if the upload was already finished. */
+    finish: Effect.fnUntraced(function* (id: string, digest: FileStore.Digest | undefined) {
       const end = { finished_at: yield* now, md5hash: digest?.md5hash, sha256: digest?.sha256 }
       return yield* Statement.isChange(
         sql`UPDATE uploads SET ${sql.update(end)} WHERE id = ${id} AND finished_at IS NULL`
@@ -153,15 +128,24 @@ const make = Effect.gen(function* () {
     ),
     // The bytes of an unfinished upload are needed only if a request can continue the upload. No request can continue a
     // form file or a terminated upload.
-    kept: (createdBefore) =>
+    /**
+     * The ids of the uploads whose bytes are needed. Unfinished uploads and partial uploads that were created before
+     * `createdBefore` are not included, because they have expired.
+     */
+    kept: (createdBefore: number) =>
       identifiers(
         sql`SELECT id FROM uploads WHERE NOT (${isExpired(createdBefore)})
           AND (finished_at IS NOT NULL OR (terminated_at IS NULL AND kind <> 'form'))`
       ),
-    expired: (createdBefore) => identifiers(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
-    terminate: (id) =>
+    /** The ids of the unfinished uploads and the partial uploads that were created before `createdBefore`. */
+    expired: (createdBefore: number) => identifiers(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
+    /** Marks an upload as terminated. The row stays, because a finished upload remains a file of its Assembly. */
+    terminate: (id: string) =>
       Effect.flatMap(now, (millis) => Statement.run(sql`UPDATE uploads SET terminated_at = ${millis} WHERE id = ${id}`))
-  })
+  }
 })
 
-export const layer: Layer.Layer<UploadStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(UploadStore, make)
+/** Stores the uploads of all Assemblies, without their bytes. */
+export class UploadStore extends Context.Service<UploadStore>()("@assembly-effect/emulator/UploadStore", { make }) {}
+
+export const layer = Layer.effect(UploadStore, UploadStore.make)

@@ -6,26 +6,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as AssemblyStore from "../assembly/assemblyStore.ts"
 import * as FileStore from "./fileStore.ts"
 import * as ImageSize from "./imageSize.ts"
 import * as Origin from "../http/origin.ts"
 import type { StepFile } from "../robots/robot.ts"
 import * as UploadStore from "./uploadStore.ts"
-
-/** Converts finished uploads to the files that Steps process. */
-export class UploadedFiles extends Context.Service<
-  UploadedFiles,
-  {
-    readonly of: (upload: UploadStore.Row) => Effect.Effect<StepFile, StorageFailed>
-    /**
-     * The finished uploads of an Assembly, in the order of their creation. The files of a replay are the finished
-     * uploads of the original Assembly.
-     */
-    readonly ofAssembly: (assembly: AssemblyStore.Row) => Effect.Effect<ReadonlyArray<StepFile>, StorageFailed>
-  }
->()("@assembly-effect/emulator/UploadedFiles") {}
 
 const splitName = (name: string): { readonly basename: string; readonly ext: string } => {
   const dot = name.lastIndexOf(".")
@@ -95,17 +81,25 @@ const make = Effect.gen(function* () {
     return { blob: id, digest, file: size === undefined ? file : { ...file, meta: { ...size } } } satisfies StepFile
   })
 
-  return UploadedFiles.of({
+  return {
     of,
-    ofAssembly: ({ id, uploads_from }) =>
+    /**
+     * The finished uploads of an Assembly, in the order of their creation. The files of a replay are the finished
+     * uploads of the original Assembly.
+     */
+    ofAssembly: ({ id, uploads_from }: AssemblyStore.Row) =>
       Effect.flatMap(uploads.ofAssembly(uploads_from ?? id), (rows) =>
         Effect.forEach(
           rows.filter(({ finished_at }) => finished_at !== null),
           of
         )
       )
-  })
+  }
 })
 
-export const layer: Layer.Layer<UploadedFiles, never, UploadStore.UploadStore | FileStore.FileStore | Origin.Origin> =
-  Layer.effect(UploadedFiles, make)
+/** Converts finished uploads to the files that Steps process. */
+export class UploadedFiles extends Context.Service<UploadedFiles>()("@assembly-effect/emulator/UploadedFiles", {
+  make
+}) {}
+
+export const layer = Layer.effect(UploadedFiles, UploadedFiles.make)

@@ -57,7 +57,7 @@ const selfSigned: Effect.Effect<Files> = Effect.promise(async () => {
   return { cert: made.cert, key: Redacted.make(made.private) }
 })
 
-export const layer = (tls: Files | "self-signed" | undefined): Layer.Layer<Certificate> =>
+export const layer = (tls: Files | "self-signed" | undefined) =>
   Layer.effect(
     Certificate,
     Effect.map(tls === "self-signed" ? selfSigned : Effect.succeed(tls), (files) => ({ files }))

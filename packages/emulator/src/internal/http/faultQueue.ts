@@ -5,17 +5,6 @@ import * as Layer from "effect/Layer"
 import * as Faults from "../../Faults.ts"
 import * as RequestPath from "./requestPath.ts"
 
-/** The injected faults, in the order of their injection. */
-export class FaultQueue extends Context.Service<
-  FaultQueue,
-  {
-    readonly add: (fault: Faults.Fault) => Effect.Effect<void>
-    readonly clear: Effect.Effect<void>
-    /** Returns the first fault that matches a request, and counts the request against the fault. */
-    readonly take: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<Faults.Fault | undefined>
-  }
->()("@assembly-effect/emulator/FaultQueue") {}
-
 const matches = ({ method, path }: Faults.Where, request: HttpServerRequest.HttpServerRequest): boolean =>
   (method === undefined || method === request.method) &&
   (path === undefined || RequestPath.matches(path, RequestPath.of(request)))
@@ -28,17 +17,18 @@ interface Waiting {
 /** Counts one request against a fault. The result is empty if the fault is used up. */
 const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
 
-export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
+const make = Effect.sync(() => {
   let waiting: ReadonlyArray<Waiting> = []
   return {
-    add: (fault) =>
+    add: (fault: Faults.Fault) =>
       Effect.sync(() => {
         waiting = [...waiting, { fault, left: fault.times ?? 1 }]
       }),
     clear: Effect.sync(() => {
       waiting = []
     }),
-    take: (request) =>
+    /** Takes the fault of a request: the first one that matches. */
+    take: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.sync(() => {
         const met = waiting.find(({ fault }) => matches(fault, request))
         waiting = waiting.flatMap((one) => (one === met ? after(one) : [one]))
@@ -47,8 +37,13 @@ export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
   }
 })
 
+/** The injected faults, in the order of their injection. */
+export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/emulator/FaultQueue", { make }) {}
+
+export const layer = Layer.effect(FaultQueue, FaultQueue.make)
+
 /** The public `Faults` service, which adds faults to the queue. */
-export const layerFaults: Layer.Layer<Faults.Faults, never, FaultQueue> = Layer.effect(
+export const layerFaults = Layer.effect(
   Faults.Faults,
   Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))
 )

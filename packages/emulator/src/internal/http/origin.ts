@@ -7,25 +7,6 @@ import * as Schema from "effect/Schema"
 import * as Certificate from "./certificate.ts"
 import * as IpAddress from "./ipAddress.ts"
 
-/** The URLs of the emulator. Neither `baseUrl` nor `localUrl` has a trailing slash. */
-export class Origin extends Context.Service<
-  Origin,
-  {
-    /** The base of the URLs in responses: the option `publicUrl` of the emulator if given, else `localUrl`. */
-    readonly baseUrl: string
-    /** The URL where the server listens. */
-    readonly localUrl: string
-    readonly assemblyUrl: (assemblyId: string) => string
-    readonly updatesUrl: (assemblyId: string) => string
-    readonly tusUrl: string
-    readonly uploadUrl: (uploadId: string) => string
-    /** The URL of a result: of a stored version of an asset, or of the bytes of an upload. */
-    readonly resultUrl: (id: string, filename: string) => string
-    /** Whether the emulator accepts requests with this `Host`. */
-    readonly isHost: (host: string) => boolean
-  }
->()("@assembly-effect/emulator/Origin") {}
-
 /** The name in a `Host` header, in lower case and without a trailing dot. */
 const hostnameOf = (host: string): string | undefined => {
   const origin = ServiceOrigins.originOf(`http://${host}`)
@@ -62,33 +43,35 @@ export const Host = Schema.String.check(
   })
 )
 
-const make = ({ allowedHosts = [], publicUrl }: Options, localUrl: string) => {
+const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Options) {
+  const { files } = yield* Certificate.Certificate
+  const address = yield* HttpServer.addressFormattedWith(Effect.succeed)
+  const localUrl = files === undefined ? address : address.replace(/^http:/, "https:")
   const baseUrl = ServiceOrigins.originOf(publicUrl ?? localUrl) ?? localUrl
   const hostnames = new Set(allowedHosts.map(hostnameOf))
   for (const url of [baseUrl, localUrl]) hostnames.add(new URL(url).hostname)
-  return Origin.of({
+  return {
+    /** The base of the URLs in responses: the option `publicUrl` of the emulator if given, else `localUrl`. */
     baseUrl,
+    /** The URL where the server listens. */
     localUrl,
-    assemblyUrl: (assemblyId) => `${baseUrl}/assemblies/${assemblyId}`,
-    updatesUrl: (assemblyId) => `${baseUrl}/assemblies/${assemblyId}/updates`,
+    assemblyUrl: (assemblyId: string) => `${baseUrl}/assemblies/${assemblyId}`,
+    updatesUrl: (assemblyId: string) => `${baseUrl}/assemblies/${assemblyId}/updates`,
     tusUrl: `${baseUrl}/resumable/files/`,
-    uploadUrl: (uploadId) => `${baseUrl}/resumable/files/${uploadId}`,
+    uploadUrl: (uploadId: string) => `${baseUrl}/resumable/files/${uploadId}`,
+    /** The URL of a result: of a stored version of an asset, or of the bytes of an upload. */
     // The router limits the length of a path variable. Only the id decides which file the URL means.
-    resultUrl: (id, filename) => `${baseUrl}/results/${id}/${encodeURIComponent([...filename].slice(0, 255).join(""))}`,
-    isHost: (host) => {
+    resultUrl: (id: string, filename: string) =>
+      `${baseUrl}/results/${id}/${encodeURIComponent([...filename].slice(0, 255).join(""))}`,
+    /** Whether the emulator accepts requests with this `Host`. */
+    isHost: (host: string) => {
       const hostname = hostnameOf(host)
       return hostname !== undefined && (isLoopback(hostname) || hostnames.has(hostname))
     }
-  })
-}
+  }
+})
 
-export const layer = (options: Options): Layer.Layer<Origin, never, HttpServer.HttpServer | Certificate.Certificate> =>
-  Layer.effect(
-    Origin,
-    Effect.gen(function* () {
-      const { files } = yield* Certificate.Certificate
-      return yield* HttpServer.addressFormattedWith((address) =>
-        Effect.succeed(make(options, files === undefined ? address : address.replace(/^http:/, "https:")))
-      )
-    })
-  )
+/** The URLs of the emulator. Neither `baseUrl` nor `localUrl` has a trailing slash. */
+export class Origin extends Context.Service<Origin>()("@assembly-effect/emulator/Origin", { make }) {}
+
+export const layer = (options: Options) => Layer.effect(Origin, Origin.make(options))

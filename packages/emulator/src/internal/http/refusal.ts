@@ -14,9 +14,11 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly info?: { readonly retryIn: number }
 }> {}
 
+export const refuse = (code: string, status: number, message: string): Refusal => new Refusal({ code, status, message })
+
 /** A refusal with the status of its code. Only the status of `ASSEMBLY_LIST_ERROR` is beyond the specification. */
 export const named = (code: NamedError.NamedCode, message: string): Refusal =>
-  new Refusal({ code, status: NamedError.statusOf[code], message })
+  refuse(code, NamedError.statusOf[code], message)
 
 /** The maximum number of issues in a message, and the maximum number of characters in a message. */
 const maxIssues = 20
@@ -31,16 +33,22 @@ export const explain = (issues: ReadonlyArray<Issue>): string => {
   return [...told, ...more].join("; ").slice(0, maxMessage)
 }
 
+/** Refuses what breaks rules of an operation, with its error code. */
+export const invalid =
+  (code: string, status = 400) =>
+  (issues: ReadonlyArray<Issue>): Refusal =>
+    refuse(code, status, explain(issues))
+
 /**
- * The refusal of invalid input, for operations without an error code of their own for invalid input. The specification
- * does not define the error code.
+ * Refuses invalid input of an operation that has no error code for it. The specification does not define this code.
  */
-export const invalidForm = (issues: ReadonlyArray<Issue>): Refusal =>
-  new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
+export const invalidForm = invalid("INVALID_FORM_DATA")
+
+/** Refuses the params of an operation that has no error code for them. */
+export const invalidParams = invalid("SERVER_400")
 
 /** A refusal whose error code contains the status. The specification does not define the error code. */
-export const server = (status: number, message: string): Refusal =>
-  new Refusal({ code: `SERVER_${status}`, status, message })
+export const server = (status: number, message: string): Refusal => refuse(`SERVER_${status}`, status, message)
 
 /** The error object of spec.md, "Errors". The refusal of a quota has `info` instead of `http_code`. */
 export const toObject = ({ code, info, message, status }: Refusal) =>

@@ -20,6 +20,13 @@ import * as Refusal from "./refusal.ts"
 import * as RequestNote from "./requestNote.ts"
 import * as Turns from "./turns.ts"
 
+/** A success: `ok` is for programs, `message` is for people, and the other fields follow. */
+export const success = <const Ok extends string, Fields extends object>(ok: Ok, message: string, fields: Fields) => ({
+  ok,
+  message,
+  ...fields
+})
+
 /** The decoded parts of a request. */
 interface Read<Op extends Operation.Any> {
   readonly path: Schema.Struct<Op["variables"]>["Type"]
@@ -207,42 +214,45 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
 })
 
+/** A route whose requests prove who sends them with `prove`. */
+const proved = Effect.fnUntraced(function* <Op extends Operation.Any, Proof>(
+  operation: Op,
+  options: Rules & Pick<Options<never, Op>, "encode">,
+  prove: Prove<Proof>,
+  handle: (read: Read<Op>, proof: Proof) => ReturnType<Options<never, Op>["handle"]>
+) {
+  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, prove)
+  return yield* route(operation, options, (request) =>
+    Effect.flatMap(read(request), ({ proof, read: call }) => handle(call, proof))
+  )
+})
+
 /** The route of an operation that requires a signature or a bearer token. */
-export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "signed" }>(
+export const signed = <Op extends Operation.Any & { readonly auth: "signed" }>(
   operation: Op,
   options: Options<Call<Op>, Op>
-) {
-  const authentication = yield* Authentication.Authentication
-  const limits = yield* Limits.Limits
-  const read = reader(operation, options, limits, yield* Turns.Turns, authentication.authenticate)
-  return yield* route(operation, options, (request) =>
-    Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, authKey: proof }))
+) =>
+  Effect.flatMap(Authentication.Authentication, ({ authenticate }) =>
+    proved(operation, options, authenticate, (call, authKey) => options.handle({ ...call, authKey }))
   )
-})
 
 /** The route of an operation whose credentials are optional. Invalid credentials are refused. */
-export const optionallySigned = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
+export const optionallySigned = <Op extends Operation.Any & { readonly auth: "none" }>(
   operation: Op,
   options: Options<Read<Op> & { readonly caller: Authentication.Caller | undefined }, Op>
-) {
-  const authentication = yield* Authentication.Authentication
-  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, (claim) =>
-    claim.signature === undefined && claim.authorization === undefined
-      ? Effect.undefined
-      : authentication.authenticate(claim)
+) =>
+  Effect.flatMap(Authentication.Authentication, ({ authenticate }) =>
+    proved(
+      operation,
+      options,
+      (claim) =>
+        claim.signature === undefined && claim.authorization === undefined ? Effect.undefined : authenticate(claim),
+      (call, caller) => options.handle({ ...call, caller })
+    )
   )
-  return yield* route(operation, options, (request) =>
-    Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, caller: proof }))
-  )
-})
 
 /** The route of an operation without credentials. */
-export const open = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
+export const open = <Op extends Operation.Any & { readonly auth: "none" }>(
   operation: Op,
   options: Options<Read<Op>, Op>
-) {
-  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, () => Effect.void)
-  return yield* route(operation, options, (request) =>
-    Effect.flatMap(read(request), ({ read: said }) => options.handle(said))
-  )
-})
+) => proved(operation, options, () => Effect.void, options.handle)

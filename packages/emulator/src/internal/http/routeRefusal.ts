@@ -14,4 +14,4 @@ export const toResponse = (
 ): HttpServerResponse.HttpServerResponse =>
   RequestPath.of(request).startsWith("/resumable/")
     ? TusRefusal.toResponse(new TusRefusal.TusRefusal({ status, message, form: "line", code: `ERR_${code}` }))
-    : Refusal.toResponse(new Refusal.Refusal({ code, status, message }))
+    : Refusal.toResponse(Refusal.refuse(code, status, message))

@@ -1,7 +1,6 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
-import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Http from "node:http"
@@ -72,8 +71,4 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
  * An HTTP server on loopback only, because whoever reaches the server and knows the id of an Assembly can read the
  * Assembly without credentials.
  */
-export const layer = (
-  port: number,
-  limits: Limits.Values
-): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError, Certificate.Certificate> =>
-  Layer.effect(HttpServer.HttpServer, make(port, limits))
+export const layer = (port: number, limits: Limits.Values) => Layer.effect(HttpServer.HttpServer, make(port, limits))

@@ -49,4 +49,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<Turns> = Layer.effect(Turns, make)
+export const layer = Layer.effect(Turns, make)

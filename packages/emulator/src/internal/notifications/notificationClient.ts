@@ -3,12 +3,9 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import { lookup, type LookupAddress } from "node:dns"
 import type { LookupFunction } from "node:net"
 import * as IpAddress from "../http/ipAddress.ts"
@@ -29,25 +26,6 @@ export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostna
 
 /** The URL is not an absolute http or https URL, or it contains credentials, which `fetch` refuses too. */
 export class NotHttp extends Data.TaggedError("NotHttp") {}
-
-/**
- * Sends requests to URLs that a client has chosen, such as a `notify_url`. All these requests use this service, because
- * this service refuses hosts that the request may not reach. Redirects are not followed.
- */
-export class NotificationClient extends Context.Service<
-  NotificationClient,
-  {
-    /** Sends a request to an absolute URL. The connection closes with the scope. */
-    readonly execute: (
-      reach: Reach,
-      request: HttpClientRequest.HttpClientRequest
-    ) => Effect.Effect<
-      HttpClientResponse.HttpClientResponse,
-      HttpClientError.HttpClientError | NotHttp | OutOfReach,
-      Scope.Scope
-    >
-  }
->()("@assembly-effect/emulator/NotificationClient") {}
 
 /** Resolves a name to all its addresses, like `dns.lookup`. */
 export type Resolve = (
@@ -89,8 +67,9 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
     any: yield* makeClient("any", resolve)
   }
 
-  return NotificationClient.of({
-    execute: Effect.fnUntraced(function* (reach, request) {
+  return {
+    /** Sends a request to an absolute URL. The connection closes with the scope. */
+    execute: Effect.fnUntraced(function* (reach: Reach, request: HttpClientRequest.HttpClientRequest) {
       const url = Option.filter(HttpClientRequest.toUrl(request), isHttp)
       if (Option.isNone(url)) return yield* new NotHttp()
       const { hostname } = url.value
@@ -102,9 +81,17 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
         Effect.mapError((error) => (error.cause instanceof OutOfReach ? error.cause : error))
       )
     })
-  })
+  }
 })
 
+/**
+ * Sends requests to URLs that a client has chosen, such as a `notify_url`. All these requests use this service, because
+ * this service refuses hosts that the request may not reach. Redirects are not followed.
+ */
+export class NotificationClient extends Context.Service<NotificationClient>()(
+  "@assembly-effect/emulator/NotificationClient",
+  { make }
+) {}
+
 /** `resolve` is `dns.lookup` by default. */
-export const layer = (resolve: Resolve = lookup): Layer.Layer<NotificationClient> =>
-  Layer.effect(NotificationClient, make(resolve))
+export const layer = (resolve: Resolve = lookup) => Layer.effect(NotificationClient, make(resolve))

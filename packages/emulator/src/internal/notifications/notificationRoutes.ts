@@ -12,11 +12,11 @@ import * as NotificationStore from "./notificationStore.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 
-const noUrl = new Refusal.Refusal({
-  code: "ASSEMBLY_NOTIFICATION_NOT_REPLAYED",
-  status: 400,
-  message: "Neither the request nor the Assembly has a notify_url."
-})
+const noUrl = Refusal.refuse(
+  "ASSEMBLY_NOTIFICATION_NOT_REPLAYED",
+  400,
+  "Neither the request nor the Assembly has a notify_url."
+)
 
 const seconds = (millis: number | null) => (millis === null ? null : millis / 1000)
 
@@ -58,7 +58,7 @@ const routes = Effect.gen(function* () {
       })
     }),
     Route.signed(Operations.Replay, {
-      invalid: (issues) => new Refusal.Refusal({ ...noUrl, message: Refusal.explain(issues) }),
+      invalid: Refusal.invalid(noUrl.code),
       handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
         const assembly = Option.filter(
           yield* assemblies.find(path.assemblyId),

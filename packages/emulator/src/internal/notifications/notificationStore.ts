@@ -5,7 +5,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 
 /** An attempt to send a notification. `started_at` is in milliseconds since the epoch, `duration` in milliseconds. */
@@ -46,30 +45,6 @@ export const Due = Schema.Struct({
 })
 export type Due = typeof Due.Type
 
-/** Stores the attempts to send the notifications of all Assemblies. */
-export class NotificationStore extends Context.Service<
-  NotificationStore,
-  {
-    /** Stores an attempt that becomes due after the given number of milliseconds. */
-    readonly schedule: (due: Due, afterMillis: number) => Effect.Effect<void, StorageFailed>
-    /** Marks at most `most` due attempts as started, the oldest first, and returns these attempts. */
-    readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
-    /** The number of milliseconds until the next attempt is due. The result is `None` if no attempt is scheduled. */
-    readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
-    /** Returns false if the Assembly was replaced after `begin` had returned the attempt. */
-    readonly isCurrent: (due: Due) => Effect.Effect<boolean, StorageFailed>
-    /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
-    readonly end: (due: Due, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
-    /** The attempts for an Assembly, without scheduled attempts. */
-    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /**
-     * Marks the unfinished attempts of an earlier process as failed. Returns the Assemblies whose notification was not
-     * delivered and has no scheduled attempt except replays. Their attempts may be used up.
-     */
-    readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
-  }
->()("@assembly-effect/emulator/NotificationStore") {}
-
 const begun = Statement.all(Due)
 const next = Statement.one(Schema.Struct({ due_at: Schema.NullOr(Schema.Int) }))
 const owner = Statement.one(Schema.Struct({ assembly_id: Schema.String }))
@@ -80,12 +55,14 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
-  return NotificationStore.of({
-    schedule: Effect.fnUntraced(function* (due, afterMillis) {
+  return {
+    /** Stores an attempt that becomes due after the given number of milliseconds. */
+    schedule: Effect.fnUntraced(function* (due: Due, afterMillis: number) {
       const dueAt = (yield* now) + afterMillis
       yield* Statement.run(sql`INSERT INTO notifications ${sql.insert({ ...due, started_at: dueAt, due_at: dueAt })}`)
     }),
-    begin: (most) =>
+    /** Marks at most `most` due attempts as started, the oldest first, and returns these attempts. */
+    begin: (most: number) =>
       Effect.flatMap(now, (millis) =>
         begun(sql`
           UPDATE notifications SET status = 'processing', started_at = ${millis}, due_at = NULL WHERE rowid IN (
@@ -97,12 +74,14 @@ const make = Effect.gen(function* () {
       const millis = yield* now
       return Option.map(Option.fromNullishOr(due_at), (due) => Math.max(0, due - millis))
     }),
-    isCurrent: ({ assembly_id, id }) =>
+    /** Returns false if the Assembly was replaced after `begin` had returned the attempt. */
+    isCurrent: ({ assembly_id, id }: Due) =>
       Effect.map(
         owner(sql`SELECT assembly_id FROM notifications WHERE id = ${id}`),
         (attempt) => attempt.assembly_id === assembly_id
       ),
-    end: Effect.fnUntraced(function* ({ assembly_id, id }, { code, data, error }) {
+    /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
+    end: Effect.fnUntraced(function* ({ assembly_id, id }: Due, { code, data, error }: Outcome) {
       const outcome = {
         status: code === 200 ? "successful" : "error",
         response_code: code,
@@ -115,7 +94,8 @@ const make = Effect.gen(function* () {
         WHERE id = ${id} RETURNING assembly_id`)
       return attempt.assembly_id === assembly_id
     }),
-    ofAssembly: (assemblyId) =>
+    /** The attempts for an Assembly, without scheduled attempts. */
+    ofAssembly: (assemblyId: string) =>
       rows(
         sql`SELECT * FROM notifications WHERE assembly_id = ${assemblyId} AND due_at IS NULL ORDER BY started_at, rowid`
       ),
@@ -131,7 +111,13 @@ const make = Effect.gen(function* () {
           WHERE assembly_id = assemblies.id AND (status = 'successful' OR (due_at IS NOT NULL AND attempt > 0))
         )`)
     }).pipe(sql.withTransaction, Statement.stored)
-  })
+  }
 })
 
-export const layer: Layer.Layer<NotificationStore, never, SqlClient.SqlClient> = Layer.effect(NotificationStore, make)
+/** Stores the attempts to send the notifications of all Assemblies. */
+export class NotificationStore extends Context.Service<NotificationStore>()(
+  "@assembly-effect/emulator/NotificationStore",
+  { make }
+) {}
+
+export const layer = Layer.effect(NotificationStore, NotificationStore.make)

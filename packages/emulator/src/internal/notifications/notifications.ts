@@ -3,7 +3,6 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -15,7 +14,6 @@ import * as Queue from "effect/Queue"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as AssemblyStatus from "../assembly/assemblyStatus.ts"
 import * as AssemblyStore from "../assembly/assemblyStore.ts"
@@ -24,25 +22,6 @@ import * as Ids from "../data/ids.ts"
 import * as NotificationStore from "./notificationStore.ts"
 import * as NotificationClient from "./notificationClient.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
-
-/**
- * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
- * Assembly. The request is repeated until the response is 200, or until `maxAttempts` attempts have failed. A request
- * to a URL that is not allowed, and the request of a replay, are not repeated. The details of notifications are beyond
- * the specification.
- */
-export class Notifications extends Context.Service<
-  Notifications,
-  {
-    /** Notifies in the background, if the Assembly has a `notify_url`. */
-    readonly notify: (assemblyId: string) => Effect.Effect<void>
-    /**
-     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the request
-     * for the replay is signed, or the URL comes from the signed params of the Assembly.
-     */
-    readonly replay: (assemblyId: string, url: string, isSigned: boolean) => Effect.Effect<string, StorageFailed>
-  }
->()("@assembly-effect/emulator/Notifications") {}
 
 /** The maximum number of attempts for one notification. */
 const maxAttempts = 8
@@ -139,7 +118,6 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const authKeys = yield* AuthKeys.AuthKeys
   const mac = yield* Mac.Mac
   const client = yield* NotificationClient.NotificationClient
-  const random = yield* SecureRandom.SecureRandom
   const sent = yield* NotificationStore.NotificationStore
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const limits = yield* Limits.Limits
@@ -186,7 +164,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
       })
     )
 
-  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.hex
 
   const schedule = Effect.fnUntraced(function* (due: Omit<NotificationStore.Due, "id">, after: Duration.Duration) {
     const id = yield* newId
@@ -245,24 +223,30 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   for (const { attempts, id } of yield* sent.recover) if (attempts < maxAttempts) yield* begin(id, attempts)
   yield* Effect.forkScoped(Effect.forever(StorageFailure.retryUntilStored(dispatch)))
 
-  return Notifications.of({
+  return {
     // The attempt is stored before live updates report the end of the Assembly. If the disk fails, the attempt is
     // stored later.
-    notify: (id) => begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
-    replay: (assemblyId, url, isSigned) =>
+    /** Notifies in the background, if the Assembly has a `notify_url`. */
+    notify: (id: string) =>
+      begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
+    /**
+     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the request
+     * for the replay is signed, or the URL comes from the signed params of the Assembly.
+     */
+    replay: (assemblyId: string, url: string, isSigned: boolean) =>
       schedule({ assembly_id: assemblyId, url, is_signed: isSigned ? 1 : 0, attempt: 0 }, Duration.zero)
-  })
+  }
 })
 
-export const layer = (
-  options: Options
-): Layer.Layer<
-  Notifications,
-  StorageFailed,
-  | AssemblyStatus.AssemblyStatus
-  | AssemblyStore.AssemblyStore
-  | AuthKeys.AuthKeys
-  | NotificationStore.NotificationStore
-  | NotificationClient.NotificationClient
-  | SecureRandom.SecureRandom
-> => Layer.effect(Notifications, make(options)).pipe(Layer.provide(NodeCrypto.layerMac))
+/**
+ * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
+ * Assembly. The request is repeated until the response is 200, or until `maxAttempts` attempts have failed. A request
+ * to a URL that is not allowed, and the request of a replay, are not repeated. The details of notifications are beyond
+ * the specification.
+ */
+export class Notifications extends Context.Service<Notifications>()("@assembly-effect/emulator/Notifications", {
+  make
+}) {}
+
+export const layer = (options: Options) =>
+  Layer.effect(Notifications, make(options)).pipe(Layer.provide(NodeCrypto.layerMac))

@@ -5,18 +5,15 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as Option from "effect/Option"
 import * as Region from "../assembly/region.ts"
+import * as Since from "../data/since.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as SlotStore from "./slotStore.ts"
 import type * as SlotUse from "./slotUse.ts"
 
-const refuse = (code: keyof (typeof Operations.Statistics)["errors"], status: number, message: string) =>
-  new Refusal.Refusal({ code, status, message })
-
-const invalidRegion = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", 400, message)
-const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
+const invalidRegion = (message: string) => Refusal.refuse("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", 400, message)
+const invalidTime = (message: string) => Refusal.refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
 
 /**
  * Reports a missing or invalid region first, then an invalid aggregation. A form or `params` that cannot be read has
@@ -26,24 +23,15 @@ const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
   const message = Refusal.explain(issues)
   const has = (...keys: ReadonlyArray<PropertyKey | undefined>) => issues.some(({ path: [key] }) => keys.includes(key))
   if (has("region", "params", undefined)) return invalidRegion(message)
-  return has("aggregation") ? refuse("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", 400, message) : invalidTime(message)
+  return has("aggregation")
+    ? Refusal.refuse("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", 400, message)
+    : invalidTime(message)
 }
 
-const unavailable = refuse("PRIORITY_JOB_SLOT_STATS_ERROR", 500, "The statistics cannot be read from the disk.")
-
-/** The longest time window, as in the statistics of Assemblies (spec.md, "Retrieve Assembly statistics"). */
-const longest = Duration.days(91)
+const unavailable = Refusal.refuse("PRIORITY_JOB_SLOT_STATS_ERROR", 500, "The statistics cannot be read from the disk.")
 
 /** The longest time window with a bucket for each minute. A longer time window has a bucket for each hour. */
 const longestInMinutes = Duration.days(1)
-
-const readSince = Effect.fnUntraced(function* (since: string | DateTime.Utc, now: DateTime.Utc) {
-  const start = DateTime.make(since)
-  if (Option.isNone(start)) return yield* invalidTime("since: Expected a date")
-  return DateTime.isLessThan(start.value, DateTime.subtractDuration(now, longest))
-    ? yield* invalidTime("since: Expected a date of the last 91 days")
-    : DateTime.toUtc(start.value)
-})
 
 /** The length of a bucket in seconds. */
 const granularityOf = (since: DateTime.Utc, now: DateTime.Utc): number =>
@@ -63,16 +51,12 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(Operations.JobSlots, {
-      invalid: (issues) => Refusal.server(400, Refusal.explain(issues)),
+      invalid: Refusal.invalidParams,
       handle: ({ authKey }) =>
-        Effect.map(
-          slots.current(authKey.workspace),
-          (current) =>
-            ({
-              ok: "PRIORITY_JOB_SLOTS_FOUND",
-              message: "The priority job slots were found.",
-              priority_job_slots: current
-            }) as const
+        Effect.map(slots.current(authKey.workspace), (current) =>
+          Route.success("PRIORITY_JOB_SLOTS_FOUND", "The priority job slots were found.", {
+            priority_job_slots: current
+          })
         )
     }),
     Route.signed(Operations.Statistics, {
@@ -81,7 +65,7 @@ const routes = Effect.gen(function* () {
         const problem = Region.problemOf(params.region)
         if (problem !== undefined) return yield* invalidRegion(problem)
         const now = yield* DateTime.now
-        const since = yield* readSince(params.since, now)
+        const since = yield* Since.read(params.since, now, invalidTime)
         const granularity = granularityOf(since, now)
         const aggregation = params.aggregation ?? "avg"
         const { average, buckets, most } = yield* slots
@@ -91,15 +75,13 @@ const routes = Effect.gen(function* () {
               Effect.andThen(Effect.logError(`Queues.statistics: ${message}`), Effect.fail(unavailable))
             )
           )
-        return {
-          ok: "PRIORITY_JOB_SLOT_STATS_FOUND",
-          message: "The statistics of the priority job slots were found.",
+        return Route.success("PRIORITY_JOB_SLOT_STATS_FOUND", "The statistics of the priority job slots were found.", {
           aggregation,
           avgSlotCount: average,
           maxSlotCount: most,
           granularity,
           stats: buckets.map(toBucket(aggregation))
-        } as const
+        })
       })
     })
   ])

@@ -1,11 +1,9 @@
-import type * as Queue from "@assembly-effect/schema/Queue"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 import * as SlotUse from "./slotUse.ts"
@@ -17,27 +15,11 @@ export interface Filter {
   readonly since: DateTime.Utc
 }
 
-/**
- * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
- * table of its own, because the Assemblies have the times at which their executions started and ended.
- */
-export class SlotStore extends Context.Service<
-  SlotStore,
-  {
-    /** The slots that are in use now. */
-    readonly current: (workspace: string) => Effect.Effect<Queue.JobSlots["priority_job_slots"], StorageFailed>
-    /** The use of the slots from `since` until now. `bucketLength` is in milliseconds. */
-    readonly history: (filter: Filter, bucketLength: number) => Effect.Effect<SlotUse.Summary, StorageFailed>
-  }
->()("@assembly-effect/emulator/SlotStore") {}
-
 const Region = Schema.Struct({ region: Schema.String, count: Schema.Int })
-const Count = Schema.Struct({ count: Schema.Int })
 const Moment = Schema.Struct({ at: Schema.Int, count: Schema.Int })
 type Moment = typeof Moment.Type
 
 const regions = Statement.all(Region)
-const counted = Statement.one(Count)
 const moments = Statement.all(Moment)
 
 /**
@@ -104,20 +86,22 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
 
-  return SlotStore.of({
-    current: Effect.fnUntraced(function* (workspace) {
+  return {
+    /** The slots that are in use now. */
+    current: Effect.fnUntraced(function* (workspace: string) {
       const found = yield* turns.share(regions(statements(sql, { workspace, region: "all" }).current))
       return {
         count: found.reduce((total, { count }) => total + count, 0),
         slots: Object.fromEntries(found.map(({ count, region }) => [region, count]))
       }
     }),
-    history: Effect.fnUntraced(function* (filter, bucketLength) {
+    /** The use of the slots from `since` until now. `bucketLength` is in milliseconds. */
+    history: Effect.fnUntraced(function* (filter: Filter, bucketLength: number) {
       const select = statements(sql, filter)
       const since = filter.since.epochMilliseconds
       // Only times before now count, so an Assembly that starts or ends during the reading does not change the result.
       const until = (yield* DateTime.now).epochMilliseconds
-      const { count } = yield* turns.take(counted(select.before(since)))
+      const count = yield* turns.take(Statement.count(select.before(since)))
       const use = SlotUse.counter({ since, until, bucketLength }, count)
       let from = since
       while (from < until) {
@@ -134,7 +118,13 @@ const make = Effect.gen(function* () {
       }
       return use.summarize()
     })
-  })
+  }
 })
 
-export const layer: Layer.Layer<SlotStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(SlotStore, make)
+/**
+ * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
+ * table of its own, because the Assemblies have the times at which their executions started and ended.
+ */
+export class SlotStore extends Context.Service<SlotStore>()("@assembly-effect/emulator/SlotStore", { make }) {}
+
+export const layer = Layer.effect(SlotStore, SlotStore.make)

@@ -1,4 +1,3 @@
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as FileStore from "../files/fileStore.ts"
@@ -19,28 +18,25 @@ const decodeOptions = Schema.decodeUnknownEffect(Options)
  */
 export const make = Effect.gen(function* () {
   const files = yield* FileStore.FileStore
-  const random = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
 
   const robot: Robot = {
     isSlow: false,
-    run: Effect.fnUntraced(
-      function* ({ files: sources, step }) {
-        const { algorithm = "sha256" } = yield* decodeOptions(step).pipe(
-          Effect.mapError(({ message }) => new StepFailed({ error: "FILE_HASH_VALIDATION", message }))
-        )
-        return yield* Effect.forEach(
-          sources,
-          Effect.fnUntraced(function* (source) {
-            const hash = yield* files.hash(source.blob, toNode(algorithm))
-            return {
-              ...source,
-              file: { ...source.file, id: yield* Ids.hex, original_id: source.file.id ?? null, meta: { hash } }
-            }
-          })
-        )
-      },
-      Effect.provideService(SecureRandom.SecureRandom, random)
-    )
+    run: Effect.fnUntraced(function* ({ files: sources, step }) {
+      const { algorithm = "sha256" } = yield* decodeOptions(step).pipe(
+        Effect.mapError(({ message }) => new StepFailed({ error: "FILE_HASH_VALIDATION", message }))
+      )
+      return yield* Effect.forEach(
+        sources,
+        Effect.fnUntraced(function* (source) {
+          const hash = yield* files.hash(source.blob, toNode(algorithm))
+          return {
+            ...source,
+            file: { ...source.file, id: yield* newId, original_id: source.file.id ?? null, meta: { hash } }
+          }
+        })
+      )
+    })
   }
   return robot
 })

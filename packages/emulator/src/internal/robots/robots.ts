@@ -1,10 +1,6 @@
 import * as Context from "effect/Context"
-import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as DamStore from "../dam/damStore.ts"
-import type * as FileStore from "../files/fileStore.ts"
-import type * as Origin from "../http/origin.ts"
 import * as EmulatorRobots from "./emulatorRobots.ts"
 import * as FileHash from "./fileHash.ts"
 import type { Robot } from "./robot.ts"
@@ -24,8 +20,4 @@ const make = Effect.gen(function* () {
   ])
 })
 
-export const layer: Layer.Layer<
-  Robots,
-  never,
-  DamStore.DamStore | FileStore.FileStore | Origin.Origin | SecureRandom.SecureRandom
-> = Layer.effect(Robots, make)
+export const layer = Layer.effect(Robots, make)

@@ -1,5 +1,4 @@
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as DamStore from "../dam/damStore.ts"
@@ -78,47 +77,44 @@ const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
  */
 export const make = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore
-  const random = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
   const origin = yield* Origin.Origin
 
-  const store = Effect.fnUntraced(
-    function* (work: Work, source: StepFile, index: number) {
-      const place = yield* placeOf(work, source)
-      const asset = yield* dam
-        .store({
-          ...place,
-          workspace: work.assembly.workspace,
-          blob: source.blob,
-          // The id stays the same if the Step runs again, because the files then have the same order.
-          madeBy: `${work.assembly.id}/${work.name}/${index}`,
-          mime: source.file.mime ?? null,
-          digest: source.digest
-        })
-        .pipe(
-          Effect.catchTag("DamRefused", ({ reason }) =>
-            Effect.fail(failed(reason === "PathTooLong" ? pathTooLong : nameTaken))
-          )
+  const store = Effect.fnUntraced(function* (work: Work, source: StepFile, index: number) {
+    const place = yield* placeOf(work, source)
+    const asset = yield* dam
+      .store({
+        ...place,
+        workspace: work.assembly.workspace,
+        blob: source.blob,
+        // The id stays the same if the Step runs again, because the files then have the same order.
+        madeBy: `${work.assembly.id}/${work.name}/${index}`,
+        mime: source.file.mime ?? null,
+        digest: source.digest
+      })
+      .pipe(
+        Effect.catchTag("DamRefused", ({ reason }) =>
+          Effect.fail(failed(reason === "PathTooLong" ? pathTooLong : nameTaken))
         )
-      const { asset_id, path, version_id, workspace, ...stored } = asset
-      const url = origin.resultUrl(version_id, place.filename)
-      return {
-        ...source,
-        file: {
-          ...source.file,
-          ...stored,
-          id: yield* Ids.hex,
-          original_id: source.file.id ?? null,
-          url,
-          ssl_url: url,
-          asset_id,
-          version_id,
-          workspace,
-          path
-        }
+      )
+    const { asset_id, path, version_id, workspace, ...stored } = asset
+    const url = origin.resultUrl(version_id, place.filename)
+    return {
+      ...source,
+      file: {
+        ...source.file,
+        ...stored,
+        id: yield* newId,
+        original_id: source.file.id ?? null,
+        url,
+        ssl_url: url,
+        asset_id,
+        version_id,
+        workspace,
+        path
       }
-    },
-    Effect.provideService(SecureRandom.SecureRandom, random)
-  )
+    }
+  })
 
   const robot: Robot = {
     isSlow: false,

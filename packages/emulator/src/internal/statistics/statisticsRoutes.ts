@@ -3,8 +3,8 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as Option from "effect/Option"
 import * as Region from "../assembly/region.ts"
+import * as Since from "../data/since.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as StatisticsStore from "./statisticsStore.ts"
@@ -25,20 +25,8 @@ const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
     : invalidTime(`${first?.path.join(".")}: ${first?.message}`)
 }
 
-/**
- * Parses `since` as ISO 8601, or as another date that the platform can parse (spec.md, "Retrieve Assembly statistics").
- */
-const readSince = Effect.fnUntraced(function* (since: string | DateTime.Utc) {
-  const start = DateTime.make(since)
-  if (Option.isNone(start)) return yield* invalidTime("since is not a valid date.")
-  const earliest = DateTime.subtract(yield* DateTime.now, { days: 91 })
-  return DateTime.isLessThan(start.value, earliest)
-    ? yield* invalidTime("since is more than 91 days ago.")
-    : DateTime.toUtc(start.value)
-})
-
 const routes = Effect.gen(function* () {
-  const statistics = yield* StatisticsStore.StatisticsStore
+  const statistics = yield* StatisticsStore.make
 
   return yield* Effect.all([
     Route.signed(Operations.Statistics, {
@@ -46,7 +34,7 @@ const routes = Effect.gen(function* () {
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
         const problem = Region.problemOf(params.region)
         if (problem !== undefined) return yield* invalidRegion(problem)
-        const since = yield* readSince(params.since)
+        const since = yield* Since.read(params.since, yield* DateTime.now, invalidTime)
         return yield* statistics.count({
           workspace: authKey.workspace,
           region: params.region,

@@ -1,11 +1,10 @@
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Struct from "effect/Struct"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
@@ -19,14 +18,6 @@ export interface Filter {
   readonly templateId: string | undefined
   readonly since: DateTime.Utc
 }
-
-/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
-export class StatisticsStore extends Context.Service<
-  StatisticsStore,
-  {
-    readonly count: (filter: Filter) => Effect.Effect<AssemblyStatistics.Statistics, StorageFailed>
-  }
->()("@assembly-effect/emulator/StatisticsStore") {}
 
 /** The length of a time bucket in seconds. */
 const granularity = 3600
@@ -77,19 +68,7 @@ const statements = (sql: SqlClient.SqlClient, { region, since, templateId, works
   }
 }
 
-const nothing: Omit<Row, "bucket"> = {
-  assemblies: 0,
-  completed: 0,
-  failed: 0,
-  canceled: 0,
-  aborted: 0,
-  input_files: 0,
-  input_bytes: 0,
-  output_files: 0,
-  output_bytes: 0,
-  upload_millis: 0,
-  execution_millis: 0
-}
+const nothing = Record.map(Struct.omit(Row.fields, ["bucket"]), () => 0)
 
 const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / of)
 
@@ -157,12 +136,13 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
   return [...byError].map(([error, assemblies]) => ({ error, num_erroneous_assemblies: assemblies }))
 }
 
-const make = Effect.gen(function* () {
+/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
 
-  return StatisticsStore.of({
-    count: Effect.fnUntraced(function* (filter) {
+  return {
+    count: Effect.fnUntraced(function* (filter: Filter) {
       const now = yield* DateTime.now
       const { since } = filter
       const counted = statements(sql, filter)
@@ -172,7 +152,7 @@ const make = Effect.gen(function* () {
         turns.take
       )
       return {
-        ok: "ASSEMBLY_STATS_FOUND",
+        ok: "ASSEMBLY_STATS_FOUND" as const,
         granularity,
         stats: fillIn(rows, since.epochMilliseconds, now.epochMilliseconds).map(toBucket),
         errorStatsGranularity: granularity,
@@ -185,10 +165,5 @@ const make = Effect.gen(function* () {
         ...totals(rows)
       }
     })
-  })
+  }
 })
-
-export const layer: Layer.Layer<StatisticsStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  StatisticsStore,
-  make
-)

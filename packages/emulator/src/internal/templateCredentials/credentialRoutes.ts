@@ -1,7 +1,6 @@
 import * as Operations from "@assembly-effect/api/TemplateCredentials"
 import * as Scalar from "@assembly-effect/schema/Scalar"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -20,16 +19,14 @@ import * as CredentialTypes from "./credentialTypes.ts"
 
 type Issues = Parameters<typeof Refusal.explain>[0]
 
-const refusal = (code: string, message: string, status = 400) => new Refusal.Refusal({ code, status, message })
+const refusal = (code: string, message: string, status = 400) => Refusal.refuse(code, status, message)
 
 /** Makes the refusal of invalid input. */
-const invalid = (code: string) => (issues: Issues) => refusal(code, Refusal.explain(issues))
-
 const unknown = "There are no such Template Credentials in this Workspace."
 
 /** Like {@link invalid}. An id that breaks a rule gets the same response as an unknown id. */
 const invalidOfOne = (code: string) => (issues: Issues) =>
-  issues.some(({ path }) => path[0] === "credentialId") ? refusal(code, unknown, 404) : invalid(code)(issues)
+  issues.some(({ path }) => path[0] === "credentialId") ? refusal(code, unknown, 404) : Refusal.invalid(code)(issues)
 
 const refuse =
   (code: string) =>
@@ -81,7 +78,7 @@ const checked = (
   const merged = merge(value)
   const issues = [...nameProblems(name), ...contentProblems(type, merged)]
   return issues.length > 0
-    ? Effect.fail(invalid(code)(issues))
+    ? Effect.fail(Refusal.invalid(code)(issues))
     : Effect.succeed({ name, type, content: Redacted.make(merged, { label: "content of credentials" }) })
 }
 
@@ -111,6 +108,11 @@ const toCredential = (row: CredentialStore.Row): TemplateCredential.Credential =
   deleted: null
 })
 
+const told = <const What extends string>(what: What, done: string, row: CredentialStore.Row) =>
+  Route.success(`TEMPLATE_CREDENTIALS_${what}`, `The Template Credentials were ${done}.`, {
+    credential: toCredential(row)
+  })
+
 /** A list operation with the params of the official client. The client of `@assembly-effect/api` sends no params. */
 const List = {
   ...Operations.List,
@@ -125,8 +127,8 @@ const encodeCredential = Schema.encodeSync(TemplateCredential.Credential)
 
 const routes = Effect.gen(function* () {
   const { jsonDepth } = yield* Limits.Limits
-  const credentials = yield* CredentialStore.CredentialStore
-  const random = yield* SecureRandom.SecureRandom
+  const store = yield* CredentialStore.CredentialStore
+  const newId = yield* Ids.hex
 
   /** The content may also be JSON text. */
   const orText = <S extends Parameters<typeof TextField.orText>[0]>(params: S) =>
@@ -134,54 +136,43 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(List, {
-      invalid: invalid("TEMPLATE_CREDENTIALS_NOT_FOUND"),
+      invalid: Refusal.invalid("TEMPLATE_CREDENTIALS_NOT_FOUND"),
       encode: Effect.fnUntraced(function* ({ credentials: all, ...said }, turns) {
         return { ...said, credentials: yield* Slices.map(turns, all, (one) => encodeCredential(one)) }
       }),
       handle: Effect.fnUntraced(function* ({ authKey, params: { order = "desc", page = 1, sort = "created" } }) {
         // All Template Credentials are on the first page. The official client asks for pages until one is empty.
-        const rows = page === 1 ? yield* credentials.list(authKey.workspace, { sort, order }) : []
-        return {
-          ok: "TEMPLATE_CREDENTIALS_FOUND",
-          message: "The Template Credentials were found.",
-          credentials: rows.map(toCredential)
-        } as const
+        const rows = page === 1 ? yield* store.list(authKey.workspace, { sort, order }) : []
+        const credentials = rows.map(toCredential)
+        return Route.success("TEMPLATE_CREDENTIALS_FOUND", "The Template Credentials were found.", { credentials })
       })
     }),
     Route.signed(Operations.Types, {
       invalid: Refusal.invalidForm,
       handle: () =>
-        Effect.succeed({
-          ok: "TEMPLATE_CREDENTIALS_TYPES_FOUND",
-          message: "The types of Template Credentials were found.",
-          types: CredentialTypes.types
-        } as const)
+        Effect.succeed(
+          Route.success("TEMPLATE_CREDENTIALS_TYPES_FOUND", "The types of Template Credentials were found.", {
+            types: CredentialTypes.types
+          })
+        )
     }),
     Route.signed(Operations.Get, {
       invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_READ"),
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
-        const row = yield* credentials.find(authKey.workspace, path.credentialId)
+        const row = yield* store.find(authKey.workspace, path.credentialId)
         if (Option.isNone(row)) return yield* refuse("TEMPLATE_CREDENTIALS_NOT_READ")("NotFound")
-        return {
-          ok: "TEMPLATE_CREDENTIALS_READ",
-          message: "The Template Credentials were read.",
-          credential: toCredential(row.value)
-        } as const
+        return told("READ", "read", row.value)
       })
     }),
     Route.signed(
       { ...Operations.Create, params: orText(Operations.Create.params) },
       {
-        invalid: invalid("TEMPLATE_CREDENTIALS_NOT_CREATED"),
+        invalid: Refusal.invalid("TEMPLATE_CREDENTIALS_NOT_CREATED"),
         handle: Effect.fnUntraced(
           function* ({ authKey, params }) {
             const settings = yield* checked("TEMPLATE_CREDENTIALS_NOT_CREATED", params)
-            const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
-            return {
-              ok: "TEMPLATE_CREDENTIALS_CREATED",
-              message: "The Template Credentials were created.",
-              credential: toCredential(yield* credentials.create(authKey.workspace, id, settings))
-            } as const
+            const id = yield* newId
+            return told("CREATED", "created", yield* store.create(authKey.workspace, id, settings))
           },
           Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_CREATED"))
         )
@@ -193,14 +184,10 @@ const routes = Effect.gen(function* () {
         invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_UPDATED"),
         handle: Effect.fnUntraced(
           function* ({ authKey, params, path }) {
-            const row = yield* credentials.change(authKey.workspace, path.credentialId, (before) =>
+            const row = yield* store.change(authKey.workspace, path.credentialId, (before) =>
               checkedChange(before, params)
             )
-            return {
-              ok: "TEMPLATE_CREDENTIALS_UPDATED",
-              message: "The Template Credentials were updated.",
-              credential: toCredential(row)
-            } as const
+            return told("UPDATED", "updated", row)
           },
           Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_UPDATED"))
         )
@@ -209,10 +196,10 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.Delete, {
       invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_DELETED"),
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
-        if (!(yield* credentials.remove(authKey.workspace, path.credentialId))) {
+        if (!(yield* store.remove(authKey.workspace, path.credentialId))) {
           return yield* refuse("TEMPLATE_CREDENTIALS_NOT_DELETED")("NotFound")
         }
-        return { ok: "TEMPLATE_CREDENTIALS_DELETED", message: "The Template Credentials were deleted." } as const
+        return Route.success("TEMPLATE_CREDENTIALS_DELETED", "The Template Credentials were deleted.", {})
       })
     })
   ])

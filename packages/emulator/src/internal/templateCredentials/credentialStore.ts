@@ -6,7 +6,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
@@ -41,33 +40,6 @@ export interface Listing {
 /** Why Template Credentials cannot be stored. */
 export type Problem = "NotFound" | "NameTaken" | "TooMany"
 
-/** Stores the Template Credentials of all Workspaces. */
-export class CredentialStore extends Context.Service<
-  CredentialStore,
-  {
-    readonly list: (workspace: string, listing: Listing) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    readonly find: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    readonly create: (
-      workspace: string,
-      id: string,
-      settings: Settings
-    ) => Effect.Effect<Row, "NameTaken" | "TooMany" | StorageFailed>
-    /** Changes Template Credentials in one transaction. If `next` fails, nothing changes. */
-    readonly change: <E>(
-      workspace: string,
-      id: string,
-      next: (row: Row) => Effect.Effect<Settings, E>
-    ) => Effect.Effect<Row, E | "NotFound" | "NameTaken" | StorageFailed>
-    /** Deletes Template Credentials. Returns false if no Template Credentials have this id. */
-    readonly remove: (workspace: string, id: string) => Effect.Effect<boolean, StorageFailed>
-    /** Returns the names among `names` that exist in the Workspace. */
-    readonly existing: (
-      workspace: string,
-      names: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlySet<string>, StorageFailed>
-  }
->()("@assembly-effect/emulator/CredentialStore") {}
-
 const sortKeys: Readonly<Record<Listing["sort"], string>> = {
   created: "created_at",
   id: "id",
@@ -97,8 +69,8 @@ const make = Effect.gen(function* () {
       SELECT count(*) AS total, count(*) FILTER (WHERE name = ${name} AND id <> ${id}) AS same
       FROM template_credentials WHERE workspace = ${workspace}`)
 
-  return CredentialStore.of({
-    list: (workspace, { order, sort }) => {
+  return {
+    list: (workspace: string, { order, sort }: Listing) => {
       const direction = sql.literal(order === "asc" ? "ASC" : "DESC")
       return turns.share(
         all(sql`
@@ -107,7 +79,7 @@ const make = Effect.gen(function* () {
       )
     },
     find,
-    create: (workspace, id, { content, name, type }) =>
+    create: (workspace: string, id: string, { content, name, type }: Settings) =>
       Effect.gen(function* () {
         const { same, total } = yield* count(workspace, id, name)
         if (same > 0) return yield* Effect.fail("NameTaken" as const)
@@ -116,7 +88,8 @@ const make = Effect.gen(function* () {
         const row = { id, workspace, name, type, content: toText(content), created_at: now, modified_at: now }
         return yield* one(sql`INSERT INTO template_credentials ${sql.insert(row)} RETURNING *`)
       }).pipe(sql.withTransaction, Statement.stored),
-    change: (workspace, id, next) =>
+    /** Changes Template Credentials in one transaction. If `next` fails, nothing changes. */
+    change: <E>(workspace: string, id: string, next: (row: Row) => Effect.Effect<Settings, E>) =>
       Effect.gen(function* () {
         const row = yield* find(workspace, id)
         if (Option.isNone(row)) return yield* Effect.fail("NotFound" as const)
@@ -128,18 +101,22 @@ const make = Effect.gen(function* () {
           UPDATE template_credentials SET ${sql.update(values)}
           WHERE workspace = ${workspace} AND id = ${id} RETURNING *`)
       }).pipe(sql.withTransaction, Statement.stored),
-    remove: (workspace, id) =>
+    /** Deletes Template Credentials. Returns false if no Template Credentials have this id. */
+    remove: (workspace: string, id: string) =>
       Statement.isChange(sql`DELETE FROM template_credentials WHERE workspace = ${workspace} AND id = ${id}`),
-    existing: (workspace, wanted) =>
+    /** Returns the names among `names` that exist in the Workspace. */
+    existing: (workspace: string, wanted: ReadonlyArray<string>) =>
       names(sql`
         SELECT name FROM template_credentials WHERE workspace = ${workspace}
         AND name IN (SELECT value FROM json_each(${JSON.stringify(wanted)}))`).pipe(
         Effect.map((rows) => new Set(rows.map(({ name }) => name)))
       )
-  })
+  }
 })
 
-export const layer: Layer.Layer<CredentialStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  CredentialStore,
+/** Stores the Template Credentials of all Workspaces. */
+export class CredentialStore extends Context.Service<CredentialStore>()("@assembly-effect/emulator/CredentialStore", {
   make
-)
+}) {}
+
+export const layer = Layer.effect(CredentialStore, CredentialStore.make)

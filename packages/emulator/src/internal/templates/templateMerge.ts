@@ -1,16 +1,15 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Json from "../data/json.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as TemplateStore from "./templateStore.ts"
 
-const stepsDenied = new Refusal.Refusal({
-  code: "TEMPLATE_DENIES_STEPS_OVERRIDE",
-  status: 400,
-  message: "The Template does not allow Steps in the request."
-})
+const stepsDenied = Refusal.refuse(
+  "TEMPLATE_DENIES_STEPS_OVERRIDE",
+  400,
+  "The Template does not allow Steps in the request."
+)
 
 /**
  * Merges the params of a request into the Template that their `template_id` names. Params without a `template_id` stay
@@ -18,18 +17,13 @@ const stepsDenied = new Refusal.Refusal({
  * official client. Unlike in the official client, a null in a nested object or array of the params does not replace a
  * value of the Template.
  */
-export const merge: (
-  workspace: string,
-  params: Schema.JsonObject
-) => Effect.Effect<Schema.JsonObject, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
-  function* (workspace, params) {
-    const { steps, template_id: id } = params
-    if (typeof id !== "string") return params
-    const template = yield* TemplateStore.TemplateStore.use((templates) => templates.byId(workspace, id))
-    if (Option.isNone(template)) return yield* TemplateStore.notFound
-    const { content } = template.value
-    return content.allow_steps_override === false && steps !== undefined
-      ? yield* stepsDenied
-      : Json.merge(content, params)
-  }
-)
+export const merge = Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject) {
+  const { steps, template_id: id } = params
+  if (typeof id !== "string") return params
+  const template = yield* TemplateStore.TemplateStore.use((templates) => templates.byId(workspace, id))
+  if (Option.isNone(template)) return yield* TemplateStore.notFound
+  const { content } = template.value
+  return content.allow_steps_override === false && steps !== undefined
+    ? yield* stepsDenied
+    : Json.merge(content, params)
+})

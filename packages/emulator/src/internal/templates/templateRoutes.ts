@@ -1,6 +1,5 @@
 import * as Operations from "@assembly-effect/api/Templates"
 import type * as Template from "@assembly-effect/schema/Template"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -17,8 +16,7 @@ import * as TemplateStore from "./templateStore.ts"
 
 type Issues = Parameters<typeof Refusal.explain>[0]
 
-const invalid = (issues: Issues) =>
-  new Refusal.Refusal({ code: "TEMPLATE_VALIDATION_ERROR", status: 400, message: Refusal.explain(issues) })
+const invalid = Refusal.invalid("TEMPLATE_VALIDATION_ERROR")
 
 /**
  * An id or name that breaks a rule gets the same response as an unknown id or name. `others` makes the refusal for any
@@ -29,8 +27,7 @@ const invalidOfOne =
   (issues: Issues): Refusal.Refusal =>
     issues.some(({ path }) => path[0] === "templateIdOrName") ? TemplateStore.notFound : others(issues)
 
-const invalidList = (issues: Issues) =>
-  new Refusal.Refusal({ code: "TEMPLATE_LIST_ERROR", status: 400, message: Refusal.explain(issues) })
+const invalidList = Refusal.invalid("TEMPLATE_LIST_ERROR")
 
 const tooManyKeywords = invalidList([{ path: ["keywords"], message: `Expected at most ${KeywordLimit.max} keywords` }])
 
@@ -80,7 +77,7 @@ const noBuiltin = { count: 0, items: [] }
 const routes = Effect.gen(function* () {
   const { jsonDepth } = yield* Limits.Limits
   const templates = yield* TemplateStore.TemplateStore
-  const random = yield* SecureRandom.SecureRandom
+  const newId = yield* Ids.hex
 
   /** The content may also be JSON text, as the service documents it. */
   const orText = <S extends Parameters<typeof TextField.orText>[0]>(params: S) =>
@@ -92,7 +89,7 @@ const routes = Effect.gen(function* () {
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         const row = yield* templates.find(authKey.workspace, path.templateIdOrName)
         if (Option.isNone(row)) return yield* TemplateStore.notFound
-        return { ...toShown(row.value), ok: "TEMPLATE_FOUND", message: "The Template was found." } as const
+        return Route.success("TEMPLATE_FOUND", "The Template was found.", toShown(row.value))
       })
     }),
     Route.signed(
@@ -100,10 +97,10 @@ const routes = Effect.gen(function* () {
       {
         invalid,
         handle: Effect.fnUntraced(function* ({ authKey, params }) {
-          const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+          const id = yield* newId
           const settings = { ...changed(TemplateStore.defaults, params), name: params.name, content: params.template }
           const row = yield* Effect.mapError(templates.create(authKey.workspace, id, settings), refuse)
-          return { ...toShown(row), ok: "TEMPLATE_CREATED", message: "The Template was created." } as const
+          return Route.success("TEMPLATE_CREATED", "The Template was created.", toShown(row))
         })
       }
     ),
@@ -115,7 +112,7 @@ const routes = Effect.gen(function* () {
           const row = yield* templates
             .change(authKey.workspace, path.templateIdOrName, (before) => changed(before, params))
             .pipe(Effect.mapError(refuse))
-          return { ...toShown(row), ok: "TEMPLATE_UPDATED", message: "The Template was updated." } as const
+          return Route.success("TEMPLATE_UPDATED", "The Template was updated.", toShown(row))
         })
       }
     ),
@@ -123,29 +120,21 @@ const routes = Effect.gen(function* () {
       invalid: invalidOfOne(Refusal.invalidForm),
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         if (!(yield* templates.remove(authKey.workspace, path.templateIdOrName))) return yield* TemplateStore.notFound
-        return { ok: "TEMPLATE_DELETED", message: "The Template was deleted." } as const
+        return Route.success("TEMPLATE_DELETED", "The Template was deleted.", {})
       })
     }),
     Route.signed(Operations.List, {
       invalid: invalidList,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const {
-          fromDate,
-          keywords = [],
-          order = "desc",
-          page = 1,
-          pageSize = 50,
-          sort = "created",
-          toDate: to
-        } = params
+        const { keywords = [], page = 1, pageSize = 50 } = params
         if (keywords.length > KeywordLimit.max) return yield* tooManyKeywords
         if (params.includeBuiltin?.startsWith("exclusively-")) return noBuiltin
         const { count, rows } = yield* templates.list(authKey.workspace, {
-          from: fromDate?.epochMilliseconds ?? 0,
-          to: to?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER,
+          from: params.fromDate?.epochMilliseconds ?? 0,
+          to: params.toDate?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER,
           keywords,
-          sort,
-          order,
+          sort: params.sort ?? "created",
+          order: params.order ?? "desc",
           limit: pageSize,
           offset: Database.offsetOf(page, pageSize)
         })

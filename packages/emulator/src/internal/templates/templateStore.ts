@@ -6,7 +6,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Turns from "../http/turns.ts"
@@ -42,11 +41,7 @@ export const defaults: Omit<Settings, "name" | "content"> = {
 }
 
 /** The refusal of an unknown Template. The specification does not define the error code. */
-export const notFound = new Refusal.Refusal({
-  code: "TEMPLATE_NOT_FOUND",
-  status: 404,
-  message: "There is no such Template in this Workspace."
-})
+export const notFound = Refusal.refuse("TEMPLATE_NOT_FOUND", 404, "There is no such Template in this Workspace.")
 
 /** Why a Template cannot be stored. */
 export type Problem = "NotFound" | "NameTaken"
@@ -61,38 +56,6 @@ export interface Listing {
   readonly limit: number
   readonly offset: bigint
 }
-
-/** Stores the Templates of all Workspaces. */
-export class TemplateStore extends Context.Service<
-  TemplateStore,
-  {
-    readonly byId: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Finds a Template by its id, else by its name. */
-    readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Creates or replaces a Template. Returns false if another Template of the Workspace has the same name. */
-    readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean, StorageFailed>
-    readonly create: (
-      workspace: string,
-      id: string,
-      settings: Settings
-    ) => Effect.Effect<Row, "NameTaken" | StorageFailed>
-    /**
-     * Changes a Template in one transaction, so that concurrent changes of different settings do not undo each other.
-     */
-    readonly change: (
-      workspace: string,
-      idOrName: string,
-      next: (row: Row) => Settings
-    ) => Effect.Effect<Row, Problem | StorageFailed>
-    /** Deletes a Template. Returns false if there is no such Template. */
-    readonly remove: (workspace: string, idOrName: string) => Effect.Effect<boolean, StorageFailed>
-    /** Returns one page of Templates, and the number of Templates on all pages. */
-    readonly list: (
-      workspace: string,
-      listing: Listing
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Listed>; readonly count: number }, StorageFailed>
-  }
->()("@assembly-effect/emulator/TemplateStore") {}
 
 const lastUsed = `(SELECT max(created_at) FROM assemblies
   WHERE assemblies.workspace = templates.workspace AND assemblies.template_id = templates.id)`
@@ -124,7 +87,6 @@ export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listi
 const all = Statement.all(Listed)
 const first = Statement.first(Row)
 const one = Statement.one(Row)
-const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -134,9 +96,11 @@ const make = Effect.gen(function* () {
   const named = (workspace: string, idOrName: string) => sql`
     workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName}) ORDER BY id = ${idOrName} DESC LIMIT 1`
 
+  /** Finds a Template by its id, else by its name. */
   const find = (workspace: string, idOrName: string) =>
     first(sql`SELECT * FROM templates WHERE ${named(workspace, idOrName)}`)
 
+  /** Creates or replaces a Template. Returns false if another Template of the Workspace has the same name. */
   const put = Effect.fnUntraced(function* (workspace: string, id: string, settings: Settings) {
     const now = (yield* DateTime.now).epochMilliseconds
     const { assembly_status_expiry, name, require_signature_auth, transcoding_result_expiry } = settings
@@ -158,33 +122,39 @@ const make = Effect.gen(function* () {
     return yield* one(sql`SELECT * FROM templates WHERE workspace = ${workspace} AND id = ${id}`)
   })
 
-  return TemplateStore.of({
-    byId: (workspace, id) => first(sql`SELECT * FROM templates WHERE workspace = ${workspace} AND id = ${id}`),
+  return {
+    byId: (workspace: string, id: string) =>
+      first(sql`SELECT * FROM templates WHERE workspace = ${workspace} AND id = ${id}`),
     find,
     put,
-    create: (workspace, id, settings) => create(workspace, id, settings).pipe(sql.withTransaction, Statement.stored),
-    change: (workspace, idOrName, next) =>
+    create: (workspace: string, id: string, settings: Settings) =>
+      create(workspace, id, settings).pipe(sql.withTransaction, Statement.stored),
+    /**
+     * Changes a Template in one transaction, so that concurrent changes of different settings do not undo each other.
+     */
+    change: (workspace: string, idOrName: string, next: (row: Row) => Settings) =>
       Effect.gen(function* () {
         const row = yield* find(workspace, idOrName)
         if (Option.isNone(row)) return yield* Effect.fail("NotFound" as const)
         return yield* create(workspace, row.value.id, next(row.value))
       }).pipe(sql.withTransaction, Statement.stored),
-    remove: (workspace, idOrName) =>
+    /** Deletes a Template. Returns false if there is no such Template. */
+    remove: (workspace: string, idOrName: string) =>
       Statement.isChange(
         sql`DELETE FROM templates WHERE rowid = (SELECT rowid FROM templates WHERE ${named(workspace, idOrName)})`
       ),
-    list: (workspace, listing) =>
+    /** Returns one page of Templates, and the number of Templates on all pages. */
+    list: (workspace: string, listing: Listing) =>
       Effect.all({
         rows: all(page(sql, workspace, listing)),
-        count: Effect.map(
-          counted(sql`SELECT count(*) AS count ${listed(sql, workspace, listing)}`),
-          ({ count }) => count
-        )
+        count: Statement.count(sql`SELECT count(*) AS count ${listed(sql, workspace, listing)}`)
       }).pipe(sql.withTransaction, Statement.stored, turns.take)
-  })
+  }
 })
 
-export const layer: Layer.Layer<TemplateStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
-  TemplateStore,
+/** Stores the Templates of all Workspaces. */
+export class TemplateStore extends Context.Service<TemplateStore>()("@assembly-effect/emulator/TemplateStore", {
   make
-)
+}) {}
+
+export const layer = Layer.effect(TemplateStore, TemplateStore.make)

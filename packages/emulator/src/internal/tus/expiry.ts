@@ -4,23 +4,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as FileStore from "../files/fileStore.ts"
 import * as UploadStore from "../files/uploadStore.ts"
 import * as UploadLocks from "./uploadLocks.ts"
-
-/**
- * Expires uploads (tus 1.0.0, "Expiration"). Unfinished uploads and all partial uploads expire, and their bytes are
- * removed. A partial upload is needed only until its concatenation.
- */
-export class Expiry extends Context.Service<
-  Expiry,
-  {
-    /** The time when the upload expires. The result is undefined if the upload never expires. */
-    readonly of: (upload: UploadStore.Row) => DateTime.Utc | undefined
-    readonly isOver: (upload: UploadStore.Row) => Effect.Effect<boolean>
-  }
->()("@assembly-effect/emulator/tus/Expiry") {}
 
 /**
  * The interval between two removals of expired bytes: the lifetime of an upload, but at least a second and at most an
@@ -47,21 +33,25 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
   )
   yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(pauseFor(lifetime))))
 
+  /** The time when the upload expires. The result is undefined if the upload never expires. */
   const of = ({ created_at, finished_at, kind }: UploadStore.Row) =>
     finished_at === null || kind === "partial"
       ? DateTime.addDuration(DateTime.makeUnsafe(created_at), lifetime)
       : undefined
 
-  return Expiry.of({
+  return {
     of,
-    isOver: Effect.fnUntraced(function* (upload) {
+    isOver: Effect.fnUntraced(function* (upload: UploadStore.Row) {
       const end = of(upload)
       return end !== undefined && DateTime.isLessThan(end, yield* DateTime.now)
     })
-  })
+  }
 })
 
-export const layer = (
-  lifetime: Duration.Duration
-): Layer.Layer<Expiry, StorageFailed, FileStore.FileStore | UploadLocks.UploadLocks | UploadStore.UploadStore> =>
-  Layer.effect(Expiry, make(lifetime))
+/**
+ * Expires uploads (tus 1.0.0, "Expiration"). Unfinished uploads and all partial uploads expire, and their bytes are
+ * removed. A partial upload is needed only until its concatenation.
+ */
+export class Expiry extends Context.Service<Expiry>()("@assembly-effect/emulator/tus/Expiry", { make }) {}
+
+export const layer = (lifetime: Duration.Duration) => Layer.effect(Expiry, make(lifetime))

@@ -81,7 +81,7 @@ const body = (request: Request) => Stream.mapError(request.stream, () => TusRefu
 const handlers = Effect.gen(function* () {
   const expiry = yield* Expiry.Expiry
   const origin = yield* Origin.Origin
-  const uploads = yield* Uploads.Uploads
+  const uploads = yield* Uploads.make
   const uploadId = Effect.map(HttpRouter.params, ({ uploadId: id = "" }) => id)
 
   const created = ({ offset, row }: Uploads.Upload) =>
@@ -126,7 +126,7 @@ const handlers = Effect.gen(function* () {
   })
 
   /** Downloads an upload. The request needs no `tus-resumable` header, so that a plain link works. */
-  const download = Effect.gen(function* () {
+  const download = Effect.fnUntraced(function* () {
     const { file, row } = yield* Effect.flatMap(uploadId, uploads.download)
     return HttpServerResponse.stream(file, {
       contentType: Option.getOrElse(Mime.getType(row.filename), () => "application/octet-stream"),
@@ -202,11 +202,7 @@ const routes = Effect.map(handlers, ({ append, create, download, get, terminate 
   HttpRouter.route("OPTIONS", file, discovered),
   HttpRouter.route("POST", files, answering("Tus.create", create)),
   HttpRouter.route("HEAD", file, answering("Tus.offset", get)),
-  HttpRouter.route(
-    "GET",
-    file,
-    answering("Tus.download", () => download)
-  ),
+  HttpRouter.route("GET", file, answering("Tus.download", download)),
   HttpRouter.route("PATCH", file, answering("Tus.append", append)),
   HttpRouter.route("DELETE", file, answering("Tus.terminate", terminate))
 ])

@@ -4,25 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
-/**
- * Lets one request at a time append to an upload, read its offset or terminate the upload. A download needs no lock. A
- * new request asks all earlier requests to release the lock. Otherwise a client that reconnects would wait until the
- * server notices the broken connection.
- */
-export class UploadLocks extends Context.Service<
-  UploadLocks,
-  {
-    /**
-     * Runs `work` with the lock. `asked` completes when a later request wants the lock. Only long work has to observe
-     * `asked`.
-     */
-    readonly hold: <A, E, R>(
-      id: string,
-      work: (asked: Effect.Effect<void>) => Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E, R>
-  }
->()("@assembly-effect/emulator/UploadLocks") {}
-
 interface Lock {
   readonly semaphore: Semaphore.Semaphore
   /** The request that holds the lock, and the waiting requests, in the order of their arrival. */
@@ -52,14 +33,25 @@ const make = Effect.sync(() => {
       if (lock.queue.size === 0) locks.delete(id)
     })
 
-  return UploadLocks.of({
-    hold: (id, work) =>
+  return {
+    /**
+     * Runs `work` with the lock. `asked` completes when a later request wants the lock. Only long work has to observe
+     * `asked`.
+     */
+    hold: <A, E, R>(id: string, work: (asked: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(
         enter(id),
         ({ asked, lock }) => lock.semaphore.withPermit(Effect.suspend(() => work(Deferred.await(asked)))),
         ({ asked, lock }) => leave(id, lock, asked)
       )
-  })
+  }
 })
 
-export const layer: Layer.Layer<UploadLocks> = Layer.effect(UploadLocks, make)
+/**
+ * Lets one request at a time append to an upload, read its offset or terminate the upload. A download needs no lock. A
+ * new request asks all earlier requests to release the lock. Otherwise a client that reconnects would wait until the
+ * server notices the broken connection.
+ */
+export class UploadLocks extends Context.Service<UploadLocks>()("@assembly-effect/emulator/UploadLocks", { make }) {}
+
+export const layer = Layer.effect(UploadLocks, UploadLocks.make)

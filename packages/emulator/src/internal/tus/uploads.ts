@@ -1,11 +1,8 @@
 import type * as TusUpload from "@assembly-effect/schema/TusUpload"
-import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as FiberSet from "effect/FiberSet"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
@@ -69,31 +66,6 @@ export interface Append<E> {
   readonly bytes: Stream.Stream<Uint8Array, E>
 }
 
-/** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
-export class Uploads extends Context.Service<
-  Uploads,
-  {
-    readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    /** Concatenates finished partial uploads (tus 1.0.0, "Concatenation"). The partial uploads stay. */
-    readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    /**
-     * Appends bytes, and returns the new offset. Without a checksum, the bytes are appended as they arrive, and bytes
-     * that were stored before a failure remain part of the upload. With a checksum, the bytes are appended only after
-     * all of them match the checksum.
-     */
-    readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
-    /** Reads the bytes of a finished upload. */
-    readonly download: (
-      id: string
-    ) => Effect.Effect<
-      { readonly row: UploadStore.Row; readonly file: Stream.Stream<Uint8Array, StorageFailed> },
-      TusRefusal.TusRefusal | StorageFailed
-    >
-    readonly terminate: (id: string) => Effect.Effect<void, TusRefusal.TusRefusal | StorageFailed>
-  }
->()("@assembly-effect/emulator/tus/Uploads") {}
-
 /**
  * Checks an append request against its upload. Returns how many bytes may be appended; undefined if the length is
  * unknown.
@@ -115,7 +87,8 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
 const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   Stream.runForEach(bytes, (chunk) => (chunk.length === 0 ? Effect.void : Effect.fail(TusRefusal.sizeExceeded)))
 
-const make = Effect.gen(function* () {
+/** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
+export const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const execution = yield* Execution.Execution
   const expiry = yield* Expiry.Expiry
@@ -123,11 +96,10 @@ const make = Effect.gen(function* () {
   const limits = yield* Limits.Limits
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
-  const random = yield* SecureRandom.SecureRandom
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const uploads = yield* UploadStore.UploadStore
-  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const newId = yield* Ids.hex
   const settling = yield* FiberMap.make<string, void, StorageFailed>()
   const retrying = yield* FiberMap.make<string>()
   const concatenating = yield* FiberSet.make<Upload, TusRefusal.TusRefusal | StorageFailed>()
@@ -314,7 +286,8 @@ const make = Effect.gen(function* () {
         )
       : uploads.terminate(id)
 
-  const downloadable = Effect.fnUntraced(function* (id: string) {
+  /** Reads the bytes of a finished upload. */
+  const download = Effect.fnUntraced(function* (id: string) {
     const { row } = yield* load(id)
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
@@ -322,13 +295,18 @@ const make = Effect.gen(function* () {
   // Before the first request, finishes the uploads whose last byte an earlier process has stored.
   yield* Effect.forEach(yield* uploads.unfinished, settle, { discard: true })
 
-  return Uploads.of({
+  return {
     create,
     concatenate,
-    download: downloadable,
-    get: (id) => locks.hold(id, () => read(id)),
-    append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
-    terminate: (id) =>
+    download,
+    get: (id: string) => locks.hold(id, () => read(id)),
+    /**
+     * Appends bytes, and returns the new offset. Without a checksum, the bytes are appended as they arrive, and bytes
+     * that were stored before a failure remain part of the upload. With a checksum, the bytes are appended only after
+     * all of them match the checksum.
+     */
+    append: <E>(append: Append<E>) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
+    terminate: (id: string) =>
       locks.hold(
         id,
         Effect.fnUntraced(function* () {
@@ -336,20 +314,5 @@ const make = Effect.gen(function* () {
           yield* Effect.uninterruptible(end(row))
         })
       )
-  })
+  }
 })
-
-export const layer: Layer.Layer<
-  Uploads,
-  StorageFailed,
-  | AssemblyStore.AssemblyStore
-  | Execution.Execution
-  | Expiry.Expiry
-  | FileStore.FileStore
-  | Origin.Origin
-  | SecureRandom.SecureRandom
-  | Updates.Updates
-  | UploadedFiles.UploadedFiles
-  | UploadLocks.UploadLocks
-  | UploadStore.UploadStore
-> = Layer.effect(Uploads, make)

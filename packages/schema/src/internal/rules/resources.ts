@@ -3,6 +3,7 @@
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
 import * as Assembly from "../../Assembly.ts"
 import * as AssemblyReplay from "../../AssemblyReplay.ts"
 import * as AuthKey from "../../AuthKey.ts"
@@ -12,43 +13,21 @@ import * as Notification from "../../Notification.ts"
 import * as Queue from "../../Queue.ts"
 import * as Template from "../../Template.ts"
 import * as TemplateCredential from "../../TemplateCredential.ts"
-import {
-  boolean,
-  empty,
-  entryPath,
-  field,
-  filled,
-  flag,
-  identifier,
-  inRange,
-  integer,
-  json,
-  list,
-  listDate,
-  notText,
-  object,
-  required,
-  segment,
-  segmentAt,
-  string,
-  texts,
-  whole,
-  word
-} from "./fields.ts"
-import { coded, type Key, oneOf, type Path, rule, type Rules, text, values } from "./rule.ts"
+import * as Part from "./parts.ts"
+import { oneOf, type Path, text, values } from "./rule.ts"
 import { restrictions } from "./specified.ts"
-import type { Table } from "./table.ts"
+import { request, type Table } from "./table.ts"
 
 const robot = "/image/resize"
 
-/** Objects as the values of an object. */
-const holdsObjects = (key: Key) =>
-  field(
-    key,
-    "holds objects",
-    Arbitrary.map(values("b", 5, null), (value) => ({ a: value })),
-    { below: ["a"] }
-  )
+const stepObjects = Part.all(
+  Part.object,
+  Part.is("holds objects", Part.each("a", values("b", 5, null)), { below: ["a"] })
+)
+
+const robots = Part.is("names the robot of each Step", values({ a: {} }, { a: { robot: "" } }, { a: { robot: 5 } }), {
+  below: ["a", "robot"]
+})
 
 const payloads = [
   "without_params",
@@ -58,278 +37,208 @@ const payloads = [
   "without_upload_meta_data"
 ]
 
-const createAssembly = [
-  whole,
-  object("steps"),
-  holdsObjects("steps"),
-  field("steps", "names the robot of each Step", values({ a: {} }, { a: { robot: "" } }, { a: { robot: 5 } }), {
-    below: ["a", "robot"]
-  }),
-  ...filled(["templateId", "template_id"]),
-  ...filled(["notifyUrl", "notify_url"]),
-  ...filled(["redirectUrl", "redirect_url"]),
-  boolean("quiet"),
-  boolean(["emitExecutionProgress", "emit_execution_progress"]),
-  ...json("fields"),
-  list(["notificationPayload", "notification_payload"]),
-  field(
-    ["notificationPayload", "notification_payload"],
-    "holds known parts",
-    Arbitrary.map(values("WITHOUT_PARAMS", "", 5, null), (bad) => [bad]),
-    { below: [0], edge: values(payloads) }
+const createAssembly = Part.struct({
+  steps: Part.all(stepObjects, robots),
+  templateId: Part.filled,
+  notifyUrl: Part.filled,
+  redirectUrl: Part.filled,
+  quiet: Part.boolean,
+  emitExecutionProgress: Part.boolean,
+  fields: Part.json,
+  notificationPayload: Part.all(
+    Part.list,
+    Part.is("holds known parts", Part.each(0, values("WITHOUT_PARAMS", "", 5, null)), {
+      below: [0],
+      edge: values(payloads)
+    })
   ),
-  object("auth"),
-  ...restrictions(["auth"], ["maxSize", "max_size"])
-]
+  auth: Part.struct(restrictions)
+})
 
-const authKeySettings = [
-  whole,
-  list("scope"),
-  field("scope", "is at least one scope", values([]), { below: [0] }),
-  field(
-    "scope",
-    "holds scopes without white space",
-    Arbitrary.map(oneOf<unknown>(text("^[a-z]{0,4} [a-z]{0,4}$"), values("", 5, null)), (one) => [one]),
-    { below: [0] }
+const authKeySettings = {
+  scope: Part.all(
+    Part.list,
+    Part.is("is at least one scope", values([]), { below: [0] }),
+    Part.is(
+      "holds scopes without white space",
+      Part.each(0, oneOf<unknown>(text("^[a-z]{0,4} [a-z]{0,4}$"), values("", 5, null))),
+      { below: [0] }
+    )
   ),
-  string("description"),
-  boolean(["canShowAuthSecret", "can_show_auth_secret"]),
-  boolean(["isAllowedForSmartCdn", "is_allowed_for_smartcdn"]),
-  ...word(["signatureAlgo", "signature_algo"], ["sha1", "sha256", "sha384"])
-]
-
-const month = oneOf(
-  text("^\\d{4}-(?:00|1[3-9]|[2-9]\\d)$"),
-  text("^\\d{4}-\\d$"),
-  text("^\\d{2}-\\d{2}$"),
-  text("^\\d{4}-0[1-9]-\\d{2}$"),
-  empty
-)
-
-/** The content of a Template. `below` is the path of a part inside a bad content. */
-const content = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => {
-  const part = (name: string, below: Path, ...bad: ReadonlyArray<unknown>) =>
-    rule({ at, name, below, bad: values(...bad) })
-  const steps = (name: string, below: Path, ...bad: ReadonlyArray<unknown>) =>
-    part(`Steps ${name}`, ["steps", ...below], ...bad.map((one) => ({ steps: one })))
-  const option = (name: string, ...bad: ReadonlyArray<object>) =>
-    steps(`have a valid ${name}`, ["a", name], ...bad.map((step) => ({ a: step })))
-  return [
-    rule({ at, name: "is an object", bad: values([], "a", 5, null) }),
-    rule({ at, name: "holds JSON values", bad: { decoded: values({ a: NaN }, { a: undefined }) }, below: ["a"] }),
-    part("has an object of Steps", ["steps"], ...[[], "a", 5, null].map((bad) => ({ steps: bad }))),
-    part(
-      "names the robot of each Step",
-      ["steps", "a", "robot"],
-      { steps: { a: {} } },
-      { steps: { a: { robot: "" } } }
-    ),
-    steps("reserve :original for the uploads", [":original", "robot"], { ":original": { robot } }),
-    steps(
-      "use Steps that exist, and not themselves",
-      ["a", "use"],
-      ...["b", "a", 5].map((use) => ({ a: { robot, use } }))
-    ),
-    steps("use lists of Steps that exist", ["a", "use", 1], { a: { robot, use: [":original", "b"] } }),
-    steps(
-      "use lists of names in an object",
-      ["a", "use", "steps"],
-      ...[5, "b"].map((one) => ({ a: { robot, use: { steps: one } } }))
-    ),
-    steps(
-      "do not use each other",
-      [],
-      { a: { robot, use: "b" }, b: { robot, use: "a" } },
-      { a: { robot, use: ["b"] }, b: { robot, use: { steps: "c" } }, c: { robot, use: [{ name: "a" }] } }
-    ),
-    option("path", { robot: "/transloadit/store", path: "" }, { robot: "/transloadit/store", path: 5 }),
-    option("algorithm", { robot: "/file/hash", algorithm: "MD5" }, { robot: "/file/hash", algorithm: 5 }),
-    option("seconds", { robot: "/emulator/wait" }, { robot: "/emulator/wait", seconds: -1 }),
-    part(
-      "has a boolean allow_steps_override",
-      ["allow_steps_override"],
-      ...[5, "true", null, []].map((allow) => ({ allow_steps_override: allow }))
-    ),
-    part("has an object of fields", ["fields"], ...[[], "a", 5, null].map((fields) => ({ fields }))),
-    rule({
-      at,
-      name: "has a notify_url of at least 1 character",
-      bad: values({ notify_url: "" }, { notify_url: 5 }),
-      below: ["notify_url"],
-      edge: values({ notify_url: null })
-    }),
-    part("has an object as auth", ["auth"], { auth: 5 }, { auth: [] }),
-    part("has a number as max_size", ["auth", "max_size"], ...["5", null].map((max_size) => ({ auth: { max_size } }))),
-    part("has an integer as max_size", ["auth", "max_size"], { auth: { max_size: 1.5 } }),
-    rule({
-      at,
-      name: "has a max_size of at least 0",
-      bad: values({ auth: { max_size: -1 } }),
-      below: ["auth", "max_size"],
-      edge: values({ auth: { max_size: 0 } })
-    }),
-    part("has a safe integer as max_size", ["auth", "max_size"], { auth: { max_size: Number.MAX_SAFE_INTEGER + 1 } })
-  ]
+  description: Part.string,
+  canShowAuthSecret: Part.boolean,
+  "isAllowedForSmartCdn/is_allowed_for_smartcdn": Part.boolean,
+  signatureAlgo: Part.word("sha1", "sha256", "sha384")
 }
 
-const templateSettings = [
-  whole,
-  ...segmentAt(["name"], true),
-  ...content(["template"]),
-  flag(["requireSignatureAuth", "require_signature_auth"]),
-  ...word(["assemblyStatusExpiry", "assembly_status_expiry"], ["1day", "7days", "30days", "90days", "NoSave"]),
-  ...word(["transcodingResultExpiry", "transcoding_result_expiry"], ["1day", "NoSave"])
-]
+/** A rule of Steps that depend on each other. `below` is the path of a part inside bad Steps. */
+const steps = (name: string, below: Path, ...bad: ReadonlyArray<object>) =>
+  Part.is(`Steps ${name}`, values(...bad.map((one) => ({ steps: one }))), { below: ["steps", ...below] })
 
-const credentialSettings = [
-  whole,
-  required("name"),
-  required("type"),
-  ...filled("name"),
-  ...filled("type"),
-  field("content", "is redacted", { decoded: values({ key: "k" }, "text", 5) }),
-  field(
-    "content",
-    "is an object or text of at least 1 character",
-    {
-      decoded: Arbitrary.map(values("", 5, null), (value) => Redacted.make(value))
-    },
-    { below: ["value"] }
+const option = (name: string, ...bad: ReadonlyArray<object>) =>
+  steps(`have a valid ${name}`, ["a", name], ...bad.map((step) => ({ a: step })))
+
+const use = (name: string, below: Path, ...bad: ReadonlyArray<Schema.Json>) =>
+  steps(`use ${name}`, ["a", "use", ...below], ...bad.map((one) => ({ a: { robot, use: one } })))
+
+const instructions = Part.all(
+  steps("reserve :original for the uploads", [":original", "robot"], { ":original": { robot } }),
+  use("Steps that exist, and not themselves", [], "b", "a", 5),
+  use("lists of Steps that exist", [1], [":original", "b"]),
+  use("lists of names in an object", ["steps"], { steps: 5 }, { steps: "b" }),
+  steps(
+    "do not use each other",
+    [],
+    { a: { robot, use: "b" }, b: { robot, use: "a" } },
+    { a: { robot, use: ["b"] }, b: { robot, use: { steps: "c" } }, c: { robot, use: [{ name: "a" }] } }
   ),
-  field("content", "is an object or text of at least 1 character", { wire: values("", 5, null, true) })
-]
+  option("path", { robot: "/transloadit/store", path: "" }, { robot: "/transloadit/store", path: 5 }),
+  option("algorithm", { robot: "/file/hash", algorithm: "MD5" }, { robot: "/file/hash", algorithm: 5 }),
+  option("seconds", { robot: "/emulator/wait" }, { robot: "/emulator/wait", seconds: -1 })
+)
+
+/** The content of a Template. */
+const content = Part.all(
+  Part.struct({
+    steps: Part.all(Part.object, robots),
+    allow_steps_override: Part.boolean,
+    fields: Part.object,
+    notify_url: Part.is("is at least 1 character", values("", 5), { edge: values(null) }),
+    auth: Part.struct({ max_size: Part.integer(0, Number.MAX_SAFE_INTEGER) })
+  }),
+  Part.decoded("holds JSON values", values({ a: NaN }, { a: undefined }), { below: ["a"] }),
+  instructions
+)
+
+const templateSettings = {
+  name: Part.segments,
+  template: content,
+  requireSignatureAuth: Part.flag,
+  assemblyStatusExpiry: Part.word("1day", "7days", "30days", "90days", "NoSave"),
+  transcodingResultExpiry: Part.word("1day", "NoSave")
+}
+
+const secretContent = "is an object or text of at least 1 character"
+
+const credentialSettings = {
+  name: Part.required(Part.filled),
+  type: Part.required(Part.filled),
+  content: Part.all(
+    Part.decoded("is redacted", values({ key: "k" }, "text", 5)),
+    Part.decoded(
+      secretContent,
+      Arbitrary.map(values("", 5, null), (value) => Redacted.make(value)),
+      { below: ["value"] }
+    ),
+    Part.wire(secretContent, values("", 5, null, true))
+  )
+}
 
 const assetId = "AAAAAAAAAAAAAAAAAAAAAA"
-const assetIds = ["assetIds", "asset_ids"] as const
 
-const manyAssets = [
-  whole,
-  required(assetIds),
-  field(
-    assetIds,
-    "is 1 to 500 assets",
-    values(
-      [],
-      Array.from({ length: 501 }, () => assetId)
-    ),
-    {
-      edge: values([assetId])
-    }
-  ),
-  list(assetIds),
-  ...identifier([assetIds, 0], false)
-]
+const assetIds = Part.required(
+  Part.is("is 1 to 500 assets", values([], Array<string>(501).fill(assetId)), { edge: values([assetId]) }),
+  Part.list,
+  (at) => Part.identifier([...at, 0])
+)
 
-const files = ["numExpectedUploadFiles", "num_expected_upload_files"] as const
+const damInvalid = "DAM_INVALID_REQUEST"
 
 export const resources: Table = [
   [
     Assembly.AssemblyId,
-    [
-      rule({
-        at: [],
-        name: "is 32 lowercase hexadecimal digits",
-        bad: values("", "0", "../x", "g".repeat(32), "A".repeat(32), "a".repeat(31), "a".repeat(33), 5)
-      })
-    ]
+    Part.is(
+      "is 32 lowercase hexadecimal digits",
+      values("", "0", "../x", "g".repeat(32), "A".repeat(32), "a".repeat(31), "a".repeat(33), 5)
+    )
   ],
   [Assembly.CreateParams, createAssembly],
   [
     Assembly.CreateForm,
-    [
-      field(files, "is a number", {
-        decoded: values("1", null, true),
-        // A form has texts, in which an integer has only one form.
-        wire: values("one", "01", "1e0", "+1", "1.5", "1.0", " 1", "", "0x1", "NaN", "Infinity", "1e300")
-      }),
-      ...inRange([files], 0, Number.MAX_SAFE_INTEGER)
-    ]
+    Part.parts({
+      numExpectedUploadFiles: Part.all(
+        Part.is("is a number", {
+          decoded: values("1", null, true),
+          // A form has texts, in which an integer has only one form.
+          wire: values("one", "01", "1e0", "+1", "1.5", "1.0", " 1", "", "0x1", "NaN", "Infinity", "1e300")
+        }),
+        Part.inRange(0, Number.MAX_SAFE_INTEGER)
+      )
+    })
   ],
-  [
-    AssemblyReplay.ReplayRequest,
-    [
-      whole,
-      object("steps"),
-      holdsObjects("steps"),
-      ...json("fields"),
-      ...filled(["notifyUrl", "notify_url"]),
-      ...filled(["templateId", "template_id"]),
-      flag(["reparseTemplate", "reparse_template"])
-    ]
-  ],
-  [Notification.ReplayRequest, [whole, ...filled(["notifyUrl", "notify_url"]), boolean("wait")]],
-  [
+  request(AssemblyReplay.ReplayRequest, {
+    steps: stepObjects,
+    fields: Part.json,
+    notifyUrl: Part.filled,
+    templateId: Part.filled,
+    reparseTemplate: Part.flag
+  }),
+  request(Notification.ReplayRequest, { notifyUrl: Part.filled, wait: Part.boolean }),
+  request(
     AuthKey.CreateRequest,
-    coded("AUTH_KEY_NOT_CREATED", [required("scope"), ...filled(["authKey", "auth_key"]), ...authKeySettings])
-  ],
-  [AuthKey.UpdateRequest, coded("AUTH_KEY_NOT_UPDATED", authKeySettings)],
-  [AuthKey.AuthKeyId, segment(false)],
-  [
+    { ...authKeySettings, scope: Part.required(authKeySettings.scope), authKey: Part.filled },
+    "AUTH_KEY_NOT_CREATED"
+  ),
+  request(AuthKey.UpdateRequest, authKeySettings, "AUTH_KEY_NOT_UPDATED"),
+  [AuthKey.AuthKeyId, Part.segment],
+  request(
     Template.Query,
-    coded("TEMPLATE_LIST_ERROR", [
-      whole,
-      ...integer("page", 1),
-      ...integer(["pageSize", "pagesize"], 1, 5000),
-      ...word("sort", ["created", "id", "last_used", "modified", "name"]),
-      ...word("order", ["asc", "desc"]),
-      ...word(
-        ["includeBuiltin", "include_builtin"],
-        ["all", "exclusively-all", "exclusively-latest", "latest", "none"]
-      ),
-      ...listDate(["fromDate", "fromdate"]),
-      ...listDate(["toDate", "todate"]),
-      ...texts("keywords")
-    ])
-  ],
-  [
+    {
+      page: Part.integer(1),
+      "pageSize/pagesize": Part.integer(1, 5000),
+      sort: Part.word("created", "id", "last_used", "modified", "name"),
+      order: Part.word("asc", "desc"),
+      includeBuiltin: Part.word("all", "exclusively-all", "exclusively-latest", "latest", "none"),
+      "fromDate/fromdate": Part.listDate,
+      "toDate/todate": Part.listDate,
+      keywords: Part.texts
+    },
+    "TEMPLATE_LIST_ERROR"
+  ),
+  request(
     Template.CreateRequest,
-    coded("TEMPLATE_VALIDATION_ERROR", [required("name"), required("template"), ...templateSettings])
-  ],
-  [Template.Content, content([])],
-  [Template.UpdateRequest, coded("TEMPLATE_VALIDATION_ERROR", templateSettings)],
-  [Template.IdOrName, segment(true)],
-  [
+    { ...templateSettings, name: Part.required(Part.segments), template: Part.required(content) },
+    "TEMPLATE_VALIDATION_ERROR"
+  ),
+  [Template.Content, content],
+  request(Template.UpdateRequest, templateSettings, "TEMPLATE_VALIDATION_ERROR"),
+  [Template.IdOrName, Part.segments],
+  request(
     TemplateCredential.CreateRequest,
-    coded("TEMPLATE_CREDENTIALS_NOT_CREATED", [required("content"), ...credentialSettings])
-  ],
-  [TemplateCredential.UpdateRequest, coded("TEMPLATE_CREDENTIALS_NOT_UPDATED", credentialSettings)],
-  [TemplateCredential.CredentialId, segment(false)],
+    { ...credentialSettings, content: Part.required(credentialSettings.content) },
+    "TEMPLATE_CREDENTIALS_NOT_CREATED"
+  ),
+  request(TemplateCredential.UpdateRequest, credentialSettings, "TEMPLATE_CREDENTIALS_NOT_UPDATED"),
+  [TemplateCredential.CredentialId, Part.segment],
   [
     Bill.Month,
-    [
-      rule({ at: [], name: "is a month as YYYY-MM", bad: month, edge: values("2026-01", "2026-12") }),
-      rule({ at: [], name: "is text", bad: notText })
-    ]
+    Part.all(
+      Part.is(
+        "is a month as YYYY-MM",
+        oneOf(
+          text("^\\d{4}-(?:00|1[3-9]|[2-9]\\d)$"),
+          text("^\\d{4}-\\d$"),
+          text("^\\d{2}-\\d{2}$"),
+          text("^\\d{4}-0[1-9]-\\d{2}$"),
+          values("")
+        ),
+        { edge: values("2026-01", "2026-12") }
+      ),
+      Part.string
+    )
   ],
-  [
-    Queue.StatisticsQuery,
-    [
-      whole,
-      ...coded("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", [required("region"), ...filled("region")]),
-      ...coded("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", [
-        required("since"),
-        field("since", "is at least 1 character", empty),
-        field("since", "is text or a DateTime", notText)
-      ]),
-      ...coded("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", word("aggregation", ["avg", "max"]))
-    ]
-  ],
-  [DamEntries.GetQuery, coded("DAM_INVALID_REQUEST", [whole, ...identifier([["versionId", "version_id"]], false)])],
-  [
-    DamEntries.ListQuery,
-    coded("DAM_INVALID_REQUEST", [whole, string("prefix"), ...filled("cursor"), ...integer("limit", 1, 500)])
-  ],
-  [
+  request(Queue.StatisticsQuery, {
+    region: Part.coded("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", Part.required(Part.filled)),
+    since: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", Part.required(Part.since)),
+    aggregation: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", Part.word("avg", "max"))
+  }),
+  request(DamEntries.GetQuery, { versionId: Part.identifier }, damInvalid),
+  request(DamEntries.ListQuery, { prefix: Part.string, cursor: Part.filled, limit: Part.integer(1, 500) }, damInvalid),
+  request(
     DamEntries.MoveManyRequest,
-    coded("DAM_INVALID_REQUEST", [
-      ...manyAssets,
-      required(["destinationFolderId", "destination_folder_id"]),
-      ...identifier([["destinationFolderId", "destination_folder_id"]], true)
-    ])
-  ],
-  [DamEntries.DeleteManyRequest, coded("DAM_INVALID_REQUEST", manyAssets)],
-  [
-    DamEntries.MoveEntryRequest,
-    coded("DAM_INVALID_REQUEST", [whole, ...entryPath("source"), ...entryPath("destination")])
-  ]
+    { assetIds, destinationFolderId: Part.required(Part.identifierOrNull) },
+    damInvalid
+  ),
+  request(DamEntries.DeleteManyRequest, { assetIds }, damInvalid),
+  request(DamEntries.MoveEntryRequest, { source: Part.entryPath, destination: Part.entryPath }, damInvalid)
 ]

@@ -74,6 +74,14 @@ export interface Rules {
   readonly wire: ReadonlyArray<Break>
 }
 
+export type Form = keyof Rules
+
+/** What both forms have. */
+export const inBoth = <A>(of: (form: Form) => A): { readonly decoded: A; readonly wire: A } => ({
+  decoded: of("decoded"),
+  wire: of("wire")
+})
+
 /** Chooses one of several arbitraries with equal probability. */
 export const oneOf = <A>(...all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> => {
   const [first] = all
@@ -149,11 +157,8 @@ export const setter =
   (valid) =>
     path.length === 0 ? Option.some(value) : changeParent(valid, path, (parent, key) => withPart(parent, key, value))
 
-export const pathIn = (form: "decoded" | "wire", keys: ReadonlyArray<Key>): Path =>
+export const pathIn = (form: Form, keys: ReadonlyArray<Key>): Path =>
   keys.map((key) => (typeof key === "object" ? key[form === "decoded" ? 0 : 1] : key))
-
-const nameOf = (path: Path, rule: string): string =>
-  path.length === 0 ? rule : `${path.map(String).join(".")} ${rule}`
 
 /** A mistake in the rules of a test. */
 export const mistake = (operation: string, path: Path, message: string): InvalidRequest =>
@@ -167,7 +172,7 @@ const isValues = (all: Values): boolean => {
   return generators.length > 0 && generators.every(Arbitrary.isArbitrary)
 }
 
-const valuesIn = (form: "decoded" | "wire", all: Values | undefined): Arbitrary.Arbitrary<unknown> | undefined =>
+const valuesIn = (form: Form, all: Values | undefined): Arbitrary.Arbitrary<unknown> | undefined =>
   all === undefined || Arbitrary.isArbitrary(all) ? all : all[form]
 
 /** Sets the part at a path to the generated values. `below` is the path of the invalid part inside these values. */
@@ -196,28 +201,29 @@ export interface Options {
   readonly code?: string | undefined
 }
 
+/** A rule in the forms in which `bad` has changes of the part at a path. */
+const inForms = (
+  at: ReadonlyArray<Key>,
+  name: string,
+  code: string | undefined,
+  changes: (path: Path, form: Form) => Pick<Break, "bad" | "edge"> | undefined
+): Rules =>
+  inBoth((form) => {
+    const path = pathIn(form, at)
+    const found = changes(path, form)
+    const parts = path.length === 0 ? [name] : [path.map(String).join("."), name]
+    return found === undefined ? [] : [{ name: parts.join(" "), at: path, path, code, ...found }]
+  })
+
 export const rule = ({ at, bad, below = [], code, edge, name }: Options): Rules => {
   if (!isValues(bad) || (edge !== undefined && !isValues(edge))) {
     throw mistake("Testing.rule", pathIn("decoded", at), `the bad or the edge of the rule "${name}" is no Arbitrary`)
   }
-  const one = (form: "decoded" | "wire"): ReadonlyArray<Break> => {
-    const path = pathIn(form, at)
+  return inForms(at, name, code, (path, form) => {
     const broken = valuesIn(form, bad)
     const valid = valuesIn(form, edge)
-    return broken === undefined
-      ? []
-      : [
-          {
-            name: nameOf(path, name),
-            at: path,
-            path,
-            code,
-            bad: set(path, broken, below),
-            edge: valid && set(path, valid)
-          }
-        ]
-  }
-  return { decoded: one("decoded"), wire: one("wire") }
+    return broken && { bad: set(path, broken, below), edge: valid && set(path, valid) }
+  })
 }
 
 /** A rule whose breakage is another change than a new value of the part. */
@@ -226,23 +232,13 @@ export const changed = (
   name: string,
   bad: (path: Path) => Arbitrary.Arbitrary<Change>,
   code?: string
-): Rules => {
-  const one = (form: "decoded" | "wire"): ReadonlyArray<Break> => {
-    const path = pathIn(form, at)
-    return [{ name: nameOf(path, name), at: path, path, code, bad: bad(path), edge: undefined }]
-  }
-  return { decoded: one("decoded"), wire: one("wire") }
-}
+): Rules => inForms(at, name, code, (path) => ({ bad: bad(path), edge: undefined }))
 
 export const missing = (at: ReadonlyArray<Key>, code?: string): Rules =>
   changed(
     at,
     "is required",
-    (path) =>
-      Arbitrary.Constant({
-        path,
-        apply: (valid) => changeParent(valid, path, withoutPart)
-      }),
+    (path) => Arbitrary.Constant({ path, apply: (valid) => changeParent(valid, path, withoutPart) }),
     code
   )
 
@@ -258,18 +254,8 @@ export const unknownKey = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
     code
   )
 
-export const join = (all: ReadonlyArray<Rules>): Rules => ({
-  decoded: all.flatMap(({ decoded }) => decoded),
-  wire: all.flatMap(({ wire }) => wire)
-})
+export const join = (all: ReadonlyArray<Rules>): Rules => inBoth((form) => all.flatMap((rules) => rules[form]))
 
-const mapBreaks = (all: ReadonlyArray<Rules>, f: (one: Break) => Break): ReadonlyArray<Rules> =>
-  all.map(({ decoded, wire }) => ({ decoded: decoded.map(f), wire: wire.map(f) }))
-
-/** Rules whose error code is the same. */
-export const coded = (code: string, all: ReadonlyArray<Rules>): ReadonlyArray<Rules> =>
-  mapBreaks(all, (one) => ({ ...one, code }))
-
-/** Rules of one kind of the values of a schema. */
-export const kind = (name: string, all: ReadonlyArray<Rules>): ReadonlyArray<Rules> =>
-  mapBreaks(all, (one) => ({ ...one, name: `${name}: ${one.name}` }))
+/** Changes each rule in both forms. */
+export const mapBreaks = (all: ReadonlyArray<Rules>, f: (one: Break) => Break): ReadonlyArray<Rules> =>
+  all.map((rules) => inBoth((form) => rules[form].map(f)))

@@ -1,10 +1,17 @@
 import type * as Schema from "effect/Schema"
-import type { Rules } from "./rule.ts"
+import * as Part from "./parts.ts"
+
+type Codec = Schema.ConstraintCodec<unknown, unknown>
 
 /**
  * Schemas with their rules. A schema of several kinds of values has an entry for each kind, with the schema of its
  * decoded values.
  */
-export type Table = ReadonlyArray<
-  readonly [schema: Schema.ConstraintCodec<unknown, unknown>, rules: ReadonlyArray<Rules>, kind?: Schema.Constraint]
->
+export type Table = ReadonlyArray<readonly [schema: Codec, rules: Part.Part, kind?: Schema.Constraint]>
+
+/** An object with the rules of its parts by key, and the code of the error with which the service refuses it. */
+export const request = (
+  schema: Codec,
+  of: Readonly<Record<string, Part.Part>>,
+  code?: string
+): readonly [Codec, Part.Part] => [schema, code === undefined ? Part.struct(of) : Part.coded(code, Part.struct(of))]

@@ -2,30 +2,17 @@
  * The rules of the headers of tus.
  */
 import * as Arbitrary from "effect/Arbitrary"
+import * as Record from "effect/Record"
 import * as TusUpload from "../../TusUpload.ts"
-import { boolean, empty, field, required } from "./fields.ts"
-import {
-  changed,
-  integers,
-  kind,
-  type Key,
-  missing,
-  oneOf,
-  type Path,
-  rule,
-  type Rules,
-  setter,
-  text,
-  values
-} from "./rule.ts"
+import * as Part from "./parts.ts"
+import { changed, integers, oneOf, type Path, type Rules, setter, text, values } from "./rule.ts"
 import type { Table } from "./table.ts"
 
-const part = "/resumable/files/"
+const partUrl = "/resumable/files/"
 const maxConcat = 8192
 
-const badPart = oneOf<unknown>(
-  empty,
-  text("^/files/[a-z]{4}$"),
+const badUrl = oneOf(
+  text("^(?:/files/[a-z]{4})?$"),
   text("^/resumable/files/(?:\\.\\.?|%2e)$"),
   text("^/resumable/files/a b$")
 )
@@ -41,106 +28,93 @@ const badConcat = oneOf(
 )
 
 /** A list of one part, with which the header has this length. */
-const concatOf = (length: number) => `final;${part}${"a".repeat(length - "final;".length - part.length)}`
+const concatOf = (length: number) => `final;${partUrl}${"a".repeat(length - "final;".length - partUrl.length)}`
 
-const concat = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => [
-  rule({
-    at,
-    name: "is final; and upload URLs with single spaces",
-    bad: badConcat,
+const concat = Part.all(
+  Part.is("is final; and upload URLs with single spaces", badConcat, {
     edge: values("final;http://127.0.0.1:1080/resumable/files/a https://[::1]:1/resumable/files/b/c.d~e_f-g+h")
   }),
-  rule({
-    at,
-    name: `is at most ${maxConcat} characters`,
-    bad: oneOf<unknown>(values(concatOf(maxConcat + 1)), Arbitrary.map(integers(maxConcat + 1, 9000), concatOf)),
-    edge: values(concatOf(maxConcat))
-  }),
-  rule({ at, name: "is text", bad: values(null, 5) })
-]
-
-/** A rule that only headers can break. */
-const header = (key: string, name: string, wire: Arbitrary.Arbitrary<unknown>, edge?: Arbitrary.Arbitrary<unknown>) =>
-  field(key, name, { wire }, { edge: edge && { wire: edge } })
-
-const wireOnly = ({ wire }: Rules): Rules => ({ decoded: [], wire })
-const decodedOnly = ({ decoded }: Rules): Rules => ({ decoded, wire: [] })
-
-const minimal = "assembly_url YQ==,filename YQ==,fieldname YQ=="
-
-const printableKeys = changed([], "has keys of printable ASCII without comma and space", () =>
-  Arbitrary.map(text("^[a-z]{0,4}(?:[ ,]|\\u00e9|\\u0009)[a-z]{1,4}$"), (key) => ({
-    path: [key],
-    apply: setter([key], "a")
-  }))
+  Part.is(
+    `is at most ${maxConcat} characters`,
+    oneOf<unknown>(values(concatOf(maxConcat + 1)), Arbitrary.map(integers(maxConcat + 1, 9000), concatOf)),
+    { edge: values(concatOf(maxConcat)) }
+  ),
+  Part.is("is text", values(null, 5))
 )
 
+/** The rules of a part in one form. */
+const onlyIn =
+  (form: keyof Rules, part: Part.Part): Part.Part =>
+  (at) =>
+    part(at).map((rules) => ({ decoded: [], wire: [], [form]: rules[form] }))
+
+const present = onlyIn("wire", Part.required())
+
+/** The rules of headers that must not be there. */
+const absentIn = (what: string, headers: Readonly<Record<string, string>>) =>
+  Part.parts(Record.map(headers, (value) => Part.wire(`is not in a ${what} creation`, values(value))))
+
+const minimal = "assembly_url YQ==,filename YQ==,fieldname YQ=="
+const mandatory = ["assembly_url", "filename", "fieldname"]
+
+const entries = (name: string, bad: Arbitrary.Arbitrary<unknown>, below: Path = []) => Part.wire(name, bad, { below })
+
 /** The rules of the metadata as a header. */
-const metadataHeader = (at: ReadonlyArray<Key>): ReadonlyArray<Rules> => {
-  const bad = (name: string, wire: Arbitrary.Arbitrary<unknown>, below: Path = []) =>
-    rule({ at, name, bad: { wire }, below })
-  return [
-    bad(
-      "has values in padded Base64 of UTF-8",
-      Arbitrary.map(
-        text("^k (?:[A-Za-z0-9]{1,3}|[A-Za-z0-9]{5}=|[A-Za-z0-9]{3}[-_]|====|YQ ==| YQ==|/w==|gICA|7aCA)$"),
-        (entry) => `${minimal},${entry}`
-      ),
-      ["k"]
+const metadataHeader = Part.all(
+  entries(
+    "has values in padded Base64 of UTF-8",
+    Arbitrary.map(
+      text("^k (?:[A-Za-z0-9]{1,3}|[A-Za-z0-9]{5}=|[A-Za-z0-9]{3}[-_]|====|YQ ==| YQ==|/w==|gICA|7aCA)$"),
+      (entry) => `${minimal},${entry}`
     ),
-    bad("has keys of printable ASCII", values(`${minimal},\u00e9 YQ==`), ["\u00e9"]),
-    bad("has each key once", values(`${minimal},filename YQ==`, `filename YQ==,${minimal}`), ["filename"]),
-    bad(
-      "has a filename with a value",
-      values(minimal.replace("filename YQ==", "filename"), minimal.replace("filename YQ==", "filename ")),
-      ["filename"]
-    ),
-    ...["assembly_url", "filename", "fieldname"].map((key) =>
-      bad(
-        `has ${key}`,
-        values(
-          minimal
-            .split(",")
-            .filter((entry) => !entry.startsWith(key))
-            .join(",")
-        ),
-        [key]
-      )
-    ),
-    bad(
-      "is entries separated by single commas",
-      values("", ",", `${minimal},`, `,${minimal}`, `${minimal},,a YQ==`, `${minimal}, a YQ==`)
-    )
-  ]
-}
+    ["k"]
+  ),
+  entries("has keys of printable ASCII", values(`${minimal},\u00e9 YQ==`), ["\u00e9"]),
+  entries("has each key once", values(`${minimal},filename YQ==`, `filename YQ==,${minimal}`), ["filename"]),
+  entries(
+    "has a filename with a value",
+    values(minimal.replace("filename YQ==", "filename"), minimal.replace("filename YQ==", "filename ")),
+    ["filename"]
+  ),
+  ...mandatory.map((key) =>
+    entries(`has ${key}`, values(minimal.replace(new RegExp(`,?${key} YQ==`), "").replace(/^,/, "")), [key])
+  ),
+  entries(
+    "is entries separated by single commas",
+    values("", ",", `${minimal},`, `,${minimal}`, `${minimal},,a YQ==`, `${minimal}, a YQ==`)
+  )
+)
 
-/** The rules of decoded metadata below a path. */
-const metadata = (below: ReadonlyArray<Key>): ReadonlyArray<Rules> =>
-  ["assembly_url", "filename", "fieldname"].flatMap((key) => [
-    decodedOnly(missing([...below, key])),
-    rule({ at: [...below, key], name: "is text of at least 1 character", bad: { decoded: values("", null, 5) } }),
-    rule({ at: [...below, key], name: "is valid Unicode", bad: { decoded: values("\ud800") } })
-  ])
+const metadataValue = Part.all(
+  onlyIn("decoded", Part.required()),
+  Part.decoded("is text of at least 1 character", values("", null, 5)),
+  Part.decoded("is valid Unicode", values("\ud800"))
+)
 
-const length = (
-  key: Key,
-  { isRequired }: { readonly isRequired: boolean } = { isRequired: true }
-): ReadonlyArray<Rules> => [
-  ...(isRequired ? [required(key)] : []),
-  field(key, "is an unsigned integer in canonical form", {
+/** The rules of decoded metadata. */
+const metadata = Part.parts(Object.fromEntries(mandatory.map((key) => [key, metadataValue])))
+
+const printableKeys: Part.Part = () => [
+  changed([], "has keys of printable ASCII without comma and space", () =>
+    Arbitrary.map(text("^[a-z]{0,4}(?:[ ,]|\\u00e9|\\u0009)[a-z]{1,4}$"), (key) => ({
+      path: [key],
+      apply: setter([key], "a")
+    }))
+  )
+]
+
+const length = Part.all(
+  Part.is("is an unsigned integer in canonical form", {
     wire: oneOf<unknown>(
       text("^0\\d{1,3}$"),
       text("^[+-]\\d{1,3}$"),
       text("^\\d{1,3}[n ]$"),
-      text("^\\d\\.0$"),
-      text("^\\de\\d$"),
-      text("^ \\d$"),
+      text("^(?: \\d|\\d\\.0|\\de\\d)$"),
       values("", "0x10", "Infinity")
     ),
     decoded: values(5, "5", null)
   }),
-  field(
-    key,
+  Part.is(
     "is 0 to 9223372036854775807",
     {
       decoded: oneOf<unknown>(Arbitrary.map(integers(-1000, -1), BigInt), values(9_223_372_036_854_775_808n)),
@@ -148,88 +122,97 @@ const length = (
     },
     { edge: { decoded: values(0n, 9_223_372_036_854_775_807n), wire: values("0", "9223372036854775807") } }
   )
-]
+)
 
-const version = [
-  wireOnly(required("tus-resumable")),
-  header("tus-resumable", "is 1.0.0", text("^(?:0\\.[0-9]|1\\.0|1\\.0\\.[1-9]|2\\.0\\.0)$"))
-]
+const version = Part.all(present, Part.wire("is 1.0.0", text("^(?:0\\.[0-9]|1\\.0|1\\.0\\.[1-9]|2\\.0\\.0)$")))
 
-const octetStream = header(
-  "content-type",
+const octetStream = Part.wire(
   `is ${TusUpload.offsetOctetStream}`,
   values("application/octet-stream", "", `${TusUpload.offsetOctetStream}; charset=utf-8`)
 )
 
 /** The rules that the three kinds of creations share. */
-const creation = [
-  ...version,
-  required(["metadata", "upload-metadata"]),
-  ...metadataHeader(["upload-metadata"]),
-  ...metadata(["metadata"])
-]
+const creation = Part.parts({
+  "tus-resumable": version,
+  "metadata/upload-metadata": Part.required(metadataHeader, metadata)
+})
 
 /** The rules of creations of one file or of a part. */
-const ordinary = [...creation, octetStream, decodedOnly(boolean("partial")), decodedOnly(boolean("withBody"))]
+const ordinary = Part.all(
+  creation,
+  Part.parts({
+    "content-type": octetStream,
+    partial: onlyIn("decoded", Part.boolean),
+    withBody: onlyIn("decoded", Part.boolean)
+  })
+)
 
-const fixed = [
-  ...ordinary,
-  ...length(["length", "upload-length"]),
-  wireOnly(
-    changed(["upload-length"], "is not beside upload-defer-length", (path) =>
-      Arbitrary.Constant({ path, apply: setter(["upload-defer-length"], "1") })
-    )
+const notDeferred: Part.Part = (at) => [
+  changed(at, "is not beside upload-defer-length", (path) =>
+    Arbitrary.Constant({ path, apply: setter(["upload-defer-length"], "1") })
   )
 ]
 
-const deferred = [
-  ...ordinary,
-  header("upload-defer-length", "is 1", values("0", "true", "", "01")),
-  header("upload-length", "is not in a deferred creation", values("5"))
-]
+const fixed = Part.all(
+  ordinary,
+  Part.parts({ "length/upload-length": Part.required(length), "upload-length": onlyIn("wire", notDeferred) })
+)
 
-const final = [
-  ...creation,
-  field("parts", "has a part", { decoded: values([]) }, { below: [0] }),
-  field("parts", "holds upload URLs", { decoded: Arbitrary.map(badPart, (bad) => [bad]) }, { below: [0] }),
-  field(
-    "parts",
-    `is at most ${maxConcat} characters`,
-    { decoded: Arbitrary.map(integers(500, 600), (count) => Array.from({ length: count }, () => `${part}a`)) },
-    { edge: { decoded: values([concatOf(maxConcat).slice("final;".length)]) } }
-  ),
-  ...concat(["upload-concat"]).map(wireOnly),
-  header("upload-length", "is not in a final creation", values("5")),
-  header("upload-defer-length", "is not in a final creation", values("1")),
-  header("content-type", "is not in a final creation", values(TusUpload.offsetOctetStream))
-]
+const deferred = Part.all(
+  ordinary,
+  Part.parts({ "upload-defer-length": Part.wire("is 1", values("0", "true", "", "01")) }),
+  absentIn("deferred", { "upload-length": "5" })
+)
+
+const final = Part.all(
+  creation,
+  Part.parts({
+    parts: Part.all(
+      Part.decoded("has a part", values([]), { below: [0] }),
+      Part.decoded("holds upload URLs", Part.each(0, badUrl), { below: [0] }),
+      Part.decoded(
+        `is at most ${maxConcat} characters`,
+        Arbitrary.map(integers(500, 600), (count) => Array<string>(count).fill(`${partUrl}a`)),
+        { edge: { decoded: values([concatOf(maxConcat).slice("final;".length)]) } }
+      )
+    ),
+    "upload-concat": onlyIn("wire", concat)
+  }),
+  absentIn("final", {
+    "upload-length": "5",
+    "upload-defer-length": "1",
+    "content-type": TusUpload.offsetOctetStream
+  })
+)
 
 const { Deferred, Final, Fixed } = TusUpload.Creation.to.cases
 
 export const tus: Table = [
   [
     TusUpload.Metadata,
-    [
-      ...metadataHeader([]),
-      ...metadata([]),
-      field("k", "is text or null", { decoded: values(5, true, []) }),
-      field("k", "is valid Unicode", { decoded: values("\udc00") }),
-      decodedOnly(printableKeys)
-    ]
+    Part.all(
+      metadataHeader,
+      metadata,
+      Part.parts({
+        k: Part.all(
+          Part.decoded("is text or null", values(5, true, [])),
+          Part.decoded("is valid Unicode", values("\udc00"))
+        )
+      }),
+      onlyIn("decoded", printableKeys)
+    )
   ],
-  [TusUpload.Concat, concat([])],
-  [TusUpload.Creation, kind("fixed", fixed), Fixed],
-  [TusUpload.Creation, kind("deferred", deferred), Deferred],
-  [TusUpload.Creation, kind("final", final), Final],
+  [TusUpload.Concat, concat],
+  [TusUpload.Creation, Part.kind("fixed", fixed), Fixed],
+  [TusUpload.Creation, Part.kind("deferred", deferred), Deferred],
+  [TusUpload.Creation, Part.kind("final", final), Final],
   [
     TusUpload.AppendHeaders,
-    [
-      ...version,
-      decodedOnly(required("tus-resumable")),
-      ...length("upload-offset"),
-      wireOnly(required("content-type")),
-      octetStream,
-      ...length("upload-length", { isRequired: false })
-    ]
+    Part.parts({
+      "tus-resumable": Part.all(version, onlyIn("decoded", Part.required())),
+      "upload-offset": Part.required(length),
+      "content-type": Part.all(present, octetStream),
+      "upload-length": length
+    })
   ]
 ]
