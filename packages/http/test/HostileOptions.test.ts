@@ -17,12 +17,10 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import { credentials } from "./support.ts"
 
 const services = Layer.mergeAll(
   HandledNotifications.layerMemory(),
-  KeyValueStore.layerMemory,
   SqliteClient.layer({ path: ":memory:" }),
   Webhook.layer(),
   AssemblyUpload.layer.pipe(
@@ -90,12 +88,6 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     name: "HandledNotifications.layerMemory",
     options: Object.keys(HandledNotifications.MemorySettings.fields),
     build: (options) => Layer.build(HandledNotifications.layerMemory(options)),
-    meaning: meaningOfLifetime
-  },
-  {
-    name: "HandledNotifications.layerKeyValueStore",
-    options: Object.keys(HandledNotifications.Settings.fields),
-    build: (options) => Layer.build(HandledNotifications.layerKeyValueStore(options)),
     meaning: meaningOfLifetime
   },
   {

@@ -20,7 +20,7 @@ const problemIn = (raw: Raw): string => /"description":"([^"]*)"/.exec(raw.recei
 const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options<never>> = {}) {
   const client = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
     Layer.provide(Authenticator.layerSigned()),
-    Layer.provide(Credentials.layer(credentials)),
+    Layer.provideMerge(Credentials.layer(credentials)),
     Layer.provideMerge(FetchHttpClient.layer)
   )
   const service = Layer.provideMerge(AssemblyUpload.layer, client)
