@@ -7,7 +7,7 @@
  */
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

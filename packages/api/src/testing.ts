@@ -10,7 +10,7 @@
  */
 import * as Auth from "@assembly-effect/schema/Auth"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arbitrary from "effect/Arbitrary"

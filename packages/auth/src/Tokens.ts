@@ -4,7 +4,7 @@
  */
 import * as Auth from "@assembly-effect/schema/Auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"

@@ -10,9 +10,9 @@ import { Restrictions } from "./Auth.ts"
 import { generateFew } from "./internal/generate.ts"
 import * as Identifier from "./Identifier.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
 import { renamed } from "./internal/struct.ts"
-import { Count, NonEmptyString } from "./Scalar.ts"
+import { Count, NonEmptyString } from "./unstable/Scalar.ts"
 
 /**
  * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
@@ -50,7 +50,7 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * @since 0.1.0
  * @category schemas
  */
-export const File = named<File, FileEncoded>()(
+export const File = named<File, File.Encoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       id: text,
@@ -85,13 +85,12 @@ export const File = named<File, FileEncoded>()(
  */
 export interface File extends Structure<typeof File> {}
 /**
- * {@link File} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface FileEncoded extends EncodedStructure<typeof File> {}
-
+export declare namespace File {
+  interface Encoded extends EncodedStructure<typeof File> {}
+}
 /**
  * A receipt: what the service knows about one tus upload. A receipt with `finished: true` proves that the file has
  * arrived, even after the upload URL is gone. `size` and `offset` are in bytes. A field whose value has the wrong type
@@ -102,7 +101,7 @@ export interface FileEncoded extends EncodedStructure<typeof File> {}
  * @since 0.1.0
  * @category schemas
  */
-export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
+export const TusReceipt = named<TusReceipt, TusReceipt.Encoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       filename: text,
@@ -122,13 +121,12 @@ export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
  */
 export interface TusReceipt extends Structure<typeof TusReceipt> {}
 /**
- * {@link TusReceipt} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {}
-
+export declare namespace TusReceipt {
+  interface Encoded extends EncodedStructure<typeof TusReceipt> {}
+}
 /**
  * The Assembly Status. Unknown fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
  * error code of a failed Assembly. Use {@link state} to determine the state.

@@ -5,10 +5,10 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { lenient, orAbsent } from "./internal/lenient.ts"
-import { named, type Structure } from "./Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { shortcut } from "./internal/quick.ts"
 import { renamed } from "./internal/struct.ts"
-import { Count, FromDate, ToDate } from "./Scalar.ts"
+import { Count, FromDate, ToDate } from "./unstable/Scalar.ts"
 
 /**
  * The state of the Assemblies to list, or `all`.

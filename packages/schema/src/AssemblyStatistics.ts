@@ -7,10 +7,10 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { named, type Structure } from "./Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { quick } from "./internal/quick.ts"
 import { closed, strict } from "./internal/struct.ts"
-import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
+import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./unstable/Scalar.ts"
 
 /**
  * The statistics of one time bucket. Durations are in seconds, speeds in megabits per second, sizes in bytes.

@@ -6,8 +6,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { closed, strict } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./unstable/Scalar.ts"
 
 const lowerHex = (digits: number) =>
   Schema.String.check(
@@ -29,7 +29,7 @@ const PaddedBase64 = Schema.String.check(
  * @since 0.1.0
  * @category schemas
  */
-export const Asset = named<Asset, AssetEncoded>()(
+export const Asset = named<Asset, Asset.Encoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       asset_id: Identifier.AssetId,
@@ -54,13 +54,12 @@ export const Asset = named<Asset, AssetEncoded>()(
  */
 export interface Asset extends Structure<typeof Asset> {}
 /**
- * {@link Asset} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface AssetEncoded extends EncodedStructure<typeof Asset> {}
-
+export declare namespace Asset {
+  interface Encoded extends EncodedStructure<typeof Asset> {}
+}
 const nfc = (text: string): string => text.normalize("NFC")
 
 const codePoints = (text: string): number => [...text].length

@@ -10,8 +10,8 @@ import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
 import { lenient } from "./internal/lenient.ts"
 import { renamed } from "./internal/struct.ts"
-import { named, type Structure } from "./Named.ts"
-import { NonEmptyString, Timestamp } from "./Scalar.ts"
+import { named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString, Timestamp } from "./unstable/Scalar.ts"
 
 const message = lenient(Schema.String)
 

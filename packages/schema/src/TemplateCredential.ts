@@ -14,8 +14,8 @@ import { lenient, orAbsent } from "./internal/lenient.ts"
 import { pathSegment } from "./internal/pathSegment.ts"
 import { secret } from "./internal/secret.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
-import { named, type Structure } from "./Named.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import { named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString } from "./unstable/Scalar.ts"
 
 /**
  * The id of Template Credentials.

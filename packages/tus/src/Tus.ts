@@ -4,7 +4,7 @@
  */
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

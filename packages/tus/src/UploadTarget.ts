@@ -4,9 +4,9 @@
  */
 import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Schema from "effect/Schema"
 import * as DurableJob from "./DurableJob.ts"
 

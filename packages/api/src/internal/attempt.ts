@@ -1,7 +1,7 @@
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
-import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Instructions from "@assembly-effect/schema/Instructions"
+import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 
@@ -20,7 +20,7 @@ export const partsOf = (options: Assembly.CreateParams & Assembly.CreateForm) =>
 export const check = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<Issue> =>
   steps === undefined
     ? []
-    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
+    : StepRules.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
         path: ["steps", ...path],
         message
       }))

@@ -3,7 +3,7 @@
  * response fields are beyond the specification.
  */
 import * as Auth from "@assembly-effect/schema/Auth"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

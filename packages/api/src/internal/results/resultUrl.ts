@@ -3,7 +3,7 @@
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"

@@ -1,6 +1,6 @@
 import * as Operations from "@assembly-effect/api/Dam"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import type * as NamedError from "@assembly-effect/schema/NamedError"
+import type * as NamedError from "@assembly-effect/schema/unstable/NamedError"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"

@@ -1,4 +1,4 @@
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as Auth from "@assembly-effect/schema/Auth"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"

@@ -1,4 +1,4 @@
-import type * as TusUpload from "@assembly-effect/schema/TusUpload"
+import type * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@
  * The rules of the headers of tus.
  */
 import * as Arbitrary from "effect/Arbitrary"
-import * as TusUpload from "../../TusUpload.ts"
+import * as TusUpload from "../../unstable/TusUpload.ts"
 import { boolean, empty, field, required } from "./fields.ts"
 import {
   changed,
