@@ -58,7 +58,7 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
  * @example
  * Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(
  *   Stream.runForEach((outcome) =>
- *     outcome._tag === "Started" ? Effect.void : Console.error(`${outcome.job.key}: ${outcome.error.message}`)
+ *     outcome._tag === "Refused" ? Console.error(`${outcome.job.key}: ${outcome.error.message}`) : Effect.void
  *   )
  * )
  *

@@ -38,14 +38,15 @@ export type JobRefused = InvalidRequest | SourceFailed | JobConflict
 export type StartError = JobRefused | StoreFailed
 
 /**
- * What `Durable.startAll` did with one job. `Started`: the job is stored. `Refused`: the job is not stored, and `error`
- * says why. `error` is `StoreFailed` if the stored job with this key is damaged.
+ * What `Durable.startAll` did with one job. `Started`: the job is stored. `Known`: an earlier call has stored it, and
+ * `summary` shows how far it is. `Refused`: the job is not stored, and `error` says why. `error` is `StoreFailed` if the
+ * stored job with this key is damaged.
  *
  * @since 0.1.0
  * @category models
  */
 export type StartOutcome =
-  | { readonly _tag: "Started"; readonly job: Job; readonly summary: Summary }
+  | { readonly _tag: "Started" | "Known"; readonly job: Job; readonly summary: Summary }
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: StartError }
 
 /**
@@ -104,8 +105,8 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
     Result.map(Result.all(opened), (all) => ({ key, job: text, sources: all.map(({ atRest }) => atRest) }))
 
   /**
-   * Stores all valid jobs of `jobs` with one statement, and returns the result of each job. A job whose key is already
-   * in the table is not stored. Then a source that cannot be read is not an error.
+   * Stores all valid jobs of `jobs` with one statement, and returns the result of each job, and whether it was stored. A
+   * job whose key is already in the table is not stored. Then a source that cannot be read is not an error.
    */
   const storeAll = (jobs: ReadonlyArray<Job>) =>
     Effect.gen(function* () {
@@ -124,10 +125,13 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
         for (const row of yield* store.insert(rows)) stored.set(row.key, Result.succeed(row))
         yield* queued
       }
+      const fresh = new Set(stored.keys())
       const known = valid.map(({ key }) => key).filter((key) => !stored.has(key))
       for (const [key, row] of yield* store.findAll(known)) stored.set(key, row)
       return Arr.zip(jobs, prepared).map(([job, one]) => ({
         job,
+        // Of two jobs with the same key, the first one was stored.
+        isNew: fresh.delete(job.key),
         result: Result.flatMap(one, (now): Result.Result<Summary, StartError> => same(now, stored.get(now.key)))
       }))
     })
@@ -138,9 +142,9 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
   const startMany = (jobs: ReadonlyArray<Job>): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
     Effect.map(
       storeAll(jobs),
-      Arr.map(({ job, result }) =>
+      Arr.map(({ isNew, job, result }) =>
         Result.isSuccess(result)
-          ? { _tag: "Started", job, summary: result.success }
+          ? { _tag: isNew ? "Started" : "Known", job, summary: result.success }
           : { _tag: "Refused", job, error: result.failure }
       )
     )
