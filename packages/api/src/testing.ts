@@ -22,6 +22,7 @@ import * as Checks from "./internal/testing/checks.ts"
 import type * as Operation from "./Operation.ts"
 
 export type { Answer, AnswerCase } from "./internal/testing/answers.ts"
+export { sample } from "./internal/testing/sample.ts"
 export {
   layerGenerated,
   NeverDrawn,
