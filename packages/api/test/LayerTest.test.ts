@@ -50,6 +50,14 @@ describe("AssemblyClient.layerTest", () => {
     }).pipe(Effect.provide(client))
   )
 
+  it.effect("an error has a message, and no frames of the packages", () =>
+    Effect.gen(function* () {
+      const { stack } = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
+      assert.notInclude(stack, "\n    at ")
+      assert.include(new Error("another").stack, "\n    at ")
+    }).pipe(Effect.provide(client))
+  )
+
   it.effect("dies with the name of an operation without a handler", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Assemblies.create({}))
@@ -81,7 +89,7 @@ describe("AssemblyClient.layerTest", () => {
 
   it.effect("takes a part of an answer: Testing.sample generates the other required keys, the same each time", () =>
     Effect.gen(function* () {
-      const client = AssemblyClient.layerTest([
+      const partial = AssemblyClient.layerTest([
         AssemblyClient.handler(Assemblies.Statistics, () => Testing.sample(Assemblies.Statistics, { totalUsage: 3 })),
         AssemblyClient.handler(Assemblies.Get, ({ path }) =>
           Testing.sample(Assemblies.Get, { assembly_id: path.assemblyId })
@@ -104,7 +112,7 @@ describe("AssemblyClient.layerTest", () => {
           items.map((entry) => [Schema.is(AssemblyList.Entry)(entry), entry.ok]),
           [[true, "ASSEMBLY_COMPLETED"]]
         )
-      }).pipe(Effect.provide(client))
+      }).pipe(Effect.provide(partial))
     })
   )
 

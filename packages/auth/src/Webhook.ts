@@ -2,6 +2,7 @@
  * Verifies and decodes notifications of the service. The format of a notification is beyond the specification, which
  * mentions notifications, but does not define this format ("Events").
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/unstable/Json"
@@ -42,7 +43,7 @@ export type Notification = typeof Notification.Type
  * @since 0.1.0
  * @category errors
  */
-export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("SignatureMismatch", {
+export class SignatureMismatch extends Expected.TaggedError<SignatureMismatch>()("SignatureMismatch", {
   description: Schema.String
 }) {
   override get message() {
@@ -56,7 +57,7 @@ export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("
  * @since 0.1.0
  * @category errors
  */
-export class MalformedNotification extends Schema.TaggedError<MalformedNotification>()("MalformedNotification", {
+export class MalformedNotification extends Expected.TaggedError<MalformedNotification>()("MalformedNotification", {
   path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
   description: Schema.String
 }) {
@@ -73,7 +74,7 @@ export class MalformedNotification extends Schema.TaggedError<MalformedNotificat
  * @since 0.1.0
  * @category errors
  */
-export class UnexpectedAssembly extends Schema.TaggedError<UnexpectedAssembly>()("UnexpectedAssembly", {
+export class UnexpectedAssembly extends Expected.TaggedError<UnexpectedAssembly>()("UnexpectedAssembly", {
   assemblyId: Schema.String
 }) {
   override get message() {

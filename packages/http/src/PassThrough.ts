@@ -192,7 +192,13 @@ export const UploadId = Schema.String.check(
 const defaultPath = "/assembly-uploads"
 
 const decode = Rules.decoder("PassThrough", Settings)
-const decodeGrant = Rules.decoder("PassThrough: the Grant of the policy", Schema.Struct({ maxBytes: Rules.whole(0) }))
+/** The rules of the data in a `Grant`, except its `params`, which the `AssemblyClient` checks. */
+const GrantData = Schema.Struct({
+  maxBytes: Rules.whole(0),
+  filename: Schema.optional(Schema.String),
+  wait: Schema.optional(Schema.Boolean)
+})
+const decodeGrant = Rules.decoder("PassThrough: the Grant of the policy", GrantData)
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 

@@ -37,7 +37,7 @@ export const sample: {
     Effect.orDie,
     Effect.map(([generated]) => {
       const rest = requiredOf(schema).filter((key) => !Object.hasOwn(part, key))
-      return { ...Struct.pick(generated as Record<PropertyKey, unknown>, rest), ...part }
+      return Object.assign(Struct.pick(generated as Record<PropertyKey, unknown>, rest), part)
     })
   ) as never
 }
