@@ -1,7 +1,7 @@
 /**
  * Shares tokens through a `KeyValueStore`. This module has its own path, because most programs do not need it.
  */
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Aead from "effect/crypto/Aead"
 import * as Digest from "effect/crypto/Digest"

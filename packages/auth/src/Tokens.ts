@@ -2,7 +2,7 @@
  * Bearer tokens from an Auth Key and its secret. A token is used for many requests, and is replaced shortly before its
  * expiry (spec.md, "Authentication").
  */
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Rules from "@assembly-effect/schema/unstable/Options"

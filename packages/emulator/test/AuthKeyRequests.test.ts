@@ -1,6 +1,6 @@
 /** Tests which requests for Auth Keys are refused, and with which message. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import { assert, layer } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"

@@ -150,19 +150,13 @@ export type Uploaded = typeof Uploaded.Type
 /**
  * The last event of an upload that failed. `description` is the same text as in the answer to the upload, or "The upload
  * was canceled." after an interruption.
- *
- * @since 0.1.0
- * @category schemas
  */
-export const Failed = Schema.TaggedStruct("Failed", { description: Schema.String })
+const Failed = Schema.TaggedStruct("Failed", { description: Schema.String })
 
 /**
  * The last event of a successful upload without `wait: true` in the `Grant`: the service has stored the whole file.
- *
- * @since 0.1.0
- * @category schemas
  */
-export const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
+const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
 
 /**
  * An event of an upload, without the ids and URLs that grant access to the Assembly or to the tus upload. The last

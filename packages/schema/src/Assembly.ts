@@ -6,7 +6,7 @@
  * spec.md.
  */
 import * as Schema from "effect/Schema"
-import { Restrictions } from "./Auth.ts"
+import { Restrictions } from "./unstable/Auth.ts"
 import { generateFew } from "./internal/generate.ts"
 import * as Identifier from "./Identifier.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"

@@ -193,11 +193,8 @@ const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_templ
  * wire, null, an empty string and `no_template` also mean Assemblies without a Template.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
- *
- * @since 0.1.0
- * @category schemas
  */
-export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
+const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
     Schema.optionalKey(
       Schema.String.check(

@@ -8,7 +8,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { Scope } from "./Auth.ts"
+import { Scope } from "./unstable/Auth.ts"
 import { Switch } from "./internal/flag.ts"
 import { lenient, orAbsent } from "./internal/lenient.ts"
 import { pathSegment } from "./internal/pathSegment.ts"

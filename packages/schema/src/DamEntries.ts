@@ -223,11 +223,8 @@ const isName = Schema.is(Filename)
  * follows the rules of `DamAsset.Filename`. A slash at the start is optional; a slash at the end is refused.
  *
  * Beyond the specification.
- *
- * @since 0.1.0
- * @category schemas
  */
-export const EntryPath = DestinationPath.check(
+const EntryPath = DestinationPath.check(
   Schema.makeFilter<string>(
     (path) =>
       path

@@ -1,6 +1,6 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as Signer from "@assembly-effect/auth/Signer"
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"

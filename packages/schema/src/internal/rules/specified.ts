@@ -4,7 +4,7 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as AssemblyList from "../../AssemblyList.ts"
 import * as AssemblyStatistics from "../../AssemblyStatistics.ts"
-import * as Auth from "../../Auth.ts"
+import * as Auth from "../../unstable/Auth.ts"
 import * as DamAsset from "../../DamAsset.ts"
 import * as Identifier from "../../Identifier.ts"
 import {

@@ -4,8 +4,8 @@
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { renamed } from "./internal/struct.ts"
-import { ByteSize, IsoDateTime, NonEmptyString, NonNegativeNumber } from "./unstable/Scalar.ts"
+import { renamed } from "../internal/struct.ts"
+import { ByteSize, IsoDateTime, NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
 /**
  * The known scopes. The operations of the specification need `assemblies:read` and `dam:write`. The other scopes are
