@@ -1,14 +1,17 @@
 /** An application on a port of its own, and clients that nobody could call polite. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { createHmac } from "node:crypto"
 import { createServer } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
+import { inspect } from "node:util"
 
 export const credentials = { key: "the-auth-key", secret: Redacted.make("the-secret-of-the-tests") }
 
@@ -152,6 +155,21 @@ export const headOf = (path: string, headers: Readonly<Record<string, string>>):
 
 /** A chunk of a chunked body. */
 export const chunk = (bytes: string): string => `${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`
+
+/** What an application logs. */
+export const logged = () => {
+  const lines: Array<string> = []
+  const note = Logger.make(({ cause, logLevel, message }) => {
+    lines.push(`${logLevel} ${inspect(message)} ${Cause.pretty(cause)}`)
+  })
+  return {
+    provide: Effect.provide(Logger.layer([note])),
+    count: (text: string | RegExp) => lines.filter((line) => line.match(text) !== null).length
+  }
+}
+
+/** The description of the refusal in an answer. */
+export const problemIn = (raw: Raw): string => /"description":"([^"]*)"/.exec(raw.received())?.[1] ?? ""
 
 /** The status of the first answer in a text. */
 export const statusIn = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])
