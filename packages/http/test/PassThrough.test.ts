@@ -154,29 +154,19 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
     })
   )
 
-  it.effect("answers with the refusal of the policy, and creates nothing", () =>
+  it.effect.each([
+    ["refusal", Effect.fail(new Refusal.Forbidden({ description: "It is full." })), 403, "Forbidden", "It is full."],
+    ["defect", Effect.die("a secret"), 500, "ApplicationFailed", "The application failed."]
+  ] as const)("answers a %s of the policy, tells it to a watcher, and creates nothing", ([, decision, ...expected]) =>
     Effect.gen(function* () {
-      const { origin, port } = yield* application({
-        policy: () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
-      })
+      const { origin, port } = yield* application({ policy: () => decision })
+      const [expectedStatus, _tag, description] = expected
       const uploadId = newUploadId()
       const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
-      assert.deepStrictEqual([status, body], [403, { _tag: "Forbidden", description: "The album is full." }])
+      assert.deepStrictEqual([status, body], [expectedStatus, { _tag, description }])
       const watcher = yield* watch(port, uploadId)
       yield* until(() => watcher.tags().length > 0)
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The album is full." }])
-    })
-  )
-
-  it.effect("tells a watcher that the application failed if its policy has a defect, and not what the defect is", () =>
-    Effect.gen(function* () {
-      const { origin, port } = yield* application({ policy: () => Effect.die("the secret of the album") })
-      const uploadId = newUploadId()
-      const { status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
-      assert.strictEqual(status, 500)
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.tags().length > 0)
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The application failed." }])
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description }])
     })
   )
 
