@@ -1,18 +1,12 @@
 /** What the options of `PassThrough` change, and what they are by default. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Refusal from "@assembly-effect/http/Refusal"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
 import {
   chunk,
-  credentials,
   headOf,
   logged,
   open,
@@ -21,19 +15,14 @@ import {
   send,
   serve,
   statusIn,
+  unreachable,
   until
 } from "./support.ts"
 
 /** An application whose policy permits nothing, so that it needs no service. */
 const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options<never>> = {}) {
-  const client = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
-    Layer.provide(Authenticator.layerSigned()),
-    Layer.provideMerge(Credentials.layer(credentials)),
-    Layer.provideMerge(FetchHttpClient.layer)
-  )
-  const service = Layer.provideMerge(AssemblyUpload.layer, client)
   const policy = () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
-  return yield* serve(PassThrough.layer({ policy, ...options }).pipe(Layer.provide(service)))
+  return yield* serve(PassThrough.layer({ policy, ...options }).pipe(Layer.provide(unreachable)))
 })
 
 const post = (path: string, headers: Readonly<Record<string, string>> = {}) => headOf(path, { ...chunked, ...headers })

@@ -1,7 +1,12 @@
 /** An application on a port of its own, and clients that nobody could call polite. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -18,6 +23,14 @@ export const credentials = { key: "the-auth-key", secret: Redacted.make("the-sec
 /** The signature of a text, computed without the code under test. */
 export const signatureOf = (text: string, secret = Redacted.value(credentials.secret)): string =>
   `sha384:${createHmac("sha384", secret).update(text).digest("hex")}`
+
+/** A client of a service that is not there, for routes that refuse before they need it. */
+export const unreachable = AssemblyUpload.layer.pipe(
+  Layer.provideMerge(AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" })),
+  Layer.provide(Authenticator.layerSigned()),
+  Layer.provideMerge(Credentials.layer(credentials)),
+  Layer.provideMerge(FetchHttpClient.layer)
+)
 
 interface Application {
   readonly origin: string
