@@ -155,16 +155,7 @@ describe("HandledNotifications.layerSql", () => {
     }).pipe(Effect.provide(sqlite))
   )
 
-  it.effect("deletes what it has forgotten", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* (yield* claimed("a")).done
-      yield* TestClock.adjust("8 days")
-      assert.deepStrictEqual(yield* sql`SELECT * FROM assembly_notifications`, [])
-    }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
-  )
-
-  it.effect("deletes what it has forgotten although the database has failed before", () =>
+  it.effect("deletes what it has forgotten, although the database has failed before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* (yield* claimed("a")).done

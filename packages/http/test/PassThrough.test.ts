@@ -141,16 +141,19 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
     })
   )
 
-  it.effect("waits for the results if the policy says so", () =>
+  it.effect("waits for the results if the policy says so, and tells one end", () =>
     Effect.gen(function* () {
       const { assemblies, origin, port } = yield* application({}, { wait: true, filename: "named-by-us.bin" })
       const uploadId = newUploadId()
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.received().includes("\r\n\r\n"))
       const { body } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(1000)) })
       const { status } = body as PassThrough.Uploaded
       assert.deepStrictEqual([status?.ok, status?.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "named-by-us.bin"])
       assert.notInclude(JSON.stringify(body), last(assemblies))
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.tags().at(-1) === "Completed")
+      yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
+      assert.strictEqual(watcher.tags().at(-1), "Completed")
+      assert.notInclude(watcher.tags(), "Stored")
     })
   )
 

@@ -196,22 +196,6 @@ layer(live, { excludeTestServices: true })("PassThrough, its Assembly", ({ effec
     return made
   }
 
-  effect("is told as completed once, if the policy waits for it", () =>
-    Effect.gen(function* () {
-      const { origin, port } = yield* application({}, { wait: true })
-      const uploadId = newUploadId()
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.received().includes("\r\n\r\n"))
-      yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form() })
-      yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
-      assert.deepStrictEqual(
-        watcher.tags().filter((tag) => ["Completed", "Stored"].includes(tag)),
-        ["Completed"]
-      )
-      assert.strictEqual(watcher.tags().at(-1), "Completed")
-    })
-  )
-
   effect("tells its progress no more often than the application chose", () =>
     Effect.gen(function* () {
       const large = new FormData()
