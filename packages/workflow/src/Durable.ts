@@ -18,7 +18,7 @@ import type { RetryError, StartError, StartOutcome } from "./internal/starting.t
 export type { Host, Options } from "./internal/host.ts"
 export type { UploadOptions } from "./internal/jobAtRest.ts"
 export type { AwaitError } from "./internal/reading.ts"
-export type { JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
+export type { RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 /**
  * The service behind the functions of this module.

@@ -21,21 +21,13 @@ import * as Sources from "./sources.ts"
 import type { Store } from "./store.ts"
 
 /**
- * Why a job is not stored: the job is invalid, a source cannot be read, or another job has the same key.
+ * The errors of `Durable.start`: the job is invalid, a source cannot be read, another job has the same key, or the
+ * database fails. A refused job is not stored. After `StoreFailed`, the job may be stored, because the response of the database may be lost: repeat the call.
  *
  * @since 0.1.0
  * @category errors
  */
-export type JobRefused = InvalidRequest | SourceFailed | JobConflict
-
-/**
- * The errors of `Durable.start`: the job is refused, or the database fails. A refused job is not stored. After
- * `StoreFailed`, the job may be stored, because the response of the database may be lost: repeat the call.
- *
- * @since 0.1.0
- * @category errors
- */
-export type StartError = JobRefused | StoreFailed
+export type StartError = InvalidRequest | SourceFailed | JobConflict | StoreFailed
 
 /**
  * What `Durable.startAll` did with one job. `Started`: the job is stored. `Known`: an earlier call has stored it, and
