@@ -174,7 +174,8 @@ export type Event = typeof Event.Type
 
 /**
  * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Anybody who knows
- * the id can watch the upload.
+ * the id can watch the upload, and, if the policy permits it, send it again: before the file is stored, this replaces the
+ * upload, and after it, the answer is that of the stored file.
  *
  * @since 0.1.0
  * @category schemas
