@@ -25,14 +25,14 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
   const field = (value: string) => `--b\r\ncontent-disposition: form-data; name="album"\r\n\r\n${value}`
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`f${index}`, ""]))
   const cut = "The multipart body ends before its last boundary."
-  const second = "The form has more than one file."
+  const twoFiles = "The form has more than one file."
   const late = "The field album comes after the file. Send all fields before the file."
 
   it.effect.each<readonly [what: string, body: string, status: number, description: string, isCreated: boolean]>([
     ["that is cut off", before() + "x".repeat(1000), 400, cut, true],
     ["whose large file is cut off", before() + "x".repeat(9 * MiB), 400, cut, true],
-    ["with two files", `${before()}x\r\n${before()}y${after}`, 400, second, false],
-    ["with a file after a large one", `${before()}${"x".repeat(MiB)}\r\n${before()}y${after}`, 400, second, true],
+    ["with two files", `${before()}x\r\n${before()}y${after}`, 400, twoFiles, false],
+    ["with a file after a large one", `${before()}${"x".repeat(MiB)}\r\n${before()}y${after}`, 400, twoFiles, true],
     ["with a field after its file", `${before()}x\r\n${field("a")}${after}`, 400, late, false],
     ["with a field after a large file", `${before()}${"x".repeat(MiB)}\r\n${field("a")}${after}`, 400, late, true],
     [
