@@ -28,7 +28,7 @@ const namesOf = (name: string): number =>
   paths
     .filter((path) => new RegExp(`^packages/${name}/src/(?!index\\.ts)\\w+\\.ts$`).test(path))
     .flatMap((path) => {
-      const text = read(path)
+      const text = read(path).replaceAll(tokens, (token) => (token.startsWith("/") ? "" : token))
       const own = text.matchAll(/^export (?:declare )?(?:abstract )?(?:const|class|interface|type|function) (\w+)/gm)
       const others = Array.from(text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)).flatMap(([, list = ""]) =>
         list

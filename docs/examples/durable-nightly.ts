@@ -13,7 +13,7 @@ const jobOf = (folder: string, night: string, filename: string): DurableJob.Job 
 })
 
 /**
- * Queues the files of a folder, and returns how many are stored. The runners upload them, up to 100 in one Assembly. A
+ * Queues the files of a folder, and returns how many are new. The runners upload them, up to 100 in one Assembly. A
  * file that was removed meanwhile does not keep the others.
  */
 export const queueFolder = (folder: string, night: string) =>

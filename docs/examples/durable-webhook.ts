@@ -10,22 +10,44 @@
 import { Webhook } from "@assembly-effect/auth"
 import { HandledNotifications, Webhooks } from "@assembly-effect/http"
 import { AssemblyNode } from "@assembly-effect/node"
+import { Assembly } from "@assembly-effect/schema"
 import { Durable, DurableJob, DurableSqlite } from "@assembly-effect/workflow"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import { basename, resolve } from "node:path"
 
+const tables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE IF NOT EXISTS notified (key CHAR(64) PRIMARY KEY)`
+  yield* sql`CREATE TABLE IF NOT EXISTS totals (state VARCHAR(9) PRIMARY KEY, assemblies INTEGER NOT NULL)`
+})
+
 /**
- * The route for notifications. An Assembly of another program is ignored. If the database fails, the answer is 500, and
- * the service repeats the notification.
+ * Counts how Assemblies ended, in a table of the application. The count and the key of the notification are written in
+ * one transaction, so a notification that comes again counts once, even if this process was killed in between.
+ */
+export const count = Effect.fnUntraced(function* ({ key, status }: Webhooks.Notification) {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.gen(function* () {
+    const isNew = yield* sql`INSERT INTO notified ${sql.insert({ key })} ON CONFLICT DO NOTHING RETURNING key`
+    if (isNew.length === 0) return
+    const row = sql.insert({ state: Assembly.state(status), assemblies: 1 })
+    yield* sql`INSERT INTO totals ${row} ON CONFLICT (state) DO UPDATE SET assemblies = totals.assemblies + 1`
+  }).pipe(sql.withTransaction)
+})
+
+/**
+ * The route for notifications. `Durable.notified` ignores an Assembly of another program. If the database fails, the
+ * answer is 500, and the service repeats the notification.
  */
 export const notifications = Webhooks.layer({
   path: "/notifications",
-  handle: ({ status }) => Durable.notified(status.assembly_id)
-}).pipe(Layer.provide([Webhook.layer(), HandledNotifications.layerMemory()]))
+  handle: (notification) => Effect.andThen(count(notification), Durable.notified(notification.status.assembly_id))
+}).pipe(Layer.provide([Webhook.layer(), HandledNotifications.layerMemory(), Layer.effectDiscard(tables)]))
 
 const keep: DurableJob.Job["params"] = { steps: { ":original": { robot: "/upload/handle" } } }
 

@@ -5,9 +5,10 @@
  * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status. If a response of
  * the service contains one of these texts, `@assembly-effect/auth/Redaction` removes it.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -55,7 +56,7 @@ const caused = { cause: Schema.optionalKey(cause<AuthError.AuthError>()) }
  * @since 0.1.0
  * @category errors
  */
-export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
+export class AuthenticationFailed extends Expected.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
   ...Details.fields,
   clockSkew: Schema.optionalKey(Schema.Finite),
   ...caused
@@ -81,7 +82,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
  * @since 0.1.0
  * @category errors
  */
-export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+export class RateLimited extends Expected.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
   status: Schema.optionalKey(Schema.Int),
   retryAfter: Rules.elapsed,
@@ -113,7 +114,7 @@ export class ServiceFailure extends refusal<ServiceFailure>()("ServiceFailure") 
  * @since 0.1.0
  * @category errors
  */
-export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
+export class UnexpectedResponse extends Expected.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
   ...subject,
   status: Schema.Int,
   description: Schema.String,
@@ -139,7 +140,7 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
  * @since 0.1.0
  * @category errors
  */
-export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
+export class TransportFailure extends Expected.TaggedError<TransportFailure>()("TransportFailure", {
   ...subject,
   description: Schema.String,
   code: Schema.optionalKey(Schema.String),
@@ -161,7 +162,7 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
  * @since 0.1.0
  * @category errors
  */
-export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
+export class TimedOut extends Expected.TaggedError<TimedOut>()("TimedOut", {
   ...subject,
   after: Rules.elapsed
 }) {
@@ -274,7 +275,7 @@ const ended = ({ assemblyId, code, description }: Ending, how: string): string =
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyFailed extends Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
+export class AssemblyFailed extends Expected.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
   override get message() {
     return ended(this, "failed")
   }
@@ -286,7 +287,7 @@ export class AssemblyFailed extends Schema.TaggedError<AssemblyFailed>()("Assemb
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {
+export class AssemblyCanceled extends Expected.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {
   override get message() {
     return ended(this, "was canceled")
   }
@@ -299,7 +300,7 @@ export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("As
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyAborted extends Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
+export class AssemblyAborted extends Expected.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
   override get message() {
     return ended(this, "was aborted")
   }

@@ -3,6 +3,7 @@
  *
  * No error contains the URL of a result, because the URL grants access to the file.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
@@ -33,7 +34,7 @@ const at = ({ file, host }: { readonly file: string; readonly host?: string }): 
  * @since 0.1.0
  * @category errors
  */
-export class ResultChanged extends Schema.TaggedError<ResultChanged>()("ResultChanged", {
+export class ResultChanged extends Expected.TaggedError<ResultChanged>()("ResultChanged", {
   ...about,
   field: Schema.Literals(["etag", "last-modified", "length", "content"])
 }) {
@@ -49,7 +50,7 @@ export class ResultChanged extends Schema.TaggedError<ResultChanged>()("ResultCh
  * @since 0.1.0
  * @category errors
  */
-export class ResultMismatch extends Schema.TaggedError<ResultMismatch>()("ResultMismatch", {
+export class ResultMismatch extends Expected.TaggedError<ResultMismatch>()("ResultMismatch", {
   ...about,
   field: Schema.Literals(["size", "md5hash"]),
   expected: Schema.String,
@@ -67,7 +68,7 @@ export class ResultMismatch extends Schema.TaggedError<ResultMismatch>()("Result
  * @since 0.1.0
  * @category errors
  */
-export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("ResultTooLarge", {
+export class ResultTooLarge extends Expected.TaggedError<ResultTooLarge>()("ResultTooLarge", {
   ...about,
   size: Schema.Finite,
   maxBytes: Schema.Finite
@@ -90,7 +91,7 @@ export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("Result
  * @since 0.1.0
  * @category errors
  */
-export class SaveFailed extends Schema.TaggedError<SaveFailed>()("SaveFailed", {
+export class SaveFailed extends Expected.TaggedError<SaveFailed>()("SaveFailed", {
   path: Schema.String,
   reason: Schema.Literals(["Full", "Denied", "NotFound", "NotAFile", "Other"]),
   description: Schema.String

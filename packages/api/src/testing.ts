@@ -8,9 +8,9 @@
  *   ({ input }) => Schema.decodeUnknownExit(DamAsset.MoveRequest)(input.params)._tag === "Failure"
  * )
  */
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Arbitrary from "effect/Arbitrary"
@@ -22,6 +22,7 @@ import * as Checks from "./internal/testing/checks.ts"
 import type * as Operation from "./Operation.ts"
 
 export type { Answer, AnswerCase } from "./internal/testing/answers.ts"
+export { sample } from "./internal/testing/sample.ts"
 export {
   layerGenerated,
   NeverDrawn,
@@ -30,25 +31,8 @@ export {
   type Report,
   type Tag
 } from "./internal/testing/generated.ts"
-export {
-  at,
-  type Break,
-  type Case,
-  type Change,
-  closed,
-  type Forms,
-  from,
-  type Inputs,
-  type Invalid,
-  type Key,
-  make,
-  type Options,
-  type Path,
-  required,
-  rule,
-  type Rules,
-  type Values
-} from "@assembly-effect/schema/testing"
+// The `of` below takes operations too.
+export * from "@assembly-effect/schema/testing"
 
 /**
  * The input of an operation as a server receives it: the texts in its path, its params as an object, and its form fields.

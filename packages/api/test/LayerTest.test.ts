@@ -1,12 +1,17 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Testing from "@assembly-effect/api/testing"
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { assemblyId } from "./utils/operations.ts"
@@ -45,6 +50,14 @@ describe("AssemblyClient.layerTest", () => {
     }).pipe(Effect.provide(client))
   )
 
+  it.effect("an error has a message, and no frames of the packages", () =>
+    Effect.gen(function* () {
+      const { stack } = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
+      assert.notInclude(stack, "\n    at ")
+      assert.include(new Error("another").stack, "\n    at ")
+    }).pipe(Effect.provide(client))
+  )
+
   it.effect("dies with the name of an operation without a handler", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Assemblies.create({}))
@@ -74,11 +87,42 @@ describe("AssemblyClient.layerTest", () => {
     })
   )
 
+  it.effect("takes a part of an answer: Testing.sample generates the other required keys, the same each time", () =>
+    Effect.gen(function* () {
+      const partial = AssemblyClient.layerTest([
+        AssemblyClient.handler(Assemblies.Statistics, () => Testing.sample(Assemblies.Statistics, { totalUsage: 3 })),
+        AssemblyClient.handler(Assemblies.Get, ({ path }) =>
+          Testing.sample(Assemblies.Get, { assembly_id: path.assemblyId })
+        ),
+        AssemblyClient.handler(Assemblies.List, () =>
+          Effect.map(Testing.sample(AssemblyList.Entry, { ok: "ASSEMBLY_COMPLETED" }), (entry) => ({
+            items: [entry],
+            count: 1
+          }))
+        )
+      ])
+      yield* Effect.gen(function* () {
+        const statistics = yield* Assemblies.statistics({ since: "1 day ago", region: "eu-west-1" })
+        assert.isTrue(Schema.is(AssemblyStatistics.StatisticsStrict)(statistics))
+        assert.strictEqual(statistics.totalUsage, 3)
+        assert.deepStrictEqual(yield* Assemblies.statistics({ since: "1 day ago", region: "eu-west-1" }), statistics)
+        assert.deepStrictEqual(yield* Assemblies.get(assemblyId), { assembly_id: assemblyId })
+        const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe(0) })
+        assert.deepStrictEqual(
+          items.map((entry) => [Schema.is(AssemblyList.Entry)(entry), entry.ok]),
+          [[true, "ASSEMBLY_COMPLETED"]]
+        )
+      }).pipe(Effect.provide(partial))
+    })
+  )
+
   it("the type of handler refuses the response and the error of another operation", () => {
     // @ts-expect-error a list is no Status
     AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ items: [] }))
     // @ts-expect-error a Status cannot be missing like an asset
     // @effect-diagnostics-next-line missingEffectError:off
     AssemblyClient.handler(Assemblies.Get, () => Effect.fail(conflict))
+    // @ts-expect-error a part of an answer has the types of its fields
+    AssemblyClient.handler(Assemblies.Statistics, () => Testing.sample(Assemblies.Statistics, { totalUsage: "3" }))
   })
 })

@@ -5,6 +5,7 @@
  * contains a secret, a token, or any text of the response except its error code. The error codes are beyond the
  * specification, which defines no errors of `/token`.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,7 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  * @category errors
  */
-export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()("InvalidCredentials", {
+export class InvalidCredentials extends Expected.TaggedError<InvalidCredentials>()("InvalidCredentials", {
   issues: Schema.Array(Issue)
 }) {
   override get message() {
@@ -34,7 +35,7 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
  * @since 0.1.0
  * @category errors
  */
-export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("CryptoUnavailable", {}) {
+export class CryptoUnavailable extends Expected.TaggedError<CryptoUnavailable>()("CryptoUnavailable", {}) {
   override get message() {
     return "crypto.subtle is unavailable, but signatures and encryption need it; serve the page over https or from localhost"
   }
@@ -65,7 +66,7 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
  * @since 0.1.0
  * @category errors
  */
-export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", Refusal) {
+export class WrongCredentials extends Expected.TaggedError<WrongCredentials>()("WrongCredentials", Refusal) {
   override get message() {
     return describe(this, "The Auth Key or the Auth Secret is wrong")
   }
@@ -78,7 +79,7 @@ export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("Wr
  * @since 0.1.0
  * @category errors
  */
-export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("ScopeNotGranted", {
+export class ScopeNotGranted extends Expected.TaggedError<ScopeNotGranted>()("ScopeNotGranted", {
   ...Refusal.fields,
   scopes: Schema.Array(Schema.String)
 }) {
@@ -93,7 +94,7 @@ export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("Scop
  * @since 0.1.0
  * @category errors
  */
-export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("AudienceRefused", Refusal) {
+export class AudienceRefused extends Expected.TaggedError<AudienceRefused>()("AudienceRefused", Refusal) {
   override get message() {
     return describe(this, "The service issues no tokens for this audience")
   }
@@ -106,7 +107,7 @@ export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("Audi
  * @since 0.1.0
  * @category errors
  */
-export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", Refusal) {
+export class TokenRefused extends Expected.TaggedError<TokenRefused>()("TokenRefused", Refusal) {
   override get message() {
     return describe(this, "The service refused the token request")
   }
@@ -120,7 +121,7 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
  * @since 0.1.0
  * @category errors
  */
-export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("TokenRateLimited", {
+export class TokenRateLimited extends Expected.TaggedError<TokenRateLimited>()("TokenRateLimited", {
   ...Refusal.fields,
   status: Schema.optionalKey(Schema.Int),
   retryAfter: Rules.elapsed
@@ -145,7 +146,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
  * @since 0.1.0
  * @category errors
  */
-export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("TokenUnavailable", {
+export class TokenUnavailable extends Expected.TaggedError<TokenUnavailable>()("TokenUnavailable", {
   description: Schema.String,
   code: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.Int),
@@ -163,10 +164,13 @@ export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("To
  * @since 0.1.0
  * @category errors
  */
-export class UnexpectedTokenResponse extends Schema.TaggedError<UnexpectedTokenResponse>()("UnexpectedTokenResponse", {
-  status: Schema.Int,
-  description: Schema.String
-}) {
+export class UnexpectedTokenResponse extends Expected.TaggedError<UnexpectedTokenResponse>()(
+  "UnexpectedTokenResponse",
+  {
+    status: Schema.Int,
+    description: Schema.String
+  }
+) {
   override get message() {
     return `No token: status ${this.status}, ${this.description}`
   }

@@ -2,7 +2,7 @@
  * Authenticates requests (spec.md, "Authentication").
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

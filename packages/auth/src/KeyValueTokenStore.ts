@@ -1,8 +1,8 @@
 /**
  * Shares tokens through a `KeyValueStore`. This module has its own path, because most programs do not need it.
  */
-import * as Auth from "@assembly-effect/schema/Auth"
-import * as Json from "@assembly-effect/schema/Json"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Aead from "effect/crypto/Aead"
 import * as Digest from "effect/crypto/Digest"
 import * as Kdf from "effect/crypto/Kdf"

@@ -16,13 +16,13 @@
  *   the id in the URL of an upload, a Status or an update stream; the query, the fragment and the user info of any URL;
  *   values after names such as `signature=` or `"token":`, and after `Bearer` or `Basic`; long runs of hexadecimal
  *   digits and of Base64. The host and the path before an id stay, because they help to find the problem.
- * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. Finally the
+ * - Control characters are escaped (`@assembly-effect/schema/unstable/Printable`), and line breaks become spaces. Finally the
  *   text is cut to its maximum length.
  *
  * @example
  * Redaction.text("Cannot PATCH /resumable/files/5d8a") // "Cannot PATCH /resumable/files/<redacted>"
  */
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
 import type * as Schema from "effect/Schema"

@@ -1,7 +1,7 @@
 /**
  * The signature over serialized params. The algorithm is beyond the specification, which does not define it.
  */
-import type * as Auth from "@assembly-effect/schema/Auth"
+import type * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"

@@ -1,7 +1,7 @@
 /**
  * Shares tokens between processes. By default each process has its own tokens. `KeyValueTokenStore` is a store.
  */
-import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"

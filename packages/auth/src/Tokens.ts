@@ -2,9 +2,9 @@
  * Bearer tokens from an Auth Key and its secret. A token is used for many requests, and is replaced shortly before its
  * expiry (spec.md, "Authentication").
  */
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"

@@ -2,9 +2,10 @@
  * Verifies and decodes notifications of the service. The format of a notification is beyond the specification, which
  * mentions notifications, but does not define this format ("Events").
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
@@ -43,7 +44,7 @@ export type Notification = typeof Notification.Type
  * @since 0.1.0
  * @category errors
  */
-export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("SignatureMismatch", {
+export class SignatureMismatch extends Expected.TaggedError<SignatureMismatch>()("SignatureMismatch", {
   description: Schema.String
 }) {
   override get message() {
@@ -57,7 +58,7 @@ export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("
  * @since 0.1.0
  * @category errors
  */
-export class MalformedNotification extends Schema.TaggedError<MalformedNotification>()("MalformedNotification", {
+export class MalformedNotification extends Expected.TaggedError<MalformedNotification>()("MalformedNotification", {
   path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
   description: Schema.String
 }) {
@@ -74,7 +75,7 @@ export class MalformedNotification extends Schema.TaggedError<MalformedNotificat
  * @since 0.1.0
  * @category errors
  */
-export class UnexpectedAssembly extends Schema.TaggedError<UnexpectedAssembly>()("UnexpectedAssembly", {
+export class UnexpectedAssembly extends Expected.TaggedError<UnexpectedAssembly>()("UnexpectedAssembly", {
   assemblyId: Schema.String
 }) {
   override get message() {

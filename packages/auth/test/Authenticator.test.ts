@@ -1,6 +1,6 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"

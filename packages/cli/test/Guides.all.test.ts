@@ -1,7 +1,7 @@
 /** Checks each program of docs/guides: its guide shows it unchanged, it runs, and it prints what the guide shows. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Template from "@assembly-effect/emulator/Template"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"

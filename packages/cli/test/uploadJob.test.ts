@@ -1,7 +1,7 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Event from "@assembly-effect/tus/AssemblyUploadEvent"
 import { expect, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"

@@ -2,7 +2,7 @@
  * The limits of an emulator for requests, connections, Assemblies, Auth Keys and notifications. These limits are beyond
  * the specification, which defines only `auth.max_size` and the limits of single fields ("Limits").
  */
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

@@ -1,7 +1,7 @@
 /**
  * The Workspaces of an emulator and their Auth Keys.
  */
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Schema from "effect/Schema"
 import * as Template from "./Template.ts"

@@ -1,7 +1,7 @@
 /** Tests the operations of Auth Keys over HTTP, with the client and with raw requests. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"

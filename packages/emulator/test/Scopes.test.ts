@@ -1,6 +1,6 @@
 /** Tests that each signed operation requires its scope and no other scope. */
-import * as Auth from "@assembly-effect/schema/Auth"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import { assert, layer, test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { HttpMethod } from "effect/http/HttpMethod"

@@ -1,7 +1,7 @@
 /** Sends requests with a given Auth Key, as raw requests or with the client. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import type * as Workspace from "@assembly-effect/emulator/Workspace"
-import type * as Auth from "@assembly-effect/schema/Auth"
+import type * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert } from "@effect/vitest"

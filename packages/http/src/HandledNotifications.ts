@@ -9,10 +9,8 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 
 /**
@@ -138,75 +136,6 @@ export const layerMemory = (
       })
     })
   )
-
-/**
- * An entry of the `KeyValueStore`. An entry maps each key to the time until which the key is remembered, in
- * milliseconds since 1970.
- */
-const Slot = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Finite))
-const decodeSlot = Schema.decodeUnknownEffect(Slot)
-const encodeSlot = Schema.encodeEffect(Slot)
-
-/**
- * The name of the entry that contains a key: the first three digits of the key. Keys that start with the same three
- * digits share an entry.
- */
-const slotOf = (key: string): string => key.slice(0, 3)
-
-const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefined) {
-  const lifetime = yield* decodeLifetime(options)
-  const slots = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "assembly-notifications-")
-  // Updates of this process run one after another, because a `KeyValueStore` has no atomic update.
-  const writing = yield* Semaphore.make(1)
-
-  const attempt = <A, E>(access: Effect.Effect<A, E>) =>
-    Effect.mapError(access, () => new StoreFailed({ description: "the KeyValueStore cannot be read or written" }))
-
-  /**
-   * Reads the entry that contains `key`, and returns the keys that are still remembered. An entry that cannot be
-   * decoded (a torn entry) counts as empty, so a repetition of its notifications is handled again.
-   */
-  const read = Effect.fnUntraced(function* (key: string, now: number) {
-    const text = yield* attempt(slots.get(slotOf(key)))
-    if (text === undefined) return {}
-    const all = yield* decodeSlot(text).pipe(
-      Effect.catch(() => Effect.as(Effect.logWarning("An entry of handled notifications is torn"), {}))
-    )
-    return Object.fromEntries(Object.entries(all).filter(([, until]) => until > now))
-  })
-
-  const remember = (key: string) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      const text = yield* Effect.orDie(encodeSlot({ ...(yield* read(key, now)), [key]: now + lifetime }))
-      yield* attempt(slots.set(slotOf(key), text))
-    }).pipe(Semaphore.withPermit(writing))
-
-  return HandledNotifications.of({
-    claim: Effect.fnUntraced(function* (key) {
-      const remembered = yield* read(key, yield* Clock.currentTimeMillis)
-      if (Object.hasOwn(remembered, key)) return done
-      return { _tag: "Claimed", renew: Effect.void, done: remember(key), release: Effect.void }
-    })
-  })
-})
-
-/**
- * Remembers notifications in a `KeyValueStore`, in at most 4096 entries.
- *
- * **Gotchas**
- *
- * A `KeyValueStore` has no atomic update. If several processes share a `KeyValueStore`, each process may handle the
- * same notification at the same time, and a process may overwrite what another process has stored. Use {@link layerSql}
- * for several processes.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerKeyValueStore = (
-  options?: Options
-): Layer.Layer<HandledNotifications, InvalidRequest, KeyValueStore.KeyValueStore> =>
-  Layer.effect(HandledNotifications, makeKeyValueStore(options))
 
 interface Row {
   readonly owner: string

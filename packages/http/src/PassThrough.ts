@@ -1,12 +1,16 @@
 /**
  * A route that receives a file from a user of the application, and streams the file into an Assembly.
  */
-import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,12 +20,15 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Multipart from "effect/http/Multipart"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Body from "./internal/body.ts"
+import * as Earlier from "./internal/earlier.ts"
 import * as FileForm from "./internal/fileForm.ts"
 import * as Origin from "./internal/origin.ts"
 import * as Respond from "./internal/respond.ts"
@@ -49,9 +56,10 @@ export interface UserFile<Fields = Readonly<Record<string, string>>> {
 /**
  * What a policy permits.
  *
- * - `params`: the params of the Assembly. If `params` contains an `assemblyId`, the application knows this id before
- *   the Assembly exists, and an Assembly that exists already is refused with `UploadExists`. So an application that
- *   stores which `assemblyId` an `uploadId` has stores no upload twice, whichever of its processes receives the upload.
+ * - `params`: the params of the Assembly. By default the route computes the id of the Assembly from the id of the upload
+ *   and the Auth Secret, so that no file is stored twice, whichever process receives it. With an `assemblyId`, the
+ *   application knows the id before the Assembly exists. Then an upload that failed cannot be sent again
+ *   (`UploadExists`), because the service takes the id of an Assembly once.
  * - `maxBytes`: the maximum size of the file.
  * - `filename`: the name of the file in the Assembly. By default this is the name that the user sent.
  * - `wait`: whether the answer is sent only after the Assembly has completed. By default the answer is sent when the
@@ -142,19 +150,13 @@ export type Uploaded = typeof Uploaded.Type
 /**
  * The last event of an upload that failed. `description` is the same text as in the answer to the upload, or "The upload
  * was canceled." after an interruption.
- *
- * @since 0.1.0
- * @category schemas
  */
-export const Failed = Schema.TaggedStruct("Failed", { description: Schema.String })
+const Failed = Schema.TaggedStruct("Failed", { description: Schema.String })
 
 /**
  * The last event of a successful upload without `wait: true` in the `Grant`: the service has stored the whole file.
- *
- * @since 0.1.0
- * @category schemas
  */
-export const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
+const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
 
 /**
  * An event of an upload, without the ids and URLs that grant access to the Assembly or to the tus upload. The last
@@ -172,7 +174,8 @@ export type Event = typeof Event.Type
 
 /**
  * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Anybody who knows
- * the id can watch the upload.
+ * the id can watch the upload, and, if the policy permits it, send it again: before the file is stored, this replaces the
+ * upload, and after it, the answer is that of the stored file.
  *
  * @since 0.1.0
  * @category schemas
@@ -184,7 +187,13 @@ export const UploadId = Schema.String.check(
 const defaultPath = "/assembly-uploads"
 
 const decode = Rules.decoder("PassThrough", Settings)
-const decodeGrant = Rules.decoder("PassThrough: the Grant of the policy", Schema.Struct({ maxBytes: Rules.whole(0) }))
+/** The rules of the data in a `Grant`, except its `params`, which the `AssemblyClient` checks. */
+const GrantData = Schema.Struct({
+  maxBytes: Rules.whole(0),
+  filename: Schema.optional(Schema.String),
+  wait: Schema.optional(Schema.Boolean)
+})
+const decodeGrant = Rules.decoder("PassThrough: the Grant of the policy", GrantData)
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 
@@ -198,6 +207,12 @@ const uploadIdOf = (random: SecureRandom.SecureRandom["Service"]) =>
           () => new Refusal.BodyMalformed({ description: "The id of an upload has 16 to 64 letters, digits, - and _." })
         )
   )
+
+const exists = (description: string) => new Refusal.UploadExists({ description })
+
+/** Whether the service has refused to create an Assembly, because an Assembly with its id exists. */
+const isTaken = (error: { readonly _tag: string; readonly status?: number | undefined }): boolean =>
+  error.status === 409
 
 const encodeUploaded = Schema.encodeEffect(Schema.toCodecJson(Uploaded))
 const encodeEvent = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Event)))
@@ -231,138 +246,181 @@ const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* <R, Fields = Readonly<Record<string, string>>>(
-  options: Omit<Options<R, Fields>, "path">
-) {
-  const {
-    chunkSize = 4 * 1024 * 1024,
-    idleTimeout = "30 seconds",
-    maxUploads = 64,
-    maxWatchers = 1024,
-    origins = [],
-    progressInterval = "250 millis",
-    receiveTimeout = "10 seconds",
-    timeout = "1 hour"
-  } = yield* decode(options)
-  const { policy } = options
-  const decodeFields =
-    options.fields === undefined
-      ? // Without a schema, the type `Fields` is that of the texts.
-        (texts: Readonly<Record<string, string>>) => Effect.succeed(texts as Fields)
-      : Body.decoded(options.fields, "Expected before the file")
-  const random = yield* SecureRandom.SecureRandom
-  const uploading = yield* AssemblyUpload.AssemblyUpload
-  const uploads = yield* Watchers.make<string>({
-    arriving: 4 * maxUploads,
-    uploads: maxUploads,
-    watchers: maxWatchers
-  })
-
-  /**
-   * Streams the file into a new Assembly. If the upload of the file fails, or if `pass` is interrupted, the Assembly is
-   * canceled.
-   */
-  const pass = Effect.fnUntraced(function* (
-    form: FileForm.FileForm,
-    grant: Grant,
-    tell: (event: Event) => Effect.Effect<void>
-  ) {
-    let problem: Body.Problem | undefined
-    const content = Stream.tapError(form.content(grant.maxBytes), (error) =>
-      Effect.sync(() => {
-        problem = error
-      })
+export const make = Effect.fnUntraced(
+  function* <R, Fields = Readonly<Record<string, string>>>(options: Omit<Options<R, Fields>, "path">) {
+    const {
+      chunkSize = 4 * 1024 * 1024,
+      idleTimeout = "30 seconds",
+      maxUploads = 64,
+      maxWatchers = 1024,
+      origins = [],
+      progressInterval = "250 millis",
+      receiveTimeout = "10 seconds",
+      timeout = "1 hour"
+    } = yield* decode(options)
+    const { policy } = options
+    const decodeFields =
+      options.fields === undefined
+        ? // Without a schema, the type `Fields` is that of the texts.
+          (texts: Readonly<Record<string, string>>) => Effect.succeed(texts as Fields)
+        : Body.decoded(options.fields, "Expected before the file")
+    const random = yield* SecureRandom.SecureRandom
+    const idOf = yield* Earlier.assemblyIds
+    const services = Context.make(AssemblyUpload.AssemblyUpload, yield* AssemblyUpload.AssemblyUpload).pipe(
+      Context.add(AssemblyClient, yield* AssemblyClient)
     )
-    const events = AssemblyUpload.events({
-      params: grant.params,
-      files: [{ source: UploadSource.fromStream(content), filename: grant.filename ?? form.filename }],
-      cancelOnInterrupt: true,
-      upload: { chunkSize },
-      progressInterval,
-      ...(grant.wait === true ? {} : { wait: false as const })
+    const uploads = yield* Watchers.make<string>({
+      arriving: 4 * maxUploads,
+      uploads: maxUploads,
+      watchers: maxWatchers
     })
-    let stored: Omit<Uploaded, "uploadId"> = { bytes: 0 }
-    yield* Stream.runForEach(events, (event) => {
-      if (event._tag === "FileCompleted") stored = { bytes: Number(event.length) }
-      if (event._tag !== "Completed") return tell(event)
-      stored = { ...stored, status: event.status }
-      return Effect.void
-    }).pipe(
-      Effect.provideService(AssemblyUpload.AssemblyUpload, uploading),
-      // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
-      // describes the problem of the body, which is more useful than the error of the upload.
-      Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadExists | Refusal.UploadFailed> =>
-        problem === undefined ? UploadProblem.of(error, grant) : Effect.fail(problem)
+
+    /**
+     * Streams the file into a new Assembly. If the upload of the file fails, or if `pass` is interrupted, the Assembly is
+     * canceled.
+     */
+    const pass = (
+      form: FileForm.FileForm,
+      grant: Grant,
+      assemblyId: Assembly.AssemblyId,
+      tell: (event: Event) => Effect.Effect<void>
+    ) =>
+      Effect.suspend(() => {
+        let problem: Body.Problem | undefined
+        let stored: Omit<Uploaded, "uploadId"> = { bytes: 0 }
+        const content = Stream.tapError(form.content(grant.maxBytes), (error) =>
+          Effect.sync(() => {
+            problem = error
+          })
+        )
+        const events = AssemblyUpload.events({
+          params: { ...grant.params, assemblyId },
+          files: [{ source: UploadSource.fromStream(content), filename: grant.filename ?? form.filename }],
+          cancelOnInterrupt: true,
+          upload: { chunkSize },
+          progressInterval,
+          ...(grant.wait === true ? {} : { wait: false as const })
+        })
+        return Stream.runForEach(events, (event) => {
+          if (event._tag === "FileCompleted") stored = { bytes: Number(event.length) }
+          if (event._tag !== "Completed") return tell(event)
+          stored = { ...stored, status: event.status }
+          return Effect.void
+        }).pipe(
+          Effect.map(() => stored),
+          // If the body of the user's request failed, this failure caused the failure of the upload. The answer then
+          // describes the problem of the body, which is more useful than the error of the upload.
+          Effect.mapError((error) => problem ?? error)
+        )
+      })
+
+    /** The answer for a file that an earlier request has stored. The form must have a file of the same size. */
+    const known = Effect.fnUntraced(function* (form: FileForm.FileForm, grant: Grant, status: Assembly.Status) {
+      const bytes = Earlier.sizeOf(status)
+      const size = yield* Stream.runFold(
+        form.content(grant.maxBytes),
+        () => 0,
+        (sum, chunk) => sum + chunk.length
       )
-    )
-    return stored
-  })
+      if (size !== bytes) return yield* exists("Another file is stored with this id.")
+      if (grant.wait !== true) return { bytes }
+      return { bytes, status: yield* Assemblies.awaitCompletion(status.assembly_id) }
+    })
 
-  const receive = Effect.fnUntraced(function* (
-    request: HttpServerRequest.HttpServerRequest,
-    uploadId: string,
-    permit: Effect.Effect<void, Refusal.Busy>,
-    tell: (event: Event) => Effect.Effect<void>
-  ) {
-    const form = yield* FileForm.read(request, idleTimeout).pipe(
-      Effect.timeoutOrElse({
-        duration: receiveTimeout,
-        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The form took too long to arrive." }))
-      })
-    )
-    const { contentType, filename } = form
-    const grant = yield* policy({ uploadId, filename, contentType, fields: yield* decodeFields(form.fields) }, request)
-    yield* Effect.orDie(decodeGrant(grant))
-    if (FileForm.announcesMore(request, grant.maxBytes)) {
-      return yield* new Refusal.BodyTooLarge({ description: `The file has more than ${grant.maxBytes} bytes.` })
+    /** Stores the file in the one Assembly of the upload, unless an earlier request has stored it there. */
+    const store = Effect.fnUntraced(function* (
+      form: FileForm.FileForm,
+      uploadId: string,
+      grant: Grant,
+      tell: (event: Event) => Effect.Effect<void>
+    ) {
+      const chosen = grant.params.assemblyId
+      for (let attempt = 0; attempt < Earlier.most; attempt++) {
+        const assemblyId = chosen ?? (yield* idOf(uploadId, attempt))
+        // The service has refused the id before it took a byte, so the form can still be read.
+        const stored = yield* Effect.catchIf(pass(form, grant, assemblyId, tell), isTaken, () => Effect.undefined)
+        if (stored !== undefined) return stored
+        const earlier = yield* chosen === undefined ? Earlier.replace(assemblyId) : Earlier.read(assemblyId)
+        if (earlier._tag === "Stored") return yield* known(form, grant, earlier.status)
+        if (chosen !== undefined) return yield* exists("The Assembly of this upload exists already, without its file.")
+      }
+      return yield* exists("This upload has failed too often. Send it with another id.")
+    })
+
+    const receive = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      uploadId: string,
+      permit: Effect.Effect<void, Refusal.Busy>,
+      tell: (event: Event) => Effect.Effect<void>
+    ) {
+      const form = yield* FileForm.read(request, idleTimeout).pipe(
+        Effect.timeoutOrElse({
+          duration: receiveTimeout,
+          orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The form took too long to arrive." }))
+        })
+      )
+      const { contentType, filename } = form
+      const grant = yield* policy(
+        { uploadId, filename, contentType, fields: yield* decodeFields(form.fields) },
+        request
+      )
+      yield* Effect.orDie(decodeGrant(grant))
+      if (FileForm.announcesMore(request, grant.maxBytes)) {
+        return yield* new Refusal.BodyTooLarge({ description: `The file has more than ${grant.maxBytes} bytes.` })
+      }
+      yield* permit
+      return yield* store(form, uploadId, grant, tell).pipe(
+        Effect.provide(services),
+        Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadExists | Refusal.UploadFailed> =>
+          HttpServerRespondable.isRespondable(error) ? Effect.fail(error) : UploadProblem.of(error, grant)
+        )
+      )
+    })
+
+    const upload = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      yield* Origin.check(request, origins)
+      const uploadId = yield* uploadIdOf(random)
+      const started = yield* uploads.start(uploadId)
+      const tell = (event: Event) => Effect.flatMap(toText(event), started.tell)
+      const end = (event: Event) => Effect.flatMap(toText(event), started.end)
+      const stored = yield* receive(request, uploadId, started.permit, tell).pipe(
+        Effect.timeoutOrElse({
+          duration: timeout,
+          orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The upload took too long." }))
+        }),
+        Effect.onExit((exit) => {
+          if (Exit.isFailure(exit)) return end({ _tag: "Failed", description: problemOf(exit.cause) })
+          const { bytes, status } = exit.value
+          return end(status === undefined ? { _tag: "Stored", bytes } : { _tag: "Completed", status })
+        })
+      )
+      return { uploadId, ...stored } satisfies Uploaded
+    }, Effect.scoped)
+
+    const watch = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      yield* Origin.check(request, origins)
+      const uploadId = yield* uploadIdOf(random)
+      const seen = seenBy(request)
+      // After the last event, an `EventSource` connects again. The status 204 stops the `EventSource`.
+      if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
+      const events = yield* uploads.watch(uploadId, seen)
+      return HttpServerResponse.stream(
+        Stream.map(events, ({ event, number }) => `id: ${number}\ndata: ${event}\n\n`).pipe(
+          Stream.merge(keepAlive, { haltStrategy: "left" }),
+          Stream.encodeText
+        ),
+        { contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
+      )
+    })
+
+    return {
+      upload: (request: HttpServerRequest.HttpServerRequest) =>
+        Respond.to(Effect.flatMap(upload(request), (uploaded) => Effect.orDie(encodeUploaded(uploaded)))),
+      watch: (request: HttpServerRequest.HttpServerRequest) => Respond.stream(watch(request))
     }
-    yield* permit
-    return yield* pass(form, grant, tell)
-  })
-
-  const upload = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    yield* Origin.check(request, origins)
-    const uploadId = yield* uploadIdOf(random)
-    const started = yield* uploads.start(uploadId)
-    const tell = (event: Event) => Effect.flatMap(toText(event), started.tell)
-    const end = (state: "stored" | "failed", event: Event) =>
-      Effect.flatMap(toText(event), (text) => started.end(state, text))
-    const stored = yield* receive(request, uploadId, started.permit, tell).pipe(
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ description: "The upload took too long." }))
-      }),
-      Effect.onExit((exit) => {
-        if (Exit.isFailure(exit)) return end("failed", { _tag: "Failed", description: problemOf(exit.cause) })
-        const { bytes, status } = exit.value
-        return end("stored", status === undefined ? { _tag: "Stored", bytes } : { _tag: "Completed", status })
-      })
-    )
-    return { uploadId, ...stored } satisfies Uploaded
-  }, Effect.scoped)
-
-  const watch = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    yield* Origin.check(request, origins)
-    const uploadId = yield* uploadIdOf(random)
-    const seen = seenBy(request)
-    // After the last event, an `EventSource` connects again. The status 204 stops the `EventSource`.
-    if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
-    const events = yield* uploads.watch(uploadId, seen)
-    return HttpServerResponse.stream(
-      Stream.map(events, ({ event, number }) => `id: ${number}\ndata: ${event}\n\n`).pipe(
-        Stream.merge(keepAlive, { haltStrategy: "left" }),
-        Stream.encodeText
-      ),
-      { contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
-    )
-  })
-
-  return {
-    upload: (request: HttpServerRequest.HttpServerRequest) =>
-      Respond.to(Effect.flatMap(upload(request), (uploaded) => Effect.orDie(encodeUploaded(uploaded)))),
-    watch: (request: HttpServerRequest.HttpServerRequest) => Respond.stream(watch(request))
-  }
-}, Effect.provide(SecureRandom.layerWebCrypto))
+  },
+  Effect.provide(Layer.provideMerge(Mac.layerWebCrypto, SecureRandom.layerWebCrypto))
+)
 
 /** A form that may have more fields than those of its schema. */
 const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<Fields>) =>
@@ -380,12 +438,15 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
  *   another part, if the user sends nothing for `idleTimeout`, if the service refuses the file, if the upload takes
  *   longer than `timeout`, or if the user closes the connection.
+ * - A file is stored once for each id of an upload, whichever process of the application receives its form. If the file is
+ *   stored already, the answer is the same again. If its Assembly waits for the file, because the process of an earlier
+ *   request was killed, this Assembly is canceled, and the file is stored in a new one.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before the
  *   upload starts. Only the process that receives an upload has the events of this upload.
  *
  * **Gotchas**
  *
- * After a broken connection, the user has to send the file again from its first byte. If the page should resume its
+ * After a broken connection, the user has to send the file again from its first byte, with the same id. If the page should resume its
  * uploads, let the page upload to the service directly; see `Signatures`.
  *
  * @example

@@ -3,22 +3,13 @@
  * `_tag` and `description`.
  */
 import { withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 
 const problem = { description: Schema.String }
-
-/** The class of an error whose message is its `description`. */
-const described = <
-  Base extends abstract new (...args: never) => { readonly description: string; readonly message: string }
->(
-  base: Base
-): Base =>
-  withMessage(base, function () {
-    return this.description
-  })
 
 /** The answer with an error as JSON. */
 const answer = (error: object, status: number, headers: Readonly<Record<string, string>> = {}) =>
@@ -32,6 +23,36 @@ const answer = (error: object, status: number, headers: Readonly<Record<string, 
  */
 const unread = { connection: "close" }
 
+/** The class of an error that is its own answer, and whose message is its `description`. */
+type Refused<Self, Tag extends string> = Schema.Class<
+  Self,
+  Schema.TaggedStruct<Tag, typeof problem>,
+  Cause.YieldableError & HttpServerRespondable.Respondable
+>
+
+/** Makes the base class of an error that a route answers with `status` and `headers`. */
+const refusal =
+  <Self>() =>
+  <const Tag extends string>(
+    tag: Tag,
+    status: number,
+    headers: Readonly<Record<string, string>> = unread
+  ): Refused<Self, Tag> => {
+    interface Described {
+      readonly description: string
+    }
+    const base = Schema.TaggedError<Described>()(tag, problem, { httpApiStatus: status })
+    Object.defineProperty(base.prototype, HttpServerRespondable.symbol, {
+      value(this: Described) {
+        return answer(this, status, headers)
+      }
+    })
+    // The class is its own `Self` only where it is declared, and has the method only since the last statement.
+    return withMessage(base as unknown as Refused<Self & Described, Tag>, function () {
+      return this.description
+    })
+  }
+
 /**
  * The body or the upload id does not have the form that the route expects, or the connection ended before the body was
  * complete.
@@ -39,13 +60,7 @@ const unread = { connection: "close" }
  * @since 0.1.0
  * @category errors
  */
-export class BodyMalformed extends described(
-  Schema.TaggedError<BodyMalformed>()("BodyMalformed", problem, { httpApiStatus: 400 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 400, unread)
-  }
-}
+export class BodyMalformed extends refusal<BodyMalformed>()("BodyMalformed", 400) {}
 
 /**
  * A field of the body breaks a rule: the schema of the route refuses its value, or the policy does. `field` is the path
@@ -78,13 +93,7 @@ export class InvalidInput
  * @since 0.1.0
  * @category errors
  */
-export class BodyTooLarge extends described(
-  Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", problem, { httpApiStatus: 413 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 413, unread)
-  }
-}
+export class BodyTooLarge extends refusal<BodyTooLarge>()("BodyTooLarge", 413) {}
 
 /**
  * The body took too long to arrive or stopped arriving, or the upload took too long.
@@ -92,13 +101,7 @@ export class BodyTooLarge extends described(
  * @since 0.1.0
  * @category errors
  */
-export class BodyTooSlow extends described(
-  Schema.TaggedError<BodyTooSlow>()("BodyTooSlow", problem, { httpApiStatus: 408 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 408, unread)
-  }
-}
+export class BodyTooSlow extends refusal<BodyTooSlow>()("BodyTooSlow", 408) {}
 
 /**
  * The route does not read bodies with this `content-type`.
@@ -106,13 +109,7 @@ export class BodyTooSlow extends described(
  * @since 0.1.0
  * @category errors
  */
-export class UnsupportedBody extends described(
-  Schema.TaggedError<UnsupportedBody>()("UnsupportedBody", problem, { httpApiStatus: 415 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 415, unread)
-  }
-}
+export class UnsupportedBody extends refusal<UnsupportedBody>()("UnsupportedBody", 415) {}
 
 /**
  * A page of another origin sent the request; see the option `origins` of the route.
@@ -120,13 +117,7 @@ export class UnsupportedBody extends described(
  * @since 0.1.0
  * @category errors
  */
-export class OriginRefused extends described(
-  Schema.TaggedError<OriginRefused>()("OriginRefused", problem, { httpApiStatus: 403 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 403, unread)
-  }
-}
+export class OriginRefused extends refusal<OriginRefused>()("OriginRefused", 403) {}
 
 /**
  * The signature of a notification is invalid: the service did not send the notification, or signed it with another
@@ -135,13 +126,7 @@ export class OriginRefused extends described(
  * @since 0.1.0
  * @category errors
  */
-export class SignatureRefused extends described(
-  Schema.TaggedError<SignatureRefused>()("SignatureRefused", problem, { httpApiStatus: 403 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 403)
-  }
-}
+export class SignatureRefused extends refusal<SignatureRefused>()("SignatureRefused", 403, {}) {}
 
 /**
  * The route cannot process the request now, for example because too many requests are running. The sender should repeat
@@ -150,11 +135,7 @@ export class SignatureRefused extends described(
  * @since 0.1.0
  * @category errors
  */
-export class Busy extends described(Schema.TaggedError<Busy>()("Busy", problem, { httpApiStatus: 503 })) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 503, { ...unread, "retry-after": "1" })
-  }
-}
+export class Busy extends refusal<Busy>()("Busy", 503, { ...unread, "retry-after": "1" }) {}
 
 /**
  * The application failed. The answer does not contain the reason, but the log of the application does.
@@ -162,27 +143,15 @@ export class Busy extends described(Schema.TaggedError<Busy>()("Busy", problem, 
  * @since 0.1.0
  * @category errors
  */
-export class ApplicationFailed extends described(
-  Schema.TaggedError<ApplicationFailed>()("ApplicationFailed", problem, { httpApiStatus: 500 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 500, unread)
-  }
-}
+export class ApplicationFailed extends refusal<ApplicationFailed>()("ApplicationFailed", 500) {}
 
 /**
- * An upload with this id is running or has just ended. Each upload needs its own id.
+ * An upload with this id is running, or another file is stored with this id. Each file needs its own id.
  *
  * @since 0.1.0
  * @category errors
  */
-export class UploadExists extends described(
-  Schema.TaggedError<UploadExists>()("UploadExists", problem, { httpApiStatus: 409 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 409, unread)
-  }
-}
+export class UploadExists extends refusal<UploadExists>()("UploadExists", 409) {}
 
 /**
  * The upload to the service failed, or the Assembly failed. The log of the application contains the reason.
@@ -190,13 +159,7 @@ export class UploadExists extends described(
  * @since 0.1.0
  * @category errors
  */
-export class UploadFailed extends described(
-  Schema.TaggedError<UploadFailed>()("UploadFailed", problem, { httpApiStatus: 502 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 502, unread)
-  }
-}
+export class UploadFailed extends refusal<UploadFailed>()("UploadFailed", 502) {}
 
 /**
  * The policy of the application cannot identify the user who sent the request.
@@ -204,13 +167,7 @@ export class UploadFailed extends described(
  * @since 0.1.0
  * @category errors
  */
-export class Unauthenticated extends described(
-  Schema.TaggedError<Unauthenticated>()("Unauthenticated", problem, { httpApiStatus: 401 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 401, unread)
-  }
-}
+export class Unauthenticated extends refusal<Unauthenticated>()("Unauthenticated", 401) {}
 
 /**
  * The policy of the application does not permit the request.
@@ -218,13 +175,7 @@ export class Unauthenticated extends described(
  * @since 0.1.0
  * @category errors
  */
-export class Forbidden extends described(
-  Schema.TaggedError<Forbidden>()("Forbidden", problem, { httpApiStatus: 403 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 403, unread)
-  }
-}
+export class Forbidden extends refusal<Forbidden>()("Forbidden", 403) {}
 
 /**
  * The policy of the application refuses the request now, but may permit it later.
@@ -232,13 +183,7 @@ export class Forbidden extends described(
  * @since 0.1.0
  * @category errors
  */
-export class TooManyRequests extends described(
-  Schema.TaggedError<TooManyRequests>()("TooManyRequests", problem, { httpApiStatus: 429 })
-) {
-  [HttpServerRespondable.symbol]() {
-    return answer(this, 429, unread)
-  }
-}
+export class TooManyRequests extends refusal<TooManyRequests>()("TooManyRequests", 429) {}
 
 /**
  * The refusals of a policy: `InvalidInput` (400), `Unauthenticated` (401), `Forbidden` (403) and `TooManyRequests` (429).

@@ -4,9 +4,9 @@
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Instructions from "@assembly-effect/schema/Instructions"
+import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Mac from "effect/crypto/Mac"
@@ -124,7 +124,7 @@ const decode = Rules.decoder("Signatures", Settings)
 const stepIssues = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<Issue> =>
   steps === undefined
     ? []
-    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
+    : StepRules.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
         path: ["params", "steps", ...path],
         message
       }))

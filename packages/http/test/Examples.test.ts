@@ -1,11 +1,9 @@
 /** Runs docs/examples/http-server.ts and docs/examples/http-api.ts against the emulator. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import type * as Signatures from "@assembly-effect/http/Signatures"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, layer } from "@effect/vitest"
@@ -21,14 +19,11 @@ import * as HttpApiExample from "../../../docs/examples/http-api.ts"
 import { routes } from "../../../docs/examples/http-server.ts"
 import { send, serve, signatureOf } from "./support.ts"
 
+/** A client of the emulator. */
+const client = AssemblyUpload.layer.pipe(Layer.provideMerge(Client.signed()), Layer.provideMerge(FetchHttpClient.layer))
+
 const application = Effect.gen(function* () {
-  const { baseUrl, credentials } = yield* Emulator.Emulator
-  const client = AssemblyUpload.layer.pipe(
-    Layer.provideMerge(AssemblyClient.layer({ baseUrl })),
-    Layer.provide(Authenticator.layerSigned()),
-    Layer.provideMerge(Credentials.layer(credentials)),
-    Layer.provideMerge(FetchHttpClient.layer)
-  )
+  const { baseUrl } = yield* Emulator.Emulator
   const stored = yield* Queue.unbounded<Assembly.Status>()
   const store = (status: Assembly.Status) => Effect.asVoid(Queue.offer(stored, status))
   const served = HttpServer.addressFormattedWith((publicUrl) => Effect.succeed(routes({ publicUrl, store })))
@@ -110,17 +105,11 @@ layer(Emulator.layer(), { excludeTestServices: true })("docs/examples/http-api.t
 
   it.effect("answers all three routes, and knows a notification after a restart", () =>
     Effect.gen(function* () {
-      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const { credentials } = yield* Emulator.Emulator
       const fs = yield* FileSystem.FileSystem
       const database = `${yield* fs.makeTempDirectoryScoped()}/application.db`
       const stored: Array<string> = []
       const store = ({ assembly_id }: Assembly.Status) => Effect.sync(() => void stored.push(assembly_id))
-      const client = AssemblyUpload.layer.pipe(
-        Layer.provideMerge(AssemblyClient.layer({ baseUrl })),
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provideMerge(Credentials.layer(credentials)),
-        Layer.provideMerge(FetchHttpClient.layer)
-      )
       const run = Effect.fnUntraced(function* () {
         const served = HttpApiExample.routes(store).pipe(
           Layer.provide([client, SqliteClient.layer({ path: database }), NodeHttpServer.layerHttpServices])

@@ -1,13 +1,9 @@
 import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
-import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
@@ -31,18 +27,16 @@ const sqlite = SqliteClient.layer({ path: ":memory:" })
 
 const stores = {
   memory: HandledNotifications.layerMemory(),
-  KeyValueStore: HandledNotifications.layerKeyValueStore().pipe(Layer.provide(KeyValueStore.layerMemory)),
   SQL: HandledNotifications.layerSql().pipe(Layer.provide(sqlite))
 }
 
 const forAnHour = { timeToLive: "1 hour" } as const
 const brief = {
   memory: HandledNotifications.layerMemory(forAnHour),
-  KeyValueStore: HandledNotifications.layerKeyValueStore(forAnHour).pipe(Layer.provide(KeyValueStore.layerMemory)),
   SQL: HandledNotifications.layerSql(forAnHour).pipe(Layer.provide(sqlite))
 }
 
-const kinds = ["memory", "KeyValueStore", "SQL"] as const
+const kinds = ["memory", "SQL"] as const
 
 describe.each(kinds.map((kind) => [kind, stores[kind]] as const))("HandledNotifications in %s", (kind, store) => {
   layer(store)((stored) => {
@@ -121,69 +115,6 @@ describe("HandledNotifications.layerMemory", () => {
   )
 })
 
-/** A store whose answers take a turn, like those of every store outside of the memory. */
-const slowStore = Layer.effect(
-  KeyValueStore.KeyValueStore,
-  Effect.map(KeyValueStore.KeyValueStore, (store) =>
-    KeyValueStore.makeStringOnly({
-      ...store,
-      get: (key) => Effect.tap(store.get(key), () => Effect.yieldNow),
-      set: (key, value) => Effect.andThen(Effect.yieldNow, store.set(key, value))
-    })
-  )
-)
-
-describe("HandledNotifications.layerKeyValueStore", () => {
-  it.effect("has at most 4096 entries, and drops what it has forgotten from them", () =>
-    Effect.gen(function* () {
-      const store = yield* KeyValueStore.KeyValueStore
-      const [first = "", second = ""] = Array.from({ length: 20_000 }, (_, index) => `name ${index}`).filter((name) =>
-        keyOf(name).startsWith("abc")
-      )
-      yield* (yield* claimed(first)).done
-      yield* TestClock.adjust("8 days")
-      yield* (yield* claimed(second)).done
-      assert.deepStrictEqual(yield* store.keys, ["assembly-notifications-abc"])
-      const entry = yield* store.get("assembly-notifications-abc")
-      assert.deepStrictEqual(Object.keys(JSON.parse(entry ?? "{}")), [keyOf(second)])
-    }).pipe(
-      Effect.provide(HandledNotifications.layerKeyValueStore().pipe(Layer.provideMerge(KeyValueStore.layerMemory)))
-    )
-  )
-
-  it.effect("keeps every key of an entry that is written at the same time, in a store that is not immediate", () =>
-    Effect.gen(function* () {
-      const names = Array.from({ length: 20_000 }, (_, index) => `name ${index}`).filter((name) =>
-        keyOf(name).startsWith("ab")
-      )
-      yield* Effect.forEach(names, (name) => Effect.flatMap(claimed(name), ({ done }) => done), {
-        concurrency: "unbounded"
-      })
-      for (const name of names) assert.strictEqual(yield* tagOf(name), "Done")
-    }).pipe(
-      Effect.provide(
-        HandledNotifications.layerKeyValueStore().pipe(
-          Layer.provide(slowStore),
-          Layer.provide(KeyValueStore.layerMemory)
-        )
-      )
-    )
-  )
-
-  it.effect("survives the process, and a torn entry", () =>
-    Effect.gen(function* () {
-      const store = yield* KeyValueStore.KeyValueStore
-      const inProcess = Effect.provide(HandledNotifications.layerKeyValueStore())
-      yield* inProcess(Effect.flatMap(claimed("a"), ({ done }) => done))
-      assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
-      const [entry = ""] = yield* store.keys
-      yield* store.set(entry, '{"torn')
-      yield* inProcess(Effect.flatMap(claimed("a"), ({ done }) => done))
-      assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
-    }).pipe(Effect.provide(KeyValueStore.layerMemory))
-  )
-})
-
 describe("HandledNotifications.layerSql", () => {
   const inProcess = <A, E>(effect: Effect.Effect<A, E, HandledNotifications.HandledNotifications>) =>
     Effect.provide(effect, HandledNotifications.layerSql())
@@ -224,16 +155,7 @@ describe("HandledNotifications.layerSql", () => {
     }).pipe(Effect.provide(sqlite))
   )
 
-  it.effect("deletes what it has forgotten", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* (yield* claimed("a")).done
-      yield* TestClock.adjust("8 days")
-      assert.deepStrictEqual(yield* sql`SELECT * FROM assembly_notifications`, [])
-    }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
-  )
-
-  it.effect("deletes what it has forgotten although the database has failed before", () =>
+  it.effect("deletes what it has forgotten, although the database has failed before", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* (yield* claimed("a")).done
@@ -263,39 +185,5 @@ describe("HandledNotifications.layerSql", () => {
       const error = yield* Effect.flip(claim("a"))
       assert.strictEqual(error._tag, "StoreFailed")
     }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
-  )
-})
-
-/** The Layers with durations and counts among their options, each made with one option. */
-type Made = Layer.Layer<never, InvalidRequest | HandledNotifications.StoreFailed | UploadJournal.JournalFailed>
-
-const made: Readonly<Record<string, (options: object) => ReadonlyArray<Made>>> = {
-  timeToLive: (options) => [
-    HandledNotifications.layerMemory(options),
-    HandledNotifications.layerKeyValueStore(options).pipe(Layer.provide(KeyValueStore.layerMemory)),
-    HandledNotifications.layerSql(options).pipe(Layer.provide(Layer.orDie(sqlite)))
-  ],
-  capacity: (options) => [HandledNotifications.layerMemory(options)],
-  expiry: (options) => [UploadJournal.layerMemory(options)],
-  completedExpiry: (options) => [UploadJournal.layerMemory(options)],
-  leaseDuration: (options) => [UploadJournal.layerMemory(options)]
-}
-
-const hostile = [NaN, Infinity, -Infinity, "Infinity", "-Infinity", 0, -1, 1e300, "nonsense", "", null, {}, []]
-
-describe.each(Object.entries(made))("the option %s", (name, make) => {
-  it.effect.each(hostile)("fails with InvalidRequest that names it, if it is %s", (value) =>
-    Effect.gen(function* () {
-      const isForEver = name === "completedExpiry" && (value === Infinity || value === "Infinity")
-      for (const one of make({ [name]: value })) {
-        const result = yield* Effect.result(Effect.scoped(Layer.build(one)))
-        if (isForEver) {
-          assert.isTrue(Result.isSuccess(result))
-          continue
-        }
-        assert(Result.isFailure(result) && result.failure._tag === "InvalidRequest")
-        assert.deepStrictEqual(result.failure.issues[0]?.path, [name])
-      }
-    })
   )
 })

@@ -1,7 +1,5 @@
 /** Walks over the Schema of every option, field by field, with values that a configuration file may contain. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as Webhook from "@assembly-effect/auth/Webhook"
@@ -14,23 +12,16 @@ import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
-import { credentials } from "./support.ts"
+import { webhook } from "./receiving.ts"
+import { unreachable } from "./support.ts"
 
 const services = Layer.mergeAll(
   HandledNotifications.layerMemory(),
-  KeyValueStore.layerMemory,
   SqliteClient.layer({ path: ":memory:" }),
-  Webhook.layer(),
-  AssemblyUpload.layer.pipe(
-    Layer.provideMerge(
-      AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(Layer.provide(Authenticator.layerSigned()))
-    )
-  )
-).pipe(Layer.provideMerge([Credentials.layer(credentials), FetchHttpClient.layer]))
+  webhook,
+  unreachable
+)
 
 const policy = () => Effect.never
 const handle = () => Effect.void
@@ -90,12 +81,6 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     name: "HandledNotifications.layerMemory",
     options: Object.keys(HandledNotifications.MemorySettings.fields),
     build: (options) => Layer.build(HandledNotifications.layerMemory(options)),
-    meaning: meaningOfLifetime
-  },
-  {
-    name: "HandledNotifications.layerKeyValueStore",
-    options: Object.keys(HandledNotifications.Settings.fields),
-    build: (options) => Layer.build(HandledNotifications.layerKeyValueStore(options)),
     meaning: meaningOfLifetime
   },
   {

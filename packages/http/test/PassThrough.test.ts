@@ -6,7 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createHash, randomBytes } from "node:crypto"
-import { application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
+import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
 import { chunk, headOf, open, send, statusIn, until } from "./support.ts"
 
 const MiB = 1024 * 1024
@@ -102,8 +102,7 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
         ["holidays", undefined, 400, { _tag: "InvalidInput", field: "year", description: "Expected before the file" }],
         ["holidays", "1999", 400, { _tag: "InvalidInput", field: "year", description: "This year is closed." }],
         // What was refused is not stored, so the id is free.
-        ["holidays", "2001", 200, { uploadId, bytes: 9 }],
-        ["holidays", "2001", 409, { _tag: "UploadExists", description: "An upload with this id runs or is stored." }]
+        ["holidays", "2001", 200, { uploadId, bytes: 9 }]
       ] as const) {
         const form = new FormData()
         form.set("album", album)
@@ -142,42 +141,35 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
     })
   )
 
-  it.effect("waits for the results if the policy says so", () =>
+  it.effect("waits for the results if the policy says so, and tells one end", () =>
     Effect.gen(function* () {
       const { assemblies, origin, port } = yield* application({}, { wait: true, filename: "named-by-us.bin" })
       const uploadId = newUploadId()
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.received().includes("\r\n\r\n"))
       const { body } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(1000)) })
       const { status } = body as PassThrough.Uploaded
       assert.deepStrictEqual([status?.ok, status?.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "named-by-us.bin"])
       assert.notInclude(JSON.stringify(body), last(assemblies))
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.tags().at(-1) === "Completed")
+      yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
+      assert.strictEqual(watcher.tags().at(-1), "Completed")
+      assert.notInclude(watcher.tags(), "Stored")
     })
   )
 
-  it.effect("answers with the refusal of the policy, and creates nothing", () =>
+  it.effect.each([
+    ["refusal", Effect.fail(new Refusal.Forbidden({ description: "It is full." })), 403, "Forbidden", "It is full."],
+    ["defect", Effect.die("a secret"), 500, "ApplicationFailed", "The application failed."]
+  ] as const)("answers a %s of the policy, tells it to a watcher, and creates nothing", ([, decision, ...expected]) =>
     Effect.gen(function* () {
-      const { origin, port } = yield* application({
-        policy: () => Effect.fail(new Refusal.Forbidden({ description: "The album is full." }))
-      })
+      const { origin, port } = yield* application({ policy: () => decision })
+      const [expectedStatus, _tag, description] = expected
       const uploadId = newUploadId()
       const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
-      assert.deepStrictEqual([status, body], [403, { _tag: "Forbidden", description: "The album is full." }])
+      assert.deepStrictEqual([status, body], [expectedStatus, { _tag, description }])
       const watcher = yield* watch(port, uploadId)
       yield* until(() => watcher.tags().length > 0)
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The album is full." }])
-    })
-  )
-
-  it.effect("tells a watcher that the application failed if its policy has a defect, and not what the defect is", () =>
-    Effect.gen(function* () {
-      const { origin, port } = yield* application({ policy: () => Effect.die("the secret of the album") })
-      const uploadId = newUploadId()
-      const { status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
-      assert.strictEqual(status, 500)
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.tags().length > 0)
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The application failed." }])
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description }])
     })
   )
 
@@ -198,19 +190,57 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
     })
   )
 
-  it.effect("refuses an upload for which the policy chose an Assembly that exists, whichever process created it", () =>
+  it.effect("stores a file once whichever process gets its form, and refuses another file with the same id", () =>
     Effect.gen(function* () {
       const assemblyId = yield* Assemblies.newId
-      const policy = () => Effect.succeed({ maxBytes: 100, params: { assemblyId, steps } })
-      const one = yield* application({ policy })
-      const other = yield* application({ policy })
-      const uploadId = newUploadId()
-      for (const [{ origin }, status, body] of [
-        [one, 200, { uploadId, bytes: 9 }],
-        [other, 409, { _tag: "UploadExists", description: "The Assembly of this upload exists already." }]
+      for (const params of [{ steps }, { steps, assemblyId }]) {
+        for (const wait of [false, true]) {
+          if (wait && "assemblyId" in params) continue
+          const policy = () => Effect.succeed({ maxBytes: 100, params, wait })
+          const [one, other] = [yield* application({ policy }), yield* application({ policy })]
+          const uploadId = newUploadId()
+          const answers = []
+          for (const { origin } of [one, other, one]) {
+            answers.push(yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) }))
+          }
+          for (const { body, status } of answers) {
+            assert.strictEqual(status, 200)
+            assert.deepInclude(body, { uploadId, bytes: 9 })
+            assert.strictEqual((body as PassThrough.Uploaded).status?.ok, wait ? "ASSEMBLY_COMPLETED" : undefined)
+          }
+          const { body, status } = yield* send(`${other.origin}/assembly-uploads/${uploadId}`, {
+            body: formOf(randomBytes(8))
+          })
+          assert.deepStrictEqual(
+            [status, body],
+            [409, { _tag: "UploadExists", description: "Another file is stored with this id." }]
+          )
+        }
+      }
+    })
+  )
+
+  it.effect("replaces the upload of another process whose file has not arrived, unless the policy chose its id", () =>
+    Effect.gen(function* () {
+      const assemblyId = yield* Assemblies.newId
+      for (const [params, statuses, description] of [
+        [{ steps }, [200, 502], "The service did not take the upload."],
+        [{ steps, assemblyId }, [409, 200], "The Assembly of this upload exists already, without its file."]
       ] as const) {
-        const answer = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
-        assert.deepStrictEqual([answer.status, answer.body], [status, body])
+        const policy = () => Effect.succeed({ maxBytes: 100, params })
+        const [one, other] = [yield* application({ policy }), yield* application({ policy })]
+        const uploadId = newUploadId()
+        const raw = yield* open(one.port)
+        const watcher = yield* watch(one.port, uploadId)
+        yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(`${before()}12345678`))
+        yield* until(() => watcher.tags().includes("AssemblyCreated"))
+        const { body, status } = yield* send(`${other.origin}/assembly-uploads/${uploadId}`, {
+          body: formOf(randomBytes(9))
+        })
+        yield* raw.write(chunk(`9${after}`) + chunk(""))
+        yield* until(() => statusIn(raw.received()) > 0)
+        assert.deepStrictEqual([status, statusIn(raw.received())], [...statuses])
+        assert.include(status === 200 ? raw.received() : JSON.stringify(body), description)
       }
     })
   )

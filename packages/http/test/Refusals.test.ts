@@ -11,73 +11,35 @@ import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import { headOf, open, send, serve, statusIn, until } from "./support.ts"
 
 const problem = "a problem"
+const description = { description: problem }
 
 const refusals = [
-  { status: 400, error: new Refusal.BodyMalformed({ description: problem }) },
-  { status: 401, error: new Refusal.Unauthenticated({ description: problem }) },
-  { status: 403, error: new Refusal.Forbidden({ description: problem }) },
-  { status: 403, error: new Refusal.OriginRefused({ description: problem }) },
-  { status: 408, error: new Refusal.BodyTooSlow({ description: problem }) },
-  { status: 409, error: new Refusal.UploadExists({ description: problem }) },
-  { status: 413, error: new Refusal.BodyTooLarge({ description: problem }) },
-  { status: 415, error: new Refusal.UnsupportedBody({ description: problem }) },
-  { status: 429, error: new Refusal.TooManyRequests({ description: problem }) },
-  { status: 500, error: new Refusal.ApplicationFailed({ description: problem }) },
-  { status: 502, error: new Refusal.UploadFailed({ description: problem }) },
-  { status: 503, error: new Refusal.Busy({ description: problem }) }
+  [400, new Refusal.BodyMalformed(description)],
+  [401, new Refusal.Unauthenticated(description)],
+  [403, new Refusal.Forbidden(description)],
+  [403, new Refusal.OriginRefused(description)],
+  [403, new Refusal.SignatureRefused(description)],
+  [408, new Refusal.BodyTooSlow(description)],
+  [409, new Refusal.UploadExists(description)],
+  [413, new Refusal.BodyTooLarge(description)],
+  [415, new Refusal.UnsupportedBody(description)],
+  [429, new Refusal.TooManyRequests(description)],
+  [500, new Refusal.ApplicationFailed(description)],
+  [502, new Refusal.UploadFailed(description)],
+  [503, new Refusal.Busy(description)]
 ] as const
 
-const signature = {
-  status: 403,
-  error: new Refusal.SignatureRefused({ description: problem })
-} as const
-
-describe.each([...refusals, signature].map(({ error, status }) => [error._tag, error, status] as const))(
-  "%s",
-  (_, error, status) => {
-    const route = HttpRouter.use((router) => router.add("POST", "/", HttpServerRespondable.toResponse(error)))
-
-    it.effect("is JSON that no cache may keep", () =>
-      Effect.gen(function* () {
-        const { origin } = yield* serve(route)
-        const answer = yield* send(origin)
-        assert.deepStrictEqual([answer.status, answer.body], [status, { _tag: error._tag, description: problem }])
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-      })
-    )
-  }
-)
-
-it("every refusal is in an OpenAPI document with the status that it has", () => {
-  const error = [
-    Refusal.BodyMalformed,
-    Refusal.Unauthenticated,
-    Refusal.Forbidden,
-    Refusal.OriginRefused,
-    Refusal.SignatureRefused,
-    Refusal.BodyTooSlow,
-    Refusal.UploadExists,
-    Refusal.BodyTooLarge,
-    Refusal.UnsupportedBody,
-    Refusal.TooManyRequests,
-    Refusal.ApplicationFailed,
-    Refusal.UploadFailed,
-    Refusal.Busy
-  ] as const
-  const group = HttpApiGroup.make("group").add(HttpApiEndpoint.post("refuse", "/", { error }))
-  const { paths } = OpenApi.fromApi(HttpApi.make("api").add(group))
-  assert.includeMembers(
-    Object.keys(paths["/"]?.post?.responses ?? {}),
-    refusals.map(({ status }) => String(status))
-  )
-})
-
-describe.each(refusals.map(({ error, status }) => [error._tag, error, status] as const))("%s", (_, error, status) => {
-  it.effect("ends the connection, so that the rest of the body is not received", () =>
+describe.each(refusals.map(([status, error]) => [error._tag, error, status] as const))("%s", (tag, error, status) => {
+  it.effect("is JSON that no cache may keep, and ends the connection, so that no more of the body is received", () =>
     Effect.gen(function* () {
-      const { port } = yield* serve(
-        HttpRouter.use((router) => router.add("POST", "/", HttpServerRespondable.toResponse(error)))
-      )
+      const answer = HttpServerRespondable.toResponse(error)
+      const { origin, port } = yield* serve(HttpRouter.use((router) => router.add("POST", "/", answer)))
+      const { body, headers, status: found } = yield* send(origin)
+      assert.deepStrictEqual([found, body], [status, { _tag: tag, description: problem }])
+      assert.strictEqual(headers.get("cache-control"), "no-store")
+
+      // The body of a notification was read before its signature is checked.
+      if (tag === "SignatureRefused") return
       const raw = yield* open(port)
       yield* raw.write(headOf("/", { "content-length": "1000" }) + "the first bytes")
       yield* until(() => raw.received().endsWith("}"))
@@ -86,4 +48,12 @@ describe.each(refusals.map(({ error, status }) => [error._tag, error, status] as
       yield* until(raw.isClosed)
     })
   )
+
+  it("is in an OpenAPI document with its status", () => {
+    // The schema of an error is its class.
+    const schema = error.constructor as typeof Refusal.Busy
+    const group = HttpApiGroup.make("group").add(HttpApiEndpoint.post("refuse", "/", { error: schema }))
+    const { paths } = OpenApi.fromApi(HttpApi.make("api").add(group))
+    assert.property(paths["/"]?.post?.responses, String(status))
+  })
 })

@@ -1,6 +1,7 @@
 /** An application with the route of PassThrough, the emulator behind it, and what a user sends. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -45,6 +46,7 @@ export const application = Effect.fnUntraced(function* <Fields = Readonly<Record
   const services = Layer.mergeAll(
     Layer.succeed(AssemblyClient.AssemblyClient, yield* AssemblyClient.AssemblyClient),
     Layer.succeed(AssemblyUpload.AssemblyUpload, yield* AssemblyUpload.AssemblyUpload),
+    Layer.succeed(Credentials.Credentials, yield* Credentials.Credentials),
     Layer.succeed(HttpClient, yield* HttpClient)
   )
   const served = yield* serve(routes.pipe(Layer.provide(services)))

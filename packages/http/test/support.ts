@@ -1,20 +1,36 @@
 /** An application on a port of its own, and clients that nobody could call polite. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { createHmac } from "node:crypto"
 import { createServer } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
+import { inspect } from "node:util"
 
 export const credentials = { key: "the-auth-key", secret: Redacted.make("the-secret-of-the-tests") }
 
 /** The signature of a text, computed without the code under test. */
 export const signatureOf = (text: string, secret = Redacted.value(credentials.secret)): string =>
   `sha384:${createHmac("sha384", secret).update(text).digest("hex")}`
+
+/** A client of a service that is not there, for routes that refuse before they need it. */
+export const unreachable = AssemblyUpload.layer.pipe(
+  Layer.provideMerge(AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" })),
+  Layer.provide(Authenticator.layerSigned()),
+  Layer.provideMerge(Credentials.layer(credentials)),
+  Layer.provideMerge(FetchHttpClient.layer)
+)
 
 interface Application {
   readonly origin: string
@@ -152,6 +168,21 @@ export const headOf = (path: string, headers: Readonly<Record<string, string>>):
 
 /** A chunk of a chunked body. */
 export const chunk = (bytes: string): string => `${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`
+
+/** What an application logs. */
+export const logged = () => {
+  const lines: Array<string> = []
+  const note = Logger.make(({ cause, logLevel, message }) => {
+    lines.push(`${logLevel} ${inspect(message)} ${Cause.pretty(cause)}`)
+  })
+  return {
+    provide: Effect.provide(Logger.layer([note])),
+    count: (text: string | RegExp) => lines.filter((line) => line.match(text) !== null).length
+  }
+}
+
+/** The description of the refusal in an answer. */
+export const problemIn = (raw: Raw): string => /"description":"([^"]*)"/.exec(raw.received())?.[1] ?? ""
 
 /** The status of the first answer in a text. */
 export const statusIn = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])

@@ -6,13 +6,13 @@
  * spec.md.
  */
 import * as Schema from "effect/Schema"
-import { Restrictions } from "./Auth.ts"
+import { Restrictions } from "./unstable/Auth.ts"
 import { generateFew } from "./internal/generate.ts"
 import * as Identifier from "./Identifier.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { Count, NonEmptyString } from "./Scalar.ts"
+import { Count, NonEmptyString } from "./unstable/Scalar.ts"
 
 /**
  * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
@@ -48,7 +48,7 @@ const boolean = lenient(Schema.Boolean)
  * @since 0.1.0
  * @category schemas
  */
-export const File = named<File, FileEncoded>()(
+export const File = named<File, File.Encoded>()(
   extensible({
     id: text,
     name: text,
@@ -80,13 +80,12 @@ export const File = named<File, FileEncoded>()(
  */
 export interface File extends Structure<typeof File> {}
 /**
- * {@link File} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface FileEncoded extends EncodedStructure<typeof File> {}
-
+export declare namespace File {
+  interface Encoded extends EncodedStructure<typeof File> {}
+}
 /**
  * A receipt: what the service knows about one tus upload. A receipt with `finished: true` proves that the file has
  * arrived, even after the upload URL is gone. `size` and `offset` are in bytes. A field whose value has the wrong type
@@ -97,7 +96,7 @@ export interface FileEncoded extends EncodedStructure<typeof File> {}
  * @since 0.1.0
  * @category schemas
  */
-export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
+export const TusReceipt = named<TusReceipt, TusReceipt.Encoded>()(
   extensible({
     filename: text,
     fieldname: text,
@@ -114,13 +113,12 @@ export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
  */
 export interface TusReceipt extends Structure<typeof TusReceipt> {}
 /**
- * {@link TusReceipt} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {}
-
+export declare namespace TusReceipt {
+  interface Encoded extends EncodedStructure<typeof TusReceipt> {}
+}
 /**
  * The Assembly Status. Unknown fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
  * error code of a failed Assembly. Use {@link state} to determine the state.

@@ -6,10 +6,10 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { AssemblyId } from "./Assembly.ts"
 import { lenient, orAbsent } from "./internal/lenient.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
 import { shortcut } from "./internal/quick.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { Count, FromDate, ToDate } from "./Scalar.ts"
+import { Count, FromDate, ToDate } from "./unstable/Scalar.ts"
 
 /**
  * The state of the Assemblies to list, or `all`.
@@ -101,7 +101,7 @@ const fieldsOfEntry = {
  * @since 0.1.0
  * @category schemas
  */
-export const Entry = named<Entry, EntryEncoded>()(extensible(fieldsOfEntry))
+export const Entry = named<Entry, Entry.Encoded>()(extensible(fieldsOfEntry))
 /**
  * @since 0.1.0
  * @category models
@@ -113,7 +113,9 @@ export interface Entry extends Structure<typeof Entry> {}
  * @since 0.1.0
  * @category models
  */
-export interface EntryEncoded extends EncodedStructure<typeof Entry> {}
+export declare namespace Entry {
+  interface Encoded extends EncodedStructure<typeof Entry> {}
+}
 
 const isId = Schema.is(AssemblyId)
 const isJson = Schema.is(Schema.Json)
@@ -150,7 +152,7 @@ const isExactList = (input: unknown): boolean =>
  * @since 0.1.0
  * @category schemas
  */
-export const Page = named<Page, PageEncoded>()(
+export const Page = named<Page, Page.Encoded>()(
   Schema.Struct({
     items: shortcut(Schema.Array(Entry), isExactList),
     count: orAbsent(Count)
@@ -167,7 +169,9 @@ export interface Page extends Structure<typeof Page> {}
  * @since 0.1.0
  * @category models
  */
-export interface PageEncoded extends EncodedStructure<typeof Page> {}
+export declare namespace Page {
+  interface Encoded extends EncodedStructure<typeof Page> {}
+}
 
 /**
  * The response to a list request, which decodes to a {@link Page}. The response is a plain array (spec.md, "a JSON
@@ -176,7 +180,7 @@ export interface PageEncoded extends EncodedStructure<typeof Page> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Listing: Schema.Codec<Page, PageEncoded | ReadonlyArray<EntryEncoded>> = Schema.Union([
+export const Listing: Schema.Codec<Page, Page.Encoded | ReadonlyArray<Entry.Encoded>> = Schema.Union([
   Page,
   // The conversion of a plain array checks the entries a second time, as a `Page`. An object, which the service usually
   // sends, needs no conversion.

@@ -10,8 +10,8 @@ import { Flag } from "./internal/flag.ts"
 import { generateFew } from "./internal/generate.ts"
 import { lenient } from "./internal/lenient.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString } from "./unstable/Scalar.ts"
 
 const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
 
@@ -53,7 +53,7 @@ export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Replayed = named<Replayed, ReplayedEncoded>()(
+export const Replayed = named<Replayed, Replayed.Encoded>()(
   extensible({
     ok: Schema.Literal("ASSEMBLY_REPLAYING"),
     message: lenient(Schema.String),
@@ -70,9 +70,9 @@ export const Replayed = named<Replayed, ReplayedEncoded>()(
  */
 export interface Replayed extends Structure<typeof Replayed> {}
 /**
- * {@link Replayed} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface ReplayedEncoded extends EncodedStructure<typeof Replayed> {}
+export declare namespace Replayed {
+  interface Encoded extends EncodedStructure<typeof Replayed> {}
+}

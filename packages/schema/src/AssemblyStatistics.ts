@@ -7,10 +7,10 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { named, type Structure } from "./Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { quick } from "./internal/quick.ts"
 import { closed, strict } from "./internal/struct.ts"
-import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
+import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./unstable/Scalar.ts"
 
 /**
  * The statistics of one time bucket. Durations are in seconds, speeds in megabits per second, sizes in bytes.
@@ -193,11 +193,8 @@ const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_templ
  * wire, null, an empty string and `no_template` also mean Assemblies without a Template.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
- *
- * @since 0.1.0
- * @category schemas
  */
-export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
+const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
     Schema.optionalKey(
       Schema.String.check(

@@ -8,15 +8,15 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { Scope } from "./Auth.ts"
+import { Scope } from "./unstable/Auth.ts"
 import { Switch } from "./internal/flag.ts"
 import { lenient, orAbsent } from "./internal/lenient.ts"
 import { pathSegment } from "./internal/pathSegment.ts"
 import { secret } from "./internal/secret.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
 import { renamed, success } from "./internal/struct.ts"
-import { named, type Structure } from "./Named.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import { named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString } from "./unstable/Scalar.ts"
 
 /**
  * The id of an Auth Key, which is not the key itself (`auth_key`).

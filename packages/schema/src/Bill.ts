@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { lenient } from "./internal/lenient.ts"
 import { kept } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
 
 /**
  * A month as `YYYY-MM`.
@@ -53,7 +53,7 @@ const amount = lenient(Amount)
  * @since 0.1.0
  * @category schemas
  */
-export const Bill = named<Bill, BillEncoded>()(
+export const Bill = named<Bill, Bill.Encoded>()(
   kept({
     ok: Schema.Literal("BILL_FOUND"),
     message: text,
@@ -73,9 +73,9 @@ export const Bill = named<Bill, BillEncoded>()(
  */
 export interface Bill extends Structure<typeof Bill> {}
 /**
- * {@link Bill} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface BillEncoded extends EncodedStructure<typeof Bill> {}
+export declare namespace Bill {
+  interface Encoded extends EncodedStructure<typeof Bill> {}
+}

@@ -7,8 +7,8 @@ import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { broken, ofName, type TextRule } from "./internal/text.ts"
 import { closed, extensible, strict } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./unstable/Scalar.ts"
 
 const lowerHex = (digits: number) =>
   Schema.String.check(
@@ -30,7 +30,7 @@ const PaddedBase64 = Schema.String.check(
  * @since 0.1.0
  * @category schemas
  */
-export const Asset = named<Asset, AssetEncoded>()(
+export const Asset = named<Asset, Asset.Encoded>()(
   extensible({
     asset_id: Identifier.AssetId,
     version_id: Identifier.VersionId,
@@ -52,13 +52,12 @@ export const Asset = named<Asset, AssetEncoded>()(
  */
 export interface Asset extends Structure<typeof Asset> {}
 /**
- * {@link Asset} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface AssetEncoded extends EncodedStructure<typeof Asset> {}
-
+export declare namespace Asset {
+  interface Encoded extends EncodedStructure<typeof Asset> {}
+}
 const nfc = (text: string): string => text.normalize("NFC")
 
 const codePoints = (text: string): number => [...text].length

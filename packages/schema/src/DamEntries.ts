@@ -10,8 +10,8 @@ import * as Struct from "effect/Struct"
 import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
 import { renamed, success } from "./internal/struct.ts"
-import { named, type Structure } from "./Named.ts"
-import { NonEmptyString, Timestamp } from "./Scalar.ts"
+import { named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString, Timestamp } from "./unstable/Scalar.ts"
 
 /**
  * The params of a request to get an asset. `versionId` selects one stored version of the bytes of the asset, by default
@@ -200,11 +200,8 @@ const isName = Schema.is(Filename)
  * follows the rules of `DamAsset.Filename`. A slash at the start is optional; a slash at the end is refused.
  *
  * Beyond the specification.
- *
- * @since 0.1.0
- * @category schemas
  */
-export const EntryPath = DestinationPath.check(
+const EntryPath = DestinationPath.check(
   Schema.makeFilter<string>(
     (path) =>
       path

@@ -17,26 +17,19 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Step } from "./Assembly.ts"
 import type { Issue } from "./InvalidRequest.ts"
-import { cyclic } from "./internal/cycles.ts"
-import { optionProblems } from "./internal/robotOptions.ts"
+import * as StepRules from "./unstable/StepRules.ts"
 
 /**
  * Text with a variable, such as `${fields.name}`. The service replaces the variable with its value. The emulator
  * replaces variables only in the `path` of `/transloadit/store`.
- *
- * @since 0.1.0
- * @category models
  */
-export type Variable = `${string}\${${string}}${string}`
+type Variable = `${string}\${${string}}${string}`
 
 /**
  * An object in the `use` of a Step. `name` is the name of the used Step, `fields` selects files of the used Step by
  * their form field, and `as` is the role of the selected files for the robot.
- *
- * @since 0.1.0
- * @category models
  */
-export interface UsedStep {
+interface UsedStep {
   readonly name: string
   readonly fields?: string
   readonly as?: string
@@ -45,19 +38,13 @@ export interface UsedStep {
 /**
  * The option `use` of a Step, which names the Steps whose results the Step uses: {@link UseSteps}, or an object with
  * {@link UseSteps} as `steps`. The name `:original` stands for the uploads.
- *
- * @since 0.1.0
- * @category models
  */
-export type Use = UseSteps | (Schema.JsonObject & { readonly steps: UseSteps })
+type Use = UseSteps | (Schema.JsonObject & { readonly steps: UseSteps })
 
 /**
  * The Steps in a {@link Use}: one entry, or a list of entries. An entry is the name of a Step, or a {@link UsedStep}.
- *
- * @since 0.1.0
- * @category models
  */
-export type UseSteps = string | UsedStep | ReadonlyArray<string | UsedStep>
+type UseSteps = string | UsedStep | ReadonlyArray<string | UsedStep>
 
 interface Common {
   readonly use?: Use
@@ -101,131 +88,6 @@ export type Steps<Robot extends Readonly<Record<string, string>> = Readonly<Reco
   readonly [Name in keyof Robot]: StepOf<Robot[Name]>
 }
 
-/**
- * A name in the `use` of a Step. `path` is the path of the name below the `use`, such as `["steps", 0]`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Reference {
-  readonly name: string
-  readonly path: ReadonlyArray<string | number>
-}
-
-const formRule = "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
-
-const one = (value: unknown, path: Reference["path"]): Reference | Issue => {
-  if (typeof value === "string") return { name: value, path }
-  return Predicate.isObject(value) && typeof value["name"] === "string"
-    ? { name: value["name"], path: [...path, "name"] }
-    : { path, message: formRule }
-}
-
-const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference | Issue> =>
-  Array.isArray(value) ? value.map((item: unknown, index) => one(item, [...path, index])) : [one(value, path)]
-
-/**
- * Reads the `use` of a Step, in all its forms. The result contains each name, in order and with repetitions, and a
- * `Issue` for each invalid part. The paths in the result start below the `use`. This function does not check
- * whether the named Steps exist.
- *
- * @example
- * Instructions.references({ use: { steps: ["faces", 1] } })
- * // [
- * //   { name: "faces", path: ["steps", 0] },
- * //   {
- * //     path: ["steps", 1],
- * //     rule: "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
- * //   }
- * // ]
- *
- * @since 0.1.0
- * @category utilities
- */
-export const references = (step: { readonly [option: string]: unknown }): ReadonlyArray<Reference | Issue> => {
-  const { use } = step
-  if (use === undefined) return []
-  return Predicate.isObject(use) && "steps" in use ? many(use["steps"], ["steps"]) : many(use, [])
-}
-
-/**
- * Whether an element of the result of {@link references} is a {@link Reference}, not a `Issue`.
- *
- * @since 0.1.0
- * @category predicates
- */
-export const isReference = (found: Reference | Issue): found is Reference => "name" in found
-
-/** The name that stands for the uploads. */
-const original = ":original"
-
-/**
- * The names of the Steps that a Step uses, without repetitions. `use` may be a name, a list or an object. Invalid parts
- * of `use` are left out.
- *
- * @example
- * Instructions.used({ robot: "/image/resize", use: { steps: [":original", "faces"] } }) // [":original", "faces"]
- *
- * @since 0.1.0
- * @category utilities
- */
-export const used = (step: { readonly [option: string]: unknown }): ReadonlyArray<string> => [
-  ...new Set(
-    references(step)
-      .filter(isReference)
-      .map(({ name }) => name)
-  )
-]
-
-const robotProblem = (name: string, robot: unknown): string | undefined => {
-  if (typeof robot !== "string" || robot === "") return "Expected the robot of the Step, at least 1 character"
-  return name === original && robot !== "/upload/handle"
-    ? "Expected /upload/handle, because the name :original is reserved for the uploads"
-    : undefined
-}
-
-type Members = Readonly<Record<string, Readonly<Record<string, unknown>>>>
-
-const stepProblems = (name: string, step: unknown, steps: Members, isWhole: boolean): ReadonlyArray<Issue> => {
-  if (!Predicate.isObject(step) || Array.isArray(step)) return [{ path: [name], message: "Expected an object" }]
-  const { robot } = step
-  const message = robotProblem(name, robot)
-  return [
-    ...(message === undefined ? [] : [{ path: [name, "robot"], message }]),
-    ...references(step).flatMap((found): ReadonlyArray<Issue> => {
-      const path = [name, "use", ...found.path]
-      if (!isReference(found)) return [{ ...found, path }]
-      if (!isWhole || found.name === original || Object.hasOwn(steps, found.name)) return []
-      return [{ path, message: "Expected the name of a Step" }]
-    }),
-    ...optionProblems(step).map(({ message: broken, option }) => ({ path: [name, option], message: broken }))
-  ]
-}
-
-/**
- * Returns all problems of `steps`. If `of` is `"whole"`, a `use` may name only Steps in `steps`, and `:original`. If
- * `of` is `"changes"`, `steps` are changes to the Steps of a Template. A `use` may then name any Step, because only the
- * service knows the Steps of the Template.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): ReadonlyArray<Issue> => {
-  if (!Predicate.isObject(steps) || Array.isArray(steps)) return [{ path: [], message: "Expected an object of Steps" }]
-  const members = steps as Members
-  const found = Object.entries(members).flatMap(([name, step]) => stepProblems(name, step, members, of === "whole"))
-  const uses = new Map(
-    Object.entries(members).map(([name, step]) => [name, Predicate.isObject(step) ? used(step) : []] as const)
-  )
-  return [
-    ...found,
-    ...cyclic(uses).map((name): Issue => ({
-      path: [name, "use"],
-      message: "Expected Steps that do not use this Step, directly or through others"
-    }))
-  ]
-}
-
 /** Steps that have passed the checks. */
 type Checked<Robot extends Readonly<Record<string, string>>> = {
   readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] }
@@ -235,11 +97,12 @@ type Checked<Robot extends Readonly<Record<string, string>>> = {
  * Checks these rules for Steps, without a network:
  *
  * - Each Step has a robot.
- * - `use` is a {@link Use}, and names Steps that exist. The name `:original` always exists.
+ * - `use` is the name of a Step, an object with a `name`, a list of these, or an object with these as `steps`, and each Step
+ *   in it exists. The name `:original` always exists.
  * - No Step uses itself, directly or through other Steps.
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
  * - The options that {@link Robots} declares for one robot, such as `seconds` of `/emulator/wait`, have valid values. A
- *   value with a {@link Variable} is valid.
+ *   value with a variable, such as `${fields.name}`, is valid.
  *
  * An option with the value `undefined` is left out of the result. The failure contains all problems at once.
  * `Templates.create` and `Assemblies.create` check the same rules. If an Assembly has a `templateId`, a `use` may name
@@ -259,7 +122,7 @@ export const make = <const Robot extends Readonly<Record<string, string>>>(
 const check = <Robot extends Readonly<Record<string, string>>>(
   steps: Readonly<Record<string, object>>
 ): Result.Result<Checked<Robot>, ReadonlyArray<Issue>> => {
-  const found = problems(steps)
+  const found = StepRules.problems(steps)
   if (found.length > 0) return Result.fail(found)
   const withoutUndefined = Record.map(steps, (step) => Record.filter({ ...step }, Predicate.isNotUndefined))
   // The check has proved that each Step has a robot. The types of the options permit only JSON and `undefined`.

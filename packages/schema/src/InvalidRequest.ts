@@ -1,6 +1,7 @@
 /**
  * The error of an input or an option that breaks a rule. Every package uses this error.
  */
+import * as Expected from "./unstable/Expected.ts"
 import * as Schema from "effect/Schema"
 
 /**
@@ -26,7 +27,7 @@ export type Issue = typeof Issue.Type
  * @since 0.1.0
  * @category errors
  */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
+export class InvalidRequest extends Expected.TaggedError<InvalidRequest>()("InvalidRequest", {
   operation: Schema.String,
   host: Schema.optionalKey(Schema.String),
   assemblyId: Schema.optionalKey(Schema.String),

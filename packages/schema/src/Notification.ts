@@ -11,8 +11,8 @@ import { AssemblyId } from "./Assembly.ts"
 import { lenient } from "./internal/lenient.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
 import { kept, renamed, success } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString } from "./unstable/Scalar.ts"
 
 const text = lenient(Schema.String)
 
@@ -26,7 +26,7 @@ const text = lenient(Schema.String)
  * @since 0.1.0
  * @category schemas
  */
-export const Notification = named<Notification, NotificationEncoded>()(
+export const Notification = named<Notification, Notification.Encoded>()(
   kept({
     id: text,
     app_id: text,
@@ -46,13 +46,12 @@ export const Notification = named<Notification, NotificationEncoded>()(
  */
 export interface Notification extends Structure<typeof Notification> {}
 /**
- * {@link Notification} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface NotificationEncoded extends EncodedStructure<typeof Notification> {}
-
+export declare namespace Notification {
+  interface Encoded extends EncodedStructure<typeof Notification> {}
+}
 /**
  * The notifications of one Assembly.
  *

@@ -11,8 +11,8 @@ import { Since } from "./AssemblyStatistics.ts"
 import { generateFew } from "./internal/generate.ts"
 import { lenient } from "./internal/lenient.ts"
 import { kept, success } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString, NonNegativeNumber } from "./unstable/Scalar.ts"
 
 /**
  * Numbers of slots by name. The value of a name is a number, or an object with further names.
@@ -85,7 +85,7 @@ const number = lenient(Schema.Finite)
  * @since 0.1.0
  * @category schemas
  */
-export const Bucket = named<Bucket, BucketEncoded>()(
+export const Bucket = named<Bucket, Bucket.Encoded>()(
   kept({ data_from_ts: NonNegativeNumber, avg_slot_count: number, max_slot_count: number, slot_count: number })
 )
 /**
@@ -94,13 +94,12 @@ export const Bucket = named<Bucket, BucketEncoded>()(
  */
 export interface Bucket extends Structure<typeof Bucket> {}
 /**
- * {@link Bucket} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface BucketEncoded extends EncodedStructure<typeof Bucket> {}
-
+export declare namespace Bucket {
+  interface Encoded extends EncodedStructure<typeof Bucket> {}
+}
 /**
  * The statistics of the job slots. `granularity` is the length of a bucket in seconds. Unknown fields are kept.
  *
@@ -109,7 +108,7 @@ export interface BucketEncoded extends EncodedStructure<typeof Bucket> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Statistics = named<Statistics, StatisticsEncoded>()(
+export const Statistics = named<Statistics, Statistics.Encoded>()(
   kept({
     ok: Schema.Literal("PRIORITY_JOB_SLOT_STATS_FOUND"),
     message: lenient(Schema.String),
@@ -126,9 +125,9 @@ export const Statistics = named<Statistics, StatisticsEncoded>()(
  */
 export interface Statistics extends Structure<typeof Statistics> {}
 /**
- * {@link Statistics} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface StatisticsEncoded extends EncodedStructure<typeof Statistics> {}
+export declare namespace Statistics {
+  interface Encoded extends EncodedStructure<typeof Statistics> {}
+}

@@ -8,7 +8,7 @@
  * The index does not export this module: `import * as Template from "@assembly-effect/schema/Template"`.
  */
 import * as Schema from "effect/Schema"
-import * as Instructions from "./Instructions.ts"
+import * as StepRules from "./unstable/StepRules.ts"
 import { Step } from "./Assembly.ts"
 import { Flag } from "./internal/flag.ts"
 import { generateFew } from "./internal/generate.ts"
@@ -16,9 +16,9 @@ import { lenient, orAbsent } from "./internal/lenient.ts"
 import { pathSegment } from "./internal/pathSegment.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
 import { extensible, kept, renamed, success } from "./internal/struct.ts"
-import * as Json from "./Json.ts"
-import { type EncodedStructure, named, type Structure } from "./Named.ts"
-import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./Scalar.ts"
+import * as Json from "./unstable/Json.ts"
+import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./unstable/Scalar.ts"
 
 /**
  * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
@@ -42,7 +42,7 @@ const fieldsOfContent = {
 
 /** Reports the problems of Steps with their paths. */
 const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
-  (steps) => Instructions.problems(steps).map(({ message, path }) => ({ path, issue: message })),
+  (steps) => StepRules.problems(steps).map(({ message, path }) => ({ path, issue: message })),
   { expected: "valid Steps" }
 )
 
@@ -60,7 +60,7 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
  * @since 0.1.0
  * @category schemas
  */
-export const Content = named<Content, ContentEncoded>()(
+export const Content = named<Content, Content.Encoded>()(
   extensible({
     steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
     ...fieldsOfContent
@@ -72,13 +72,12 @@ export const Content = named<Content, ContentEncoded>()(
  */
 export interface Content extends Structure<typeof Content> {}
 /**
- * {@link Content} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface ContentEncoded extends EncodedStructure<typeof Content> {}
-
+export declare namespace Content {
+  interface Encoded extends EncodedStructure<typeof Content> {}
+}
 /**
  * The content of a stored Template. The Steps of a stored Template are not checked, because an old Template may break a
  * rule. A field whose value has the wrong type is left out.
@@ -88,7 +87,7 @@ export interface ContentEncoded extends EncodedStructure<typeof Content> {}
  * @since 0.1.0
  * @category schemas
  */
-export const StoredContent = named<StoredContent, StoredContentEncoded>()(
+export const StoredContent = named<StoredContent, StoredContent.Encoded>()(
   extensible({
     steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
     fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
@@ -103,15 +102,14 @@ export const StoredContent = named<StoredContent, StoredContentEncoded>()(
  */
 export interface StoredContent extends Structure<typeof StoredContent> {}
 /**
- * {@link StoredContent} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface StoredContentEncoded extends EncodedStructure<typeof StoredContent> {}
-
+export declare namespace StoredContent {
+  interface Encoded extends EncodedStructure<typeof StoredContent> {}
+}
 /** The content of a Template in a response: an object, or the JSON text of an object. */
-const Sent = Schema.make<Schema.Codec<StoredContent, StoredContentEncoded | string>>(
+const Sent = Schema.make<Schema.Codec<StoredContent, StoredContent.Encoded | string>>(
   Schema.Union([StoredContent, Json.fromString(StoredContent)]).ast
 )
 
@@ -190,20 +188,19 @@ const shown = <const Ok extends string>(ok: Ok) =>
  * @since 0.1.0
  * @category schemas
  */
-export const Found = named<Found, FoundEncoded>()(shown("TEMPLATE_FOUND"))
+export const Found = named<Found, Found.Encoded>()(shown("TEMPLATE_FOUND"))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Found extends Structure<typeof Found> {}
 /**
- * {@link Found} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface FoundEncoded extends EncodedStructure<typeof Found> {}
-
+export declare namespace Found {
+  interface Encoded extends EncodedStructure<typeof Found> {}
+}
 /**
  * A new Template.
  *
@@ -212,20 +209,19 @@ export interface FoundEncoded extends EncodedStructure<typeof Found> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Created = named<Created, CreatedEncoded>()(shown("TEMPLATE_CREATED"))
+export const Created = named<Created, Created.Encoded>()(shown("TEMPLATE_CREATED"))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Created extends Structure<typeof Created> {}
 /**
- * {@link Created} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface CreatedEncoded extends EncodedStructure<typeof Created> {}
-
+export declare namespace Created {
+  interface Encoded extends EncodedStructure<typeof Created> {}
+}
 /**
  * A changed Template.
  *
@@ -234,20 +230,19 @@ export interface CreatedEncoded extends EncodedStructure<typeof Created> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Updated = named<Updated, UpdatedEncoded>()(shown("TEMPLATE_UPDATED"))
+export const Updated = named<Updated, Updated.Encoded>()(shown("TEMPLATE_UPDATED"))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Updated extends Structure<typeof Updated> {}
 /**
- * {@link Updated} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface UpdatedEncoded extends EncodedStructure<typeof Updated> {}
-
+export declare namespace Updated {
+  interface Encoded extends EncodedStructure<typeof Updated> {}
+}
 /**
  * The response to the deletion of a Template.
  *
@@ -311,7 +306,7 @@ export interface Query extends Structure<typeof Query> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Item = named<Item, ItemEncoded>()(
+export const Item = named<Item, Item.Encoded>()(
   kept({
     ...settings,
     content: orAbsent(Sent),
@@ -328,13 +323,12 @@ export const Item = named<Item, ItemEncoded>()(
  */
 export interface Item extends Structure<typeof Item> {}
 /**
- * {@link Item} in its encoded form.
- *
  * @since 0.1.0
  * @category models
  */
-export interface ItemEncoded extends EncodedStructure<typeof Item> {}
-
+export declare namespace Item {
+  interface Encoded extends EncodedStructure<typeof Item> {}
+}
 /**
  * One page of a list of Templates. `count` is the number of Templates on all pages, if the service reports it.
  *

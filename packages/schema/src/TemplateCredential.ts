@@ -15,8 +15,8 @@ import { pathSegment } from "./internal/pathSegment.ts"
 import { secret } from "./internal/secret.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
 import { success } from "./internal/struct.ts"
-import { named, type Structure } from "./Named.ts"
-import { NonEmptyString } from "./Scalar.ts"
+import { named, type Structure } from "./unstable/Named.ts"
+import { NonEmptyString } from "./unstable/Scalar.ts"
 
 /**
  * The id of Template Credentials.

@@ -1,4 +1,4 @@
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import { assert, describe, it } from "@effect/vitest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"

@@ -1,3 +1,4 @@
+import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
 import * as Instructions from "@assembly-effect/schema/Instructions"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
@@ -5,7 +6,7 @@ import * as Result from "effect/Result"
 const robot = "/image/resize"
 
 const rulesOf = (steps: unknown, of?: "whole" | "changes") =>
-  Instructions.problems(steps, of).map(({ message, path }) => `${path.join(".")}: ${message}`)
+  StepRules.problems(steps, of).map(({ message, path }) => `${path.join(".")}: ${message}`)
 
 const unknown = "Expected the name of a Step"
 const form = "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
@@ -81,26 +82,26 @@ describe("use", () => {
 
   it("has references in order and with repetitions, and a problem for each invalid part", () => {
     const message = form
-    assert.deepStrictEqual(Instructions.references({ use: ["a", { name: "b", as: "base" }, "a", 5, {}] }), [
+    assert.deepStrictEqual(StepRules.references({ use: ["a", { name: "b", as: "base" }, "a", 5, {}] }), [
       { name: "a", path: [0] },
       { name: "b", path: [1, "name"] },
       { name: "a", path: [2] },
       { path: [3], message },
       { path: [4], message }
     ])
-    assert.deepStrictEqual(Instructions.references({ use: { steps: "a" } }), [{ name: "a", path: ["steps"] }])
-    assert.deepStrictEqual(Instructions.references({ use: null }), [{ path: [], message }])
-    assert.deepStrictEqual(Instructions.references({}), [])
+    assert.deepStrictEqual(StepRules.references({ use: { steps: "a" } }), [{ name: "a", path: ["steps"] }])
+    assert.deepStrictEqual(StepRules.references({ use: null }), [{ path: [], message }])
+    assert.deepStrictEqual(StepRules.references({}), [])
     assert.deepStrictEqual(
-      Instructions.references({ use: ["a", 5] }).map((found) => Instructions.isReference(found)),
+      StepRules.references({ use: ["a", 5] }).map((found) => StepRules.isReference(found)),
       [true, false]
     )
   })
 
   it("lists the names once", () => {
-    assert.deepStrictEqual(Instructions.used({ use: ["a", { name: "b" }, "a", 5] }), ["a", "b"])
-    assert.deepStrictEqual(Instructions.used({ use: { steps: "a" } }), ["a"])
-    assert.deepStrictEqual(Instructions.used({}), [])
+    assert.deepStrictEqual(StepRules.used({ use: ["a", { name: "b" }, "a", 5] }), ["a", "b"])
+    assert.deepStrictEqual(StepRules.used({ use: { steps: "a" } }), ["a"])
+    assert.deepStrictEqual(StepRules.used({}), [])
   })
 })
 

@@ -1,4 +1,4 @@
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"

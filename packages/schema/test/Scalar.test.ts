@@ -1,6 +1,6 @@
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import * as Scalar from "@assembly-effect/schema/Scalar"
-import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
+import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"

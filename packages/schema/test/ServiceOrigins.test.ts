@@ -1,4 +1,4 @@
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 

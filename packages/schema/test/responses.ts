@@ -2,7 +2,7 @@
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Testing from "@assembly-effect/schema/testing"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Part from "../src/internal/rules/parts.ts"

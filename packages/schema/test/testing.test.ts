@@ -1,7 +1,7 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Testing from "@assembly-effect/schema/testing"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Formatter from "effect/Formatter"

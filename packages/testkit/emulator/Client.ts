@@ -13,7 +13,7 @@ export const signed = (options: { readonly key?: string; readonly secret?: Redac
     Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
       AssemblyClient.layer({ baseUrl }).pipe(
         Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer({ ...credentials, ...options }))
+        Layer.provideMerge(Credentials.layer({ ...credentials, ...options }))
       )
     )
   )

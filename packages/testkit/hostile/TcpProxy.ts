@@ -14,8 +14,8 @@ type State = "up" | "stalled" | "down"
 
 export interface TcpProxy {
   readonly port: number
-  /** Sets the host and the port that new connections are forwarded to. */
-  readonly to: (url: string) => void
+  /** Sets the hosts and ports that new connections are forwarded to, one after another. */
+  readonly to: (...urls: ReadonlyArray<string>) => void
   readonly set: (state: State) => void
   /** The number of forwarded bytes from clients. */
   readonly sent: () => number
@@ -25,7 +25,8 @@ export interface TcpProxy {
 
 /** Forwards until the scope ends, at most `rate` bytes per second from all clients. */
 export const make = Effect.fnUntraced(function* (rate = Infinity) {
-  let target = { host: "127.0.0.1", port: 0 }
+  let targets = [{ host: "127.0.0.1", port: 0 }]
+  let connections = 0
   let state: State = "up"
   let sent = 0
   /** The time at which the link will have sent all bytes received so far. */
@@ -40,7 +41,7 @@ export const make = Effect.fnUntraced(function* (rate = Infinity) {
       clients.add(client)
       client.on("close", () => clients.delete(client))
       if (state === "stalled") return void stalled.add(client)
-      const upstream = Net.connect(target)
+      const upstream = Net.connect(targets[connections++ % targets.length] ?? { port: 0 })
       upstream.on("error", () => client.destroy())
       upstream.on("close", () => client.destroySoon())
       upstream.on("drain", () => client.resume())
@@ -64,9 +65,8 @@ export const make = Effect.fnUntraced(function* (rate = Infinity) {
   )
   return {
     port,
-    to: (url) => {
-      const { hostname, port: number } = new URL(url)
-      target = { host: hostname, port: Number(number) }
+    to: (...urls) => {
+      targets = urls.map((url) => new URL(url)).map(({ hostname, port: number }) => ({ host: hostname, port: +number }))
     },
     set: (next) => {
       if (next === "stalled") for (const client of clients) stalled.add(client)

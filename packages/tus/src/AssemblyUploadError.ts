@@ -1,6 +1,7 @@
 /**
  * The errors of jobs. A job uploads all files of an Assembly.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -53,7 +54,7 @@ const next = {
  * @since 0.1.0
  * @category errors
  */
-export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed", {
+export class FilesFailed extends Expected.TaggedError<FilesFailed>()("FilesFailed", {
   assemblyId: Schema.String,
   files: Schema.Array(FileOutcome),
   assembly: Schema.Literals(["canceled", "not canceled", "kept"])
@@ -79,7 +80,7 @@ export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed"
  * @since 0.1.0
  * @category errors
  */
-export class FormBroken extends Schema.TaggedError<FormBroken>()("FormBroken", {
+export class FormBroken extends Expected.TaggedError<FormBroken>()("FormBroken", {
   assemblyIds: Schema.NonEmptyArray(Assembly.AssemblyId),
   isOver: Schema.Boolean,
   description: Schema.String
@@ -101,7 +102,7 @@ export class FormBroken extends Schema.TaggedError<FormBroken>()("FormBroken", {
  * @since 0.1.0
  * @category errors
  */
-export class DeliveryMismatch extends Schema.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
+export class DeliveryMismatch extends Expected.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
   assemblyId: Schema.String,
   filename: Schema.String,
   field: Schema.Literals(["upload", "size", "md5hash"]),

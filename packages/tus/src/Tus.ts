@@ -4,7 +4,7 @@
  */
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -24,7 +24,6 @@ import * as Timeout from "./internal/timeout.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
 export type { Body } from "./internal/create.ts"
-export type { AnswerError } from "./TusError.ts"
 
 /**
  * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
@@ -46,11 +45,8 @@ export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.Requ
 /**
  * The metadata of an upload: a text for each key, or null for a key without a value. Each creation also sends the
  * `assembly_url` of the target.
- *
- * @since 0.1.0
- * @category models
  */
-export type Metadata = Readonly<Record<string, string | null>>
+type Metadata = Readonly<Record<string, string | null>>
 
 /**
  * The request that creates an upload (spec.md, "Create a tus upload"). Its three kinds exclude each other.
@@ -61,11 +57,8 @@ export type Metadata = Readonly<Record<string, string | null>>
  *
  * `body` contains the first bytes of the upload, which are sent with the request. If `partial` is true, the new upload
  * becomes a part of a later final upload.
- *
- * @since 0.1.0
- * @category models
  */
-export type Creation =
+type Creation =
   | {
       readonly _tag: "Fixed"
       readonly length: TusUpload.UploadLength

@@ -6,6 +6,7 @@
  * An error names a server only by its host, because an upload URL grants write access. Text from the server is
  * redacted, made printable, and cut after at most 1,000 characters (`@assembly-effect/auth/Redaction`).
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import { cause, withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -78,7 +79,7 @@ const server = { host: Schema.optionalKey(Schema.String) }
  * @category errors
  */
 export class UploadGone extends saying(
-  Schema.TaggedError<UploadGone>()("UploadGone", answer),
+  Expected.TaggedError<UploadGone>()("UploadGone", answer),
   "; run the upload again to start a new upload"
 ) {}
 
@@ -90,7 +91,7 @@ export class UploadGone extends saying(
  * @since 0.1.0
  * @category errors
  */
-export class UploadRefused extends saying(Schema.TaggedError<UploadRefused>()("UploadRefused", answer)) {}
+export class UploadRefused extends saying(Expected.TaggedError<UploadRefused>()("UploadRefused", answer)) {}
 
 /**
  * 409: the request had another offset than the upload on the server. `Upload` requests the offset from the server and
@@ -99,7 +100,7 @@ export class UploadRefused extends saying(Schema.TaggedError<UploadRefused>()("U
  * @since 0.1.0
  * @category errors
  */
-export class OffsetConflict extends saying(Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer)) {}
+export class OffsetConflict extends saying(Expected.TaggedError<OffsetConflict>()("OffsetConflict", answer)) {}
 
 /**
  * 413: the upload or the request has more bytes than the server accepts. If the server refuses bytes of an existing
@@ -111,7 +112,7 @@ export class OffsetConflict extends saying(Schema.TaggedError<OffsetConflict>()(
  * @since 0.1.0
  * @category errors
  */
-export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
+export class TooLarge extends Expected.TaggedError<TooLarge>()("TooLarge", {
   ...answer,
   maxSize: Schema.optionalKey(Schema.BigInt),
   tried: Schema.optionalKey(Schema.Array(Schema.Finite))
@@ -129,7 +130,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
  * @since 0.1.0
  * @category errors
  */
-export class UploadLocked extends saying(Schema.TaggedError<UploadLocked>()("UploadLocked", answer)) {}
+export class UploadLocked extends saying(Expected.TaggedError<UploadLocked>()("UploadLocked", answer)) {}
 
 /**
  * 460: the received bytes differ from the sent bytes. `Upload` sends the bytes again, and fails with this error when
@@ -138,7 +139,7 @@ export class UploadLocked extends saying(Schema.TaggedError<UploadLocked>()("Upl
  * @since 0.1.0
  * @category errors
  */
-export class ChecksumMismatch extends saying(Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer)) {}
+export class ChecksumMismatch extends saying(Expected.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer)) {}
 
 /**
  * 408, 425, 499, and any 5xx except 501: a temporary failure of the server or of a gateway. `retryAfter` is the pause
@@ -148,7 +149,7 @@ export class ChecksumMismatch extends saying(Schema.TaggedError<ChecksumMismatch
  * @category errors
  */
 export class ServerFailure extends saying(
-  Schema.TaggedError<ServerFailure>()("ServerFailure", {
+  Expected.TaggedError<ServerFailure>()("ServerFailure", {
     ...answer,
     retryAfter: Schema.optionalKey(Rules.elapsed)
   })
@@ -160,7 +161,7 @@ export class ServerFailure extends saying(
  * @since 0.1.0
  * @category errors
  */
-export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("ProtocolViolation", {
+export class ProtocolViolation extends Expected.TaggedError<ProtocolViolation>()("ProtocolViolation", {
   ...subject,
   status: Schema.Int,
   ...told,
@@ -178,7 +179,7 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
  * @since 0.1.0
  * @category errors
  */
-export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
+export class Stalled extends Expected.TaggedError<Stalled>()("Stalled", {
   ...subject,
   after: Rules.elapsed
 }) {
@@ -201,7 +202,7 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
  * @since 0.1.0
  * @category errors
  */
-export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
+export class CreationUnknown extends Expected.TaggedError<CreationUnknown>()("CreationUnknown", {
   host: Schema.String,
   description: Schema.String,
   cause: Schema.optionalKey(cause<AnswerError | Stalled | ApiError.TransportFailure>())
@@ -222,7 +223,7 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
  * @since 0.1.0
  * @category errors
  */
-export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("UploadUntrusted", {
+export class UploadUntrusted extends Expected.TaggedError<UploadUntrusted>()("UploadUntrusted", {
   ...server,
   description: Schema.String,
   mayBeWhole: Schema.Boolean
@@ -242,7 +243,7 @@ export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("Uplo
  * @since 0.1.0
  * @category errors
  */
-export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("UploadMismatch", {
+export class UploadMismatch extends Expected.TaggedError<UploadMismatch>()("UploadMismatch", {
   ...server,
   field: Schema.Literals(["upload-length", "upload-offset", "upload-metadata", "size", "fingerprint"]),
   expected: Schema.String,

@@ -27,7 +27,6 @@ import * as UploadTarget from "./UploadTarget.ts"
 export { layerBandwidth } from "./internal/bandwidth.ts"
 export { CanStream } from "./internal/context.ts"
 export type { Metadata, RequestOptions, SharedOptions } from "./internal/options.ts"
-export type { UploadError }
 
 /**
  * The options of an upload: {@link SharedOptions}, and:
@@ -85,11 +84,8 @@ export interface SinkOptions extends OptionRules.RequestOptions {
  * - With `url`: an upload whose URL the program has stored. `metadata` is the metadata of its creation.
  * - With `key`: an upload of the journal; `UploadJournal.list` lists the keys. `origins` are further permitted origins
  *   of upload URLs, or patterns of origins; see `AssemblyClient.Options`.
- *
- * @since 0.1.0
- * @category models
  */
-export type Existing =
+type Existing =
   | {
       readonly target: UploadTarget.UploadTarget
       readonly url: UploadTarget.UploadUrl

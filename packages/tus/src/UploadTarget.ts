@@ -2,11 +2,12 @@
  * The targets of uploads, and the checks of upload URLs. Every upload URL passes the checks of this module before it is
  * used (spec.md, "Create a tus upload").
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
@@ -50,7 +51,7 @@ const TypeId = "~@assembly-effect/tus/UploadTarget"
  * @since 0.1.0
  * @category errors
  */
-export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidTarget", {
+export class InvalidTarget extends Expected.TaggedError<InvalidTarget>()("InvalidTarget", {
   field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]),
   rule: Schema.String
 }) {
@@ -67,7 +68,7 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
  * @since 0.1.0
  * @category errors
  */
-export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("UnsafeLocation", {
+export class UnsafeLocation extends Expected.TaggedError<UnsafeLocation>()("UnsafeLocation", {
   rule: Schema.String
 }) {
   override get message() {

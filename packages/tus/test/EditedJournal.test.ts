@@ -3,7 +3,7 @@
  */
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"

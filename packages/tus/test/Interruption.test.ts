@@ -1,6 +1,7 @@
 /**
  * Leaving an upload, whatever it is doing: no socket stays open, nothing runs on, and what was sent can be gone on with.
  */
+import type * as TusError from "@assembly-effect/tus/TusError"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
@@ -48,11 +49,11 @@ interface Way {
   readonly leave: (
     target: UploadTarget,
     more: Partial<Upload.Options>
-  ) => Stream.Stream<Event, Upload.UploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+  ) => Stream.Stream<Event, TusError.UploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
   readonly resume: (
     target: UploadTarget,
     seen: Seen
-  ) => Effect.Effect<unknown, Upload.UploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+  ) => Effect.Effect<unknown, TusError.UploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
 }
 
 /** Goes on by the protocol alone: the upload is where the first event said. */

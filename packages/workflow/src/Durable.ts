@@ -19,7 +19,7 @@ import type { AllOptions, RetryError, StartError, StartOutcome } from "./interna
 export type { Host, Options } from "./internal/host.ts"
 export type { UploadOptions } from "./internal/jobAtRest.ts"
 export type { AwaitError, ListError, Steered } from "./internal/reading.ts"
-export type { AllOptions, JobRefused, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
+export type { AllOptions, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 /**
  * The service behind the functions of this module.
@@ -62,7 +62,7 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
  * @example
  * Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(
  *   Stream.runForEach((outcome) =>
- *     outcome._tag === "Started" ? Effect.void : Console.error(`${outcome.job.key}: ${outcome.error.message}`)
+ *     outcome._tag === "Refused" ? Console.error(`${outcome.job.key}: ${outcome.error.message}`) : Effect.void
  *   )
  * )
  *

@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Schema from "effect/Schema"
 import * as DurableJob from "./DurableJob.ts"
 
@@ -15,7 +16,7 @@ import * as DurableJob from "./DurableJob.ts"
  * @since 0.1.0
  * @category errors
  */
-export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict", {
+export class JobConflict extends Expected.TaggedError<JobConflict>()("JobConflict", {
   key: Schema.String,
   changed: Schema.optionalKey(Schema.Array(Schema.String))
 }) {
@@ -35,7 +36,7 @@ export class JobConflict extends Schema.TaggedError<JobConflict>()("JobConflict"
  * @since 0.1.0
  * @category errors
  */
-export class JobUnknown extends Schema.TaggedError<JobUnknown>()("JobUnknown", { key: Schema.String }) {
+export class JobUnknown extends Expected.TaggedError<JobUnknown>()("JobUnknown", { key: Schema.String }) {
   override get message() {
     return `no job has the key ${Printable.escape(this.key)}; it was never started, or it was removed when its retention ended`
   }
@@ -47,7 +48,7 @@ export class JobUnknown extends Schema.TaggedError<JobUnknown>()("JobUnknown", {
  * @since 0.1.0
  * @category errors
  */
-export class JobFailed extends Schema.TaggedError<JobFailed>()("JobFailed", {
+export class JobFailed extends Expected.TaggedError<JobFailed>()("JobFailed", {
   key: Schema.String,
   attempt: Schema.Int,
   failure: DurableJob.Failure
@@ -63,7 +64,7 @@ export class JobFailed extends Schema.TaggedError<JobFailed>()("JobFailed", {
  * @since 0.1.0
  * @category errors
  */
-export class JobCanceled extends Schema.TaggedError<JobCanceled>()("JobCanceled", {
+export class JobCanceled extends Expected.TaggedError<JobCanceled>()("JobCanceled", {
   key: Schema.String,
   attempt: Schema.Int
 }) {
@@ -78,7 +79,7 @@ export class JobCanceled extends Schema.TaggedError<JobCanceled>()("JobCanceled"
  * @since 0.1.0
  * @category errors
  */
-export class NotRetryable extends Schema.TaggedError<NotRetryable>()("NotRetryable", {
+export class NotRetryable extends Expected.TaggedError<NotRetryable>()("NotRetryable", {
   key: Schema.String,
   state: DurableJob.State
 }) {
@@ -94,7 +95,7 @@ export class NotRetryable extends Schema.TaggedError<NotRetryable>()("NotRetryab
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("AssemblyMayRun", {
+export class AssemblyMayRun extends Expected.TaggedError<AssemblyMayRun>()("AssemblyMayRun", {
   key: Schema.String,
   attempt: Schema.Int,
   failure: DurableJob.Failure
@@ -112,7 +113,7 @@ export class AssemblyMayRun extends Schema.TaggedError<AssemblyMayRun>()("Assemb
  * @since 0.1.0
  * @category errors
  */
-export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
+export class StoreFailed extends Expected.TaggedError<StoreFailed>()("StoreFailed", {
   operation: Schema.String,
   description: Schema.String,
   path: Schema.optionalKey(Schema.String),
@@ -131,7 +132,7 @@ export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed"
  * @since 0.1.0
  * @category errors
  */
-export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", { path: Schema.String }) {
+export class DatabaseInUse extends Expected.TaggedError<DatabaseInUse>()("DatabaseInUse", { path: Schema.String }) {
   override get message() {
     return `another process has opened ${Printable.escape(this.path)}; stop that process, or run jobs on several machines with DurablePostgres`
   }
@@ -143,7 +144,7 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
  * @since 0.1.0
  * @category errors
  */
-export class InvalidSecret extends Schema.TaggedError<InvalidSecret>()("InvalidSecret", {
+export class InvalidSecret extends Expected.TaggedError<InvalidSecret>()("InvalidSecret", {
   description: Schema.String
 }) {
   override get message() {

@@ -33,7 +33,7 @@ layer(live, { excludeTestServices: true })("A key of a stored job", (it) => {
         assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
         const second = job("second", [{ path, size: 200, sha256: "" }])
         const [again, unknown] = yield* Stream.runCollect(Durable.startAll(Stream.make(first, second)))
-        assert(again?._tag === "Started")
+        assert(again?._tag === "Known")
         assert.strictEqual(again.summary.state, "Completed")
         assert(unknown?._tag === "Refused")
         assert.strictEqual(unknown.error._tag, "SourceFailed")

@@ -11,11 +11,12 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
 import { uploadAll } from "../../../docs/examples/durable-files.ts"
 import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
-import { notifications, upload } from "../../../docs/examples/durable-webhook.ts"
+import { count, notifications, upload } from "../../../docs/examples/durable-webhook.ts"
 import { folder, live, steps, storedIn } from "./support.ts"
 
 layer(live, { excludeTestServices: true })("The example of a nightly upload", (it) => {
@@ -36,7 +37,7 @@ layer(live, { excludeTestServices: true })("The example of a nightly upload", (i
         const [first = ""] = keys
         const night = first.slice(0, first.indexOf("/"))
         assert.isTrue(DateTime.isDateTime(DateTime.makeUnsafe(night)))
-        assert.strictEqual(yield* queueFolder(`${path}/outbox`, night), 2)
+        assert.strictEqual(yield* queueFolder(`${path}/outbox`, night), 0)
         const statuses = yield* Effect.forEach(["a.bin", "b.bin"], (name) => Durable.await(`${night}/${name}`))
         return statuses.flatMap(storedIn)
       }).pipe(Effect.provide(Layer.provideMerge(nightly(`${path}/outbox`, everySecond), host)))
@@ -49,7 +50,7 @@ layer(live, { excludeTestServices: true })("The example of a nightly upload", (i
 })
 
 layer(live, { excludeTestServices: true })("The example with notifications", (it) => {
-  it.effect("ends its wait with the notification of the service, long before the next look", () =>
+  it.effect("ends its wait with the notification of the service, and counts each notification once", () =>
     Effect.gen(function* () {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 1000)
@@ -65,6 +66,12 @@ layer(live, { excludeTestServices: true })("The example with notifications", (it
         assert(address._tag === "InetAddressV4")
         yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow })
         assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
+        const sql = yield* SqlClient.SqlClient
+        const totals = sql`SELECT * FROM totals`
+        assert.deepStrictEqual(yield* totals, [{ state: "Completed", assemblies: 1 }])
+        const status = yield* Durable.await(content.path)
+        for (const key of ["other", "other"]) yield* count({ key, status })
+        assert.deepStrictEqual(yield* totals, [{ state: "Completed", assemblies: 2 }])
       }).pipe(Effect.provide(server))
     })
   )

@@ -4,9 +4,9 @@
 import type { FormSender } from "@assembly-effect/auth/unstable/StreamSender"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Instructions from "@assembly-effect/schema/Instructions"
+import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
@@ -65,7 +65,7 @@ const partsOf = (options: Assembly.CreateParams & Assembly.CreateForm) => {
 export const checkSteps = ({ steps, templateId }: Assembly.CreateParams): ReadonlyArray<Issue> =>
   steps === undefined
     ? []
-    : Instructions.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
+    : StepRules.problems(steps, templateId === undefined ? "whole" : "changes").map(({ message, path }) => ({
         path: ["steps", ...path],
         message
       }))

@@ -1,8 +1,8 @@
 /**
  * Checks URLs in responses of the service, such as `assembly_ssl_url`, before a request is sent to such a URL.
  */
-import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import type * as Brand from "effect/Brand"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"

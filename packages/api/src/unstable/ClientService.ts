@@ -1,7 +1,7 @@
 /**
  * The service `AssemblyClient`, for modules that need only the service and not its implementation.
  */
-import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import type * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"

@@ -1,6 +1,7 @@
 /**
  * The fields of errors that describe the request and the response, and the messages of these errors.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import type * as Cause from "effect/Cause"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -100,7 +101,7 @@ export const refusal =
   <Self>() =>
   <const Tag extends string>(tag: Tag): Refusal<Self, Tag> => {
     // The class is its own `Self` only where it is declared.
-    const base = Schema.TaggedError<Details>()(tag, Details.fields) as unknown as Refusal<Self & Details, Tag>
+    const base = Expected.TaggedError<Details>()(tag, Details.fields) as unknown as Refusal<Self & Details, Tag>
     return withMessage(base, function () {
       return `${this.operation} failed with ${answered(this)}`
     })

@@ -2,8 +2,8 @@
  * `POST /token` (spec.md, "Authentication"). The specification names only `access_token`; the errors and the other
  * response fields are beyond the specification.
  */
-import * as Auth from "@assembly-effect/schema/Auth"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
  * What came of a request: a response, or a request that was lost; and what its status and its body say.
  */
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Data from "effect/Data"
 import type * as Headers from "effect/http/Headers"
 import type * as Option from "effect/Option"

@@ -27,7 +27,7 @@ import * as Text from "../internal/text.ts"
 import * as Failure from "../internal/failure.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Address from "../internal/address.ts"
 
 const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const

@@ -17,7 +17,7 @@ import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { constants } from "node:os"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 

@@ -1,5 +1,5 @@
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Arr from "effect/Array"
 import * as Argument from "effect/cli/Argument"

@@ -1,7 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"

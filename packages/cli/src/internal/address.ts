@@ -2,7 +2,7 @@
  * What a user must check if a request did not reach the Assembly Processing Service: ASSEMBLY_BASE_URL, the proxy, the
  * certificate or the network.
  */
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Process from "node:process"

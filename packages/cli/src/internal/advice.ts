@@ -1,7 +1,7 @@
 /** Errors as one line of text for people, and what the user can do about them. */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AuthError from "@assembly-effect/auth/AuthError"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as CliError from "effect/cli/CliError"

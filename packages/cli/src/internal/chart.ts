@@ -2,7 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Text from "./text.ts"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 
 /**
  * The bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the last

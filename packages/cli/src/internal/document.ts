@@ -2,7 +2,7 @@
  * Reads what a command sends from a file, or from the standard input: JSON, Steps, fields, certificates. Secrets are read
  * in this way too, because other users of the machine can see the arguments of a program.
  */
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as ByteSize from "effect/ByteSize"
 import * as CliError from "effect/cli/CliError"

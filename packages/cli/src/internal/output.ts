@@ -3,7 +3,7 @@
  * and `launch.ts`, which runs before this module is loaded. Text from outside is escaped; colours and cursor moves come
  * only from this program. Progress is shown on the standard error, so that the standard output contains only results.
  */
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** Tables and lists of facts for the terminal. All functions are pure: they take values and return lines. */
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
 import * as Text from "./text.ts"

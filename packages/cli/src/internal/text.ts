@@ -7,7 +7,7 @@ import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import { styleText } from "node:util"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
 

@@ -1,6 +1,6 @@
 /** Which files a command uploads, and under which names. All files are checked before an Assembly is created. */
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
  * unreachable, and starts a new upload if the Assembly of the earlier command cannot be used.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as Clock from "effect/Clock"

@@ -1,7 +1,7 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Operation from "@assembly-effect/api/Operation"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Command from "effect/cli/Command"
 import type * as Context from "effect/Context"

@@ -11,24 +11,15 @@ const problemOf = (error: AssemblyUploadError): string =>
 
 /**
  * Converts the error of an upload to an error that the user may see. The result does not contain the message of the
- * original error. The message of the original error is logged, unless the file name of the user was invalid, or the
- * policy has chosen the id of an Assembly that exists.
+ * original error. The message of the original error is logged, unless the file name of the user was invalid.
  */
 export const of = (
   error: AssemblyUploadError,
-  {
-    filename,
-    params
-  }: { readonly filename?: string | undefined; readonly params: { readonly assemblyId?: string | undefined } }
-): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadExists | Refusal.UploadFailed> => {
-  if (filename === undefined && isOfFilename(error)) {
-    return Effect.fail(new Refusal.BodyMalformed({ description: "The name of the file is invalid." }))
-  }
-  if (params.assemblyId !== undefined && "status" in error && error.status === 409) {
-    return Effect.fail(new Refusal.UploadExists({ description: "The Assembly of this upload exists already." }))
-  }
-  return Effect.andThen(
-    Effect.logError(`An upload of a user failed: ${error.message}`),
-    Effect.fail(new Refusal.UploadFailed({ description: problemOf(error) }))
-  )
-}
+  { filename }: { readonly filename?: string | undefined }
+): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
+  filename === undefined && isOfFilename(error)
+    ? Effect.fail(new Refusal.BodyMalformed({ description: "The name of the file is invalid." }))
+    : Effect.andThen(
+        Effect.logError(`An upload of a user failed: ${error.message}`),
+        Effect.fail(new Refusal.UploadFailed({ description: problemOf(error) }))
+      )

@@ -17,12 +17,11 @@ export interface Numbered<Event> {
  * - `announced`: a page watches the upload, but the upload has not started.
  * - `arriving`: the request of the upload arrives, and the policy has not permitted the upload yet.
  * - `running`: the policy has permitted the upload.
- * - `stored`: the file is stored. Its id is not free.
- * - `failed`: nothing is stored, so another request may use the id.
+ * - `ended`: the file is stored, or the upload has failed. Another request may use the id.
  */
 interface Entry<Event> {
   readonly events: PubSub.PubSub<Numbered<Event>>
-  state: "announced" | "arriving" | "running" | "stored" | "failed"
+  state: "announced" | "arriving" | "running" | "ended"
   count: number
   watchers: number
 }
@@ -58,7 +57,7 @@ export interface Limits {
 export interface Started<Event> {
   readonly permit: Effect.Effect<void, Refusal.Busy>
   readonly tell: (event: Event) => Effect.Effect<void>
-  readonly end: (state: "stored" | "failed", event: Event) => Effect.Effect<void>
+  readonly end: (event: Event) => Effect.Effect<void>
 }
 
 /** The uploads of a route, by the ids that their pages chose. */
@@ -110,10 +109,10 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
   const start = (id: string): Effect.Effect<Started<Event>, Refusal.Busy | Refusal.UploadExists, Scope.Scope> =>
     Effect.gen(function* () {
       const earlier = entries.get(id)
-      if (earlier?.state === "failed") yield* forget(id, earlier)
+      if (earlier?.state === "ended") yield* forget(id, earlier)
       const entry = yield* find(id)
       if (entry.state !== "announced") {
-        return yield* new Refusal.UploadExists({ description: "An upload with this id runs or is stored." })
+        return yield* new Refusal.UploadExists({ description: "An upload with this id is running." })
       }
       if (arriving >= limits.arriving) {
         if (entry.watchers === 0) yield* forget(id, entry)
@@ -121,14 +120,14 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       }
       arriving++
       entry.state = "arriving"
-      const leave = (state: "stored" | "failed") => {
+      const leave = Effect.suspend(() => {
         if (entry.state === "running") running--
         else if (entry.state === "arriving") arriving--
         else return Effect.void
-        entry.state = state
+        entry.state = "ended"
         return keep(id, entry)
-      }
-      yield* Effect.addFinalizer(() => leave("failed"))
+      })
+      yield* Effect.addFinalizer(() => leave)
       return {
         permit: Effect.suspend(() => {
           if (running >= limits.uploads) {
@@ -141,14 +140,14 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
         }),
         tell: (event) => publish(entry, event, false),
         // The id and the room are free before the page learns it, so that the page can send again at once.
-        end: (state, event) => Effect.andThen(leave(state), publish(entry, event, true))
+        end: (event) => Effect.andThen(leave, publish(entry, event, true))
       } satisfies Started<Event>
     }).pipe(Effect.uninterruptible)
 
   /** Whether the upload has ended, and no event of the upload has a higher number than `seen`. */
   const hasSeen = (id: string, seen: number): boolean => {
     const entry = entries.get(id)
-    return (entry?.state === "stored" || entry?.state === "failed") && entry.count <= seen
+    return entry?.state === "ended" && entry.count <= seen
   }
 
   /**

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { InvalidRequest, type Issue } from "../InvalidRequest.ts"
-import * as Json from "../Json.ts"
+import * as Json from "./Json.ts"
 
 /**
  * The schema of the params of an operation without params, and of the form fields of an operation without form fields.

@@ -1,9 +1,9 @@
 // Compiled, never run: what a program can and cannot write.
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import type * as Auth from "@assembly-effect/schema/Auth"
+import type * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 
 declare const assetId: Identifier.AssetId
 declare const folderId: Identifier.FolderId

@@ -2,7 +2,7 @@
  * The header `upload-concat`, which contains the URLs of the parts of a final upload.
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"

@@ -4,7 +4,7 @@
  * shows only that the server has started to concatenate. The client then requests the state of the final upload until
  * the server reports that it is complete.
  */
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

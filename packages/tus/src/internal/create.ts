@@ -2,7 +2,7 @@
  * The requests with a body, with headers that were checked before.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"

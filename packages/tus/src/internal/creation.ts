@@ -4,7 +4,7 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
  * An entry of the journal: the stored form of the state of an upload, with the identity of the upload.
  */
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"

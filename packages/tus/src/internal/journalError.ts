@@ -1,6 +1,7 @@
 /**
  * The errors of an upload journal.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -18,7 +19,7 @@ const remedies = {
  * @since 0.1.0
  * @category errors
  */
-export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalFailed", {
+export class JournalFailed extends Expected.TaggedError<JournalFailed>()("JournalFailed", {
   action: Schema.Literals(["read", "write", "remove", "list", "lease"]),
   description: Schema.String,
   reason: Schema.Literals(["Full", "Denied", "Other"]).pipe(
@@ -37,7 +38,7 @@ export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalF
  * @since 0.1.0
  * @category errors
  */
-export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn", {
+export class JournalTorn extends Expected.TaggedError<JournalTorn>()("JournalTorn", {
   key: Schema.String,
   description: Schema.String
 }) {
@@ -54,7 +55,7 @@ export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn"
  * @since 0.1.0
  * @category errors
  */
-export class UploadLeased extends Schema.TaggedError<UploadLeased>()("UploadLeased", {
+export class UploadLeased extends Expected.TaggedError<UploadLeased>()("UploadLeased", {
   key: Schema.String,
   until: Schema.Finite
 }) {
@@ -71,7 +72,7 @@ export class UploadLeased extends Schema.TaggedError<UploadLeased>()("UploadLeas
  * @since 0.1.0
  * @category errors
  */
-export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
+export class LeaseLost extends Expected.TaggedError<LeaseLost>()("LeaseLost", {
   key: Schema.String,
   description: Schema.String
 }) {
@@ -86,7 +87,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
  * @since 0.1.0
  * @category errors
  */
-export class NoSuchUpload extends Schema.TaggedError<NoSuchUpload>()("NoSuchUpload", {
+export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()("NoSuchUpload", {
   key: Schema.String
 }) {
   override get message() {

@@ -2,7 +2,7 @@
  * Checks the target of a journal entry against the origins of the caller.
  */
 import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"

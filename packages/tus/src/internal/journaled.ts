@@ -1,7 +1,7 @@
 /**
  * Uploads that a journal stores. Each upload is created once, and continued after a crash.
  */
-import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import type * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as TusError from "../TusError.ts"

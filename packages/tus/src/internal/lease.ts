@@ -2,7 +2,7 @@
  * Leases: one holder at a time works on an upload, and renews its lease meanwhile. Every change of a lease is a
  * compare-and-set, so that a holder detects when another holder has taken its lease.
  */
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Deferred from "effect/Deferred"

@@ -3,7 +3,7 @@
  */
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"

@@ -5,7 +5,7 @@
  */
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"

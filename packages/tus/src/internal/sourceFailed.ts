@@ -1,6 +1,7 @@
 /**
  * The error of a source.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
@@ -26,7 +27,7 @@ const remedy = {
  * @since 0.1.0
  * @category errors
  */
-export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
+export class SourceFailed extends Expected.TaggedError<SourceFailed>()("SourceFailed", {
   kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
   description: Schema.String
 }) {

@@ -1,6 +1,6 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -1,5 +1,5 @@
 /** The files of `DurableSqlite`, which only their owner may read: the database, and the secret beside it. */
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"

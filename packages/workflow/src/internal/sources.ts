@@ -2,7 +2,7 @@
  * Opens the sources of a job, and compares their sizes and identities with those that were stored when the attempt was
  * queued.
  */
-import * as Printable from "@assembly-effect/schema/Printable"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { fromPath, type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as Arr from "effect/Array"

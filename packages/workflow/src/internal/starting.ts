@@ -25,31 +25,24 @@ import * as Sources from "./sources.ts"
 import type { Store } from "./store.ts"
 
 /**
- * Why a job is not stored: the job is invalid, a source cannot be read, or another job has the same key.
+ * The errors of `Durable.start`: the job is invalid, a source cannot be read, another job has the same key, or the
+ * database fails. A refused job is not stored. After `StoreFailed`, the job may be stored, because the response of the database may be lost: repeat the call.
  *
  * @since 0.1.0
  * @category errors
  */
-export type JobRefused = InvalidRequest | SourceFailed | JobConflict
+export type StartError = InvalidRequest | SourceFailed | JobConflict | StoreFailed
 
 /**
- * The errors of `Durable.start`: the job is refused, or the database fails. A refused job is not stored. After
- * `StoreFailed`, the job may be stored, because the response of the database may be lost: repeat the call.
- *
- * @since 0.1.0
- * @category errors
- */
-export type StartError = JobRefused | StoreFailed
-
-/**
- * What `Durable.startAll` did with one job. `Started`: the job is stored. `Refused`: the job is not stored, and `error`
- * says why. `error` is `StoreFailed` if the stored job with this key is damaged.
+ * What `Durable.startAll` did with one job. `Started`: the job is stored. `Known`: an earlier call has stored it, and
+ * `summary` shows how far it is. `Refused`: the job is not stored, and `error` says why. `error` is `StoreFailed` if the
+ * stored job with this key is damaged.
  *
  * @since 0.1.0
  * @category models
  */
 export type StartOutcome =
-  | { readonly _tag: "Started"; readonly job: Job; readonly summary: Summary }
+  | { readonly _tag: "Started" | "Known"; readonly job: Job; readonly summary: Summary }
   | { readonly _tag: "Refused"; readonly job: Job; readonly error: StartError }
 
 const All = Schema.Struct({ packing: Schema.optionalKey(Hosting.PackingOptions) })
@@ -124,8 +117,8 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
     Result.map(Result.all(opened), (all) => ({ key, pack, job: text, sources: all.map(({ atRest }) => atRest) }))
 
   /**
-   * Stores all valid jobs of `jobs` with one statement, and returns the result of each job. A job whose key is already
-   * in the table is not stored. Then a source that cannot be read is not an error.
+   * Stores all valid jobs of `jobs` with one statement, and returns the result of each job, and whether it was stored. A
+   * job whose key is already in the table is not stored. Then a source that cannot be read is not an error.
    */
   const storeAll = (jobs: ReadonlyArray<Job>, packing?: Packing) =>
     Effect.gen(function* () {
@@ -142,10 +135,13 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
         for (const row of yield* store.insert(rows)) stored.set(row.key, Result.succeed(row))
         yield* queued
       }
+      const fresh = new Set(stored.keys())
       const known = valid.map(({ key }) => key).filter((key) => !stored.has(key))
       for (const [key, row] of yield* store.findAll(known)) stored.set(key, row)
       return Arr.zip(jobs, prepared).map(([job, one]) => ({
         job,
+        // Of two jobs with the same key, the first one was stored.
+        isNew: fresh.delete(job.key),
         result: Result.flatMap(one, (now): Result.Result<Summary, StartError> => same(now, stored.get(now.key)))
       }))
     })
@@ -159,9 +155,9 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
   ): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
     Effect.map(
       storeAll(jobs, packing),
-      Arr.map(({ job, result }) =>
+      Arr.map(({ isNew, job, result }) =>
         Result.isSuccess(result)
-          ? { _tag: "Started", job, summary: result.success }
+          ? { _tag: isNew ? "Started" : "Known", job, summary: result.success }
           : { _tag: "Refused", job, error: result.failure }
       )
     )

@@ -4,7 +4,7 @@
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,8 @@
 /**
  * Generated answers of the service to an operation: its success, each of its errors, and broken ones.
  */
-import * as NamedError from "@assembly-effect/schema/NamedError"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as NamedError from "@assembly-effect/schema/unstable/NamedError"
+import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"

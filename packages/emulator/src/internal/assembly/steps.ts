@@ -1,5 +1,5 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Instructions from "@assembly-effect/schema/Instructions"
+import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -36,8 +36,8 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
   if (countOf(use) > limits.steps) {
     return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} other Steps.`)
   }
-  const references = Instructions.references(step)
-  if (!references.every(Instructions.isReference)) {
+  const references = StepRules.references(step)
+  if (!references.every(StepRules.isReference)) {
     return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} has an invalid use.`)
   }
   // A name that occurs twice stays in the list twice, because the Step then works on the files twice.

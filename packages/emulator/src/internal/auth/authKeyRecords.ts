@@ -1,4 +1,4 @@
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"

@@ -1,5 +1,5 @@
 import * as Operations from "@assembly-effect/api/AuthKeys"
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type * as AuthKey from "@assembly-effect/schema/AuthKey"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as DateTime from "effect/DateTime"

@@ -1,4 +1,4 @@
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Record from "@assembly-effect/schema/AuthKey"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"

@@ -1,5 +1,5 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
 import * as DateTime from "effect/DateTime"

@@ -1,4 +1,4 @@
-import type * as Auth from "@assembly-effect/schema/Auth"
+import type * as Auth from "@assembly-effect/schema/unstable/Auth"
 
 /** Returns whether `scopes` grant `scope`. `read` grants every `…:read` scope; `write` grants every `…:write` scope. */
 export const grants = (scopes: ReadonlyArray<Auth.Scope>, scope: Auth.Scope): boolean =>

@@ -1,4 +1,4 @@
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Mac from "effect/crypto/Mac"
 import * as Duration from "effect/Duration"

@@ -1,4 +1,4 @@
-import type * as NamedError from "@assembly-effect/schema/NamedError"
+import type * as NamedError from "@assembly-effect/schema/unstable/NamedError"
 import * as Data from "effect/Data"
 
 /** The error code and the message for each reason. */

@@ -1,5 +1,5 @@
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as NamedError from "@assembly-effect/schema/NamedError"
+import * as NamedError from "@assembly-effect/schema/unstable/NamedError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"

@@ -1,6 +1,6 @@
-import * as Json from "@assembly-effect/schema/Json"
+import * as Json from "@assembly-effect/schema/unstable/Json"
 import type * as Operation from "@assembly-effect/api/Operation"
-import * as Auth from "@assembly-effect/schema/Auth"
+import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 import * as Operations from "@assembly-effect/api/TemplateCredentials"
-import * as Scalar from "@assembly-effect/schema/Scalar"
+import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

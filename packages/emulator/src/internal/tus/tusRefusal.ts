@@ -1,4 +1,4 @@
-import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Data from "effect/Data"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { StorageFailed } from "../../EmulatorError.ts"

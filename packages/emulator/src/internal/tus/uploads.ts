@@ -1,4 +1,4 @@
-import type * as TusUpload from "@assembly-effect/schema/TusUpload"
+import type * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"

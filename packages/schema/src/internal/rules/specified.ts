@@ -3,7 +3,7 @@
  */
 import * as AssemblyList from "../../AssemblyList.ts"
 import * as AssemblyStatistics from "../../AssemblyStatistics.ts"
-import * as Auth from "../../Auth.ts"
+import * as Auth from "../../unstable/Auth.ts"
 import * as DamAsset from "../../DamAsset.ts"
 import * as Identifier from "../../Identifier.ts"
 import * as Part from "./parts.ts"

@@ -3,7 +3,7 @@
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Record from "effect/Record"
-import * as TusUpload from "../../TusUpload.ts"
+import * as TusUpload from "../../unstable/TusUpload.ts"
 import * as Part from "./parts.ts"
 import { changed, integers, oneOf, type Path, type Rules, setter, text, values } from "./rule.ts"
 import type { Table } from "./table.ts"

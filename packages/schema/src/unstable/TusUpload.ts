@@ -9,7 +9,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import * as MetadataCodec from "./internal/metadata.ts"
+import * as MetadataCodec from "../internal/metadata.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
 /**

@@ -5,7 +5,7 @@ import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 
 // These schemas have separate modules, so that a bundle leaves out the schemas that its program does not use.
-export { FromDate, ToDate } from "./internal/listDate.ts"
+export { FromDate, ToDate } from "../internal/listDate.ts"
 export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })

@@ -2,7 +2,7 @@
  * Escapes untrusted text, such as a file name or a message of a server, so that it is safe to print.
  *
  * @example
- * import * as Printable from "@assembly-effect/schema/Printable"
+ * import * as Printable from "@assembly-effect/schema/unstable/Printable"
  *
  * Printable.escape("report\u001b[2J.csv") // "report\\x1b[2J.csv"
  */

@@ -6,7 +6,7 @@
  * capability, but names no host.
  */
 import * as Result from "effect/Result"
-import type { Issue } from "./InvalidRequest.ts"
+import type { Issue } from "../InvalidRequest.ts"
 import { isLoopback } from "./SecureUrl.ts"
 
 /**
@@ -24,7 +24,7 @@ export const publicService = {
   cells: "https://api2-*.transloadit.com"
 } as const
 
-const TypeId = "~@assembly-effect/schema/ServiceOrigins"
+const TypeId = "~@assembly-effect/schema/unstable/ServiceOrigins"
 
 /**
  * Origins, and patterns of origins, in normalized form. Only {@link make} creates a value of this type.

@@ -3,7 +3,7 @@
  * `ApiError` of `@assembly-effect/api`.
  */
 import * as Schema from "effect/Schema"
-import { extensible } from "./internal/struct.ts"
+import { extensible } from "../internal/struct.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
 const HttpCode = Schema.Union([

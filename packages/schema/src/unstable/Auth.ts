@@ -3,8 +3,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { secret } from "./internal/secret.ts"
-import { renamed } from "./internal/struct.ts"
+import { secret } from "../internal/secret.ts"
+import { renamed } from "../internal/struct.ts"
 import { ByteSize, IsoDateTime, NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
 /**

@@ -2,7 +2,7 @@
  * Parses untrusted JSON within limits.
  *
  * @example
- * import * as Json from "@assembly-effect/schema/Json"
+ * import * as Json from "@assembly-effect/schema/unstable/Json"
  *
  * Json.parse('{"ok":"ASSEMBLY_COMPLETED"}') // Result.succeed({ ok: "ASSEMBLY_COMPLETED" })
  * Json.parse("[".repeat(1_000_000)) // Result.fail("nested deeper than 128 levels")

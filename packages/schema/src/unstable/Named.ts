@@ -26,7 +26,7 @@ export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends 
 export type Structure<N extends { readonly Structure: unknown }> = N["Structure"]
 
 /**
- * The base type in `interface SelfEncoded extends EncodedStructure<typeof Self> {}`, which declares the name of the
+ * The base type in `interface Encoded extends EncodedStructure<typeof Self> {}` in the namespace `Self`, which declares the name of the
  * encoded type.
  *
  * @since 0.1.0

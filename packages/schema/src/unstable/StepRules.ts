@@ -1,0 +1,132 @@
+/**
+ * The rules for the Steps of an Assembly or a Template, and the Steps that a Step uses.
+ */
+import * as Predicate from "effect/Predicate"
+import type { Issue } from "../InvalidRequest.ts"
+import { cyclic } from "../internal/cycles.ts"
+import { optionProblems } from "../internal/robotOptions.ts"
+
+/**
+ * A name in the `use` of a Step. `path` is the path of the name below the `use`, such as `["steps", 0]`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Reference {
+  readonly name: string
+  readonly path: ReadonlyArray<string | number>
+}
+
+const formRule = "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
+
+const one = (value: unknown, path: Reference["path"]): Reference | Issue => {
+  if (typeof value === "string") return { name: value, path }
+  return Predicate.isObject(value) && typeof value["name"] === "string"
+    ? { name: value["name"], path: [...path, "name"] }
+    : { path, message: formRule }
+}
+
+const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference | Issue> =>
+  Array.isArray(value) ? value.map((item: unknown, index) => one(item, [...path, index])) : [one(value, path)]
+
+/**
+ * Reads the `use` of a Step, in all its forms. The result contains each name, in order and with repetitions, and a
+ * `Issue` for each invalid part. The paths in the result start below the `use`. This function does not check
+ * whether the named Steps exist.
+ *
+ * @example
+ * StepRules.references({ use: { steps: ["faces", 1] } })
+ * // [
+ * //   { name: "faces", path: ["steps", 0] },
+ * //   {
+ * //     path: ["steps", 1],
+ * //     rule: "Expected the name of a Step, an object with a name, a list of these, or an object with steps"
+ * //   }
+ * // ]
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const references = (step: { readonly [option: string]: unknown }): ReadonlyArray<Reference | Issue> => {
+  const { use } = step
+  if (use === undefined) return []
+  return Predicate.isObject(use) && "steps" in use ? many(use["steps"], ["steps"]) : many(use, [])
+}
+
+/**
+ * Whether an element of the result of {@link references} is a {@link Reference}, not a `Issue`.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isReference = (found: Reference | Issue): found is Reference => "name" in found
+
+/** The name that stands for the uploads. */
+const original = ":original"
+
+/**
+ * The names of the Steps that a Step uses, without repetitions. `use` may be a name, a list or an object. Invalid parts
+ * of `use` are left out.
+ *
+ * @example
+ * StepRules.used({ robot: "/image/resize", use: { steps: [":original", "faces"] } }) // [":original", "faces"]
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const used = (step: { readonly [option: string]: unknown }): ReadonlyArray<string> => [
+  ...new Set(
+    references(step)
+      .filter(isReference)
+      .map(({ name }) => name)
+  )
+]
+
+const robotProblem = (name: string, robot: unknown): string | undefined => {
+  if (typeof robot !== "string" || robot === "") return "Expected the robot of the Step, at least 1 character"
+  return name === original && robot !== "/upload/handle"
+    ? "Expected /upload/handle, because the name :original is reserved for the uploads"
+    : undefined
+}
+
+type Members = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+const stepProblems = (name: string, step: unknown, steps: Members, isWhole: boolean): ReadonlyArray<Issue> => {
+  if (!Predicate.isObject(step) || Array.isArray(step)) return [{ path: [name], message: "Expected an object" }]
+  const { robot } = step
+  const message = robotProblem(name, robot)
+  return [
+    ...(message === undefined ? [] : [{ path: [name, "robot"], message }]),
+    ...references(step).flatMap((found): ReadonlyArray<Issue> => {
+      const path = [name, "use", ...found.path]
+      if (!isReference(found)) return [{ ...found, path }]
+      if (!isWhole || found.name === original || Object.hasOwn(steps, found.name)) return []
+      return [{ path, message: "Expected the name of a Step" }]
+    }),
+    ...optionProblems(step).map(({ message: broken, option }) => ({ path: [name, option], message: broken }))
+  ]
+}
+
+/**
+ * Returns all problems of `steps`. If `of` is `"whole"`, a `use` may name only Steps in `steps`, and `:original`. If
+ * `of` is `"changes"`, `steps` are changes to the Steps of a Template. A `use` may then name any Step, because only the
+ * service knows the Steps of the Template.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): ReadonlyArray<Issue> => {
+  if (!Predicate.isObject(steps) || Array.isArray(steps)) return [{ path: [], message: "Expected an object of Steps" }]
+  const members = steps as Members
+  const found = Object.entries(members).flatMap(([name, step]) => stepProblems(name, step, members, of === "whole"))
+  const uses = new Map(
+    Object.entries(members).map(([name, step]) => [name, Predicate.isObject(step) ? used(step) : []] as const)
+  )
+  return [
+    ...found,
+    ...cyclic(uses).map((name): Issue => ({
+      path: [name, "use"],
+      message: "Expected Steps that do not use this Step, directly or through others"
+    }))
+  ]
+}
