@@ -7,7 +7,7 @@ import { nothing } from "@assembly-effect/schema/unstable/Input"
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
-import type { ServiceUrl } from "./internal/serviceUrl.ts"
+import type { ServiceUrl } from "./unstable/ServiceUrl.ts"
 
 /** A codec that needs no services. */
 type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>

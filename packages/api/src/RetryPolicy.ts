@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as PerCall from "./internal/perCall.ts"
+import * as PerCall from "./unstable/PerCall.ts"
 import * as Pauses from "./internal/pauses.ts"
 import type * as Operation from "./Operation.ts"
 

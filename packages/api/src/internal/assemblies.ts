@@ -16,7 +16,7 @@ import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
 import { AssemblyClient, run } from "../unstable/ClientService.ts"
 import * as Operation from "../Operation.ts"
-import * as ServiceUrl from "./serviceUrl.ts"
+import * as ServiceUrl from "../unstable/ServiceUrl.ts"
 
 /**
  * `GET /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.

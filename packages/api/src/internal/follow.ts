@@ -22,7 +22,7 @@ import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
 import { AssemblyClient } from "../AssemblyClient.ts"
 import type * as Operation from "../Operation.ts"
-import * as ServiceUrl from "./serviceUrl.ts"
+import * as ServiceUrl from "../unstable/ServiceUrl.ts"
 import { type Get, getFor } from "./assemblies.ts"
 import * as Pauses from "./pauses.ts"
 
