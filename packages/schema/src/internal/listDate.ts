@@ -30,7 +30,7 @@ const isInRange = (date: unknown, round: Round): date is DateTime.Utc => {
 /**
  * A UTC date-time that, after rounding to seconds, is in the years 0000 to 9999. The generator produces whole seconds.
  */
-export const moment = (round: Round) =>
+const moment = (round: Round) =>
   Schema.declare<DateTime.Utc>((u): u is DateTime.Utc => isInRange(u, round), {
     expected: "a UTC date-time, years 0000 to 9999",
     toCodecArbitrary: () =>

@@ -76,7 +76,7 @@ export const Row = Schema.Struct({
 export type Row = typeof Row.Type
 
 /** The files of an Assembly: the uploads that its Steps process, and the results of its Steps. */
-export interface Made {
+interface Made {
   readonly uploads: ReadonlyArray<Assembly.File>
   readonly results: Readonly<Record<string, ReadonlyArray<Assembly.File>>>
 }

@@ -30,7 +30,7 @@ import type * as Turns from "../http/turns.ts"
  * A request that creates an Assembly. If `id` is undefined, the emulator generates an id. If `replaces` is true, the
  * new Assembly replaces an Assembly with the same id. A busy Assembly is canceled before it is replaced.
  */
-export interface Request {
+interface Request {
   readonly id: string | undefined
   readonly replaces?: boolean
   readonly authKey: Authentication.Caller

@@ -22,12 +22,6 @@ export interface Granted {
   readonly scopes: ReadonlyArray<Auth.Scope>
 }
 
-/** A new token and its lifetime. */
-export interface Minted {
-  readonly token: Redacted.Redacted
-  readonly lifetime: Duration.Duration
-}
-
 const Content = Schema.fromJsonString(
   Schema.Struct({
     id: Schema.String,

@@ -12,10 +12,10 @@ import * as UploadedFiles from "./uploadedFiles.ts"
 import * as UploadStore from "./uploadStore.ts"
 
 /** A file in a form is larger than `auth.max_size` or the limit `fileBytes`. */
-export class Oversized extends Data.TaggedError("Oversized") {}
+class Oversized extends Data.TaggedError("Oversized") {}
 
 /** A form contains more files than an Assembly may have. */
-export class TooMany extends Data.TaggedError("TooMany") {}
+class TooMany extends Data.TaggedError("TooMany") {}
 
 /** Stores the files of a form that creates an Assembly, as the bytes arrive. */
 export const make = Effect.gen(function* () {

@@ -39,7 +39,7 @@ export type Row = typeof Row.Type
 const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 
 /** The values of a new upload. `metadata` is the unchanged value of the `upload-metadata` header. */
-export interface New {
+interface New {
   readonly id: string
   readonly assemblyId: string
   readonly kind: Kind

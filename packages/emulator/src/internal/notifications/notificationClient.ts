@@ -22,10 +22,10 @@ const places: Readonly<Record<Reach, ReadonlyArray<IpAddress.Place>>> = {
 const isWithin = (reach: Reach, address: string): boolean => places[reach].includes(IpAddress.placeOf(address))
 
 /** The host is not allowed. No connection was made. */
-export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostname: string }> {}
+class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostname: string }> {}
 
 /** The URL is not an absolute http or https URL, or it contains credentials, which `fetch` refuses too. */
-export class NotHttp extends Data.TaggedError("NotHttp") {}
+class NotHttp extends Data.TaggedError("NotHttp") {}
 
 /** Resolves a name to all its addresses, like `dns.lookup`. */
 export type Resolve = (

@@ -33,7 +33,6 @@ export interface Outcome {
  * only replays are scheduled. `attempts` is the number of all attempts for the Assembly, including replays.
  */
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
-export type Pending = typeof Pending.Type
 
 /** A scheduled attempt. `attempt` counts from 1. The number 0 means that the attempt is not repeated if it fails. */
 export const Due = Schema.Struct({

@@ -32,7 +32,7 @@ export type Row = typeof Row.Type
 export type Settings = Pick<Row, "name" | "type" | "content">
 
 /** A list request. */
-export interface Listing {
+interface Listing {
   readonly sort: "created" | "id" | "modified" | "name" | "type"
   readonly order: "asc" | "desc"
 }

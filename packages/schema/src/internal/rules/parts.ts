@@ -73,7 +73,7 @@ export const struct = (of: Readonly<Record<string, Part>>): Part => all(object, 
 /** Text. */
 export const string = is("is text", notText)
 
-export const notEmpty = is("is at least 1 character", empty)
+const notEmpty = is("is at least 1 character", empty)
 
 /** Text of at least one character. */
 export const filled = all(notEmpty, string)
