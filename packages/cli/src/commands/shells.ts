@@ -18,7 +18,7 @@ export const paths: Readonly<Record<string, "file" | "directory" | "either">> = 
   steps: "file",
   "fields-file": "file",
   content: "file",
-  journal: "directory",
+  "files-from": "file",
   output: "directory",
   data: "directory"
 }

@@ -95,7 +95,7 @@ const destinations = (placed: ReadonlyArray<Shown.Placed>, output: string, overw
   )
 
 /** Which results to save: those of the given Steps, or of all Steps without `:original`. */
-interface Options {
+export interface Options {
   readonly steps: ReadonlyArray<string>
   readonly output: string
   readonly overwrite: boolean

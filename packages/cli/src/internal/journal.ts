@@ -6,6 +6,7 @@
  * Assembly of the earlier content, and the command cancels that Assembly.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -30,8 +31,8 @@ import type * as UploadJob from "./uploadJob.ts"
 /** The services that a job of `assembly upload` needs. */
 export type Services = AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
 
-/** The flag `--journal`, which names another folder. */
-export const flag = Cli.optional("journal", "folder")
+/** The flag `--journal`, which names another folder. Only `assembly help environment` explains it. */
+export const flag = Flag.withHidden(Cli.optional("journal", "folder"))
 
 /**
  * The default folder: below XDG_STATE_HOME, else below HOME, else below LOCALAPPDATA, as is usual on Windows. A variable

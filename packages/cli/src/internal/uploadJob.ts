@@ -3,6 +3,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -21,6 +22,8 @@ import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 import * as Shown from "./assembly.ts"
 
+type Files = ReadonlyArray<UploadPlan.Planned>
+
 /** A Status that was read after the upload of all files, or something that the user should know. */
 interface Executing {
   readonly _tag: "Executing"
@@ -35,6 +38,43 @@ interface Notice {
 export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Notice
 
 export const notice = (message: string): JobEvent => ({ _tag: "Notice", message })
+
+/**
+ * How the files of a job are sent. `concurrency` is the number of files at once, undefined if the user has not said.
+ * `parallel` is the number of parts of a large file that are sent at once.
+ */
+export interface Sending {
+  readonly transport: "tus" | "form"
+  readonly verify: boolean
+  readonly concurrency: number | undefined
+  readonly parallel: number | undefined
+}
+
+/**
+ * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
+ * about six minutes, so an upload survives a restart of the server or a lost network for at least this time.
+ */
+const maxRetries = 20
+
+/** A larger file fills the line alone for some time, so that only a few of them are sent at once. */
+const small = 8n * 1024n * 1024n
+
+/** How many files are sent at once: many, because a small file is one request, but only a few large ones. */
+export const concurrencyOf = ({ concurrency }: Sending, files: Files): number => {
+  const large = files.filter(({ source: { size } }) => size === undefined || size > small)
+  return concurrency ?? (large.length > 4 ? 4 : 16)
+}
+
+/** The options of a job for {@link Sending}. A form is one request, which has no options of its own. */
+export const optionsOf = (sending: Sending, files: Files) => ({
+  ...(sending.verify ? { verify: DeliveryProof.md5 } : {}),
+  ...(sending.transport === "form"
+    ? { transport: "form" as const }
+    : {
+        concurrency: concurrencyOf(sending, files),
+        upload: { maxRetries, ...(sending.parallel === undefined ? {} : { parallel: sending.parallel }) }
+      })
+})
 
 /** The errors of a job. */
 export type JobError = AssemblyUploadError | TemplateError
@@ -108,8 +148,6 @@ export const toRecord = Effect.fnUntraced(function* (event: JobEvent, names: Rea
     ...("event" in event ? bytesOf(event.event) : {})
   } satisfies Schema.JsonObject
 })
-
-type Files = ReadonlyArray<UploadPlan.Planned>
 
 const decodeAssetId = Schema.decodeUnknownOption(Identifier.AssetId)
 

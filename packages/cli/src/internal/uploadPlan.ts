@@ -18,6 +18,7 @@ import { glob } from "node:fs/promises"
 import { devNull } from "node:os"
 import { isatty } from "node:tty"
 import * as Failure from "./failure.ts"
+import * as Filter from "./filter.ts"
 
 /**
  * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path that the user
@@ -109,12 +110,12 @@ const filesBelow = (
     return found
   })
 
+/** The files that a path names: a file, or with `isRecursive` the files of a folder. */
 const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
   const path = yield* Path.Path
   if ((yield* typeOf(typed)) !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
   if (!isRecursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
   const found = yield* filesBelow(typed)
-  if (found.length === 0) return yield* refuse(typed, "the folder contains no files")
   return found.map((at): Found => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
 })
 
@@ -209,13 +210,19 @@ const targetProblem = (folder: string | undefined, name: string): string | undef
 
 /**
  * - `paths`: files, folders (with `isRecursive`), patterns, or `-` for the standard input, whose name is `inputName`.
+ * - `listed`: more files and folders, whose names are no patterns.
+ * - `patterns`: which of the files are uploaded.
  * - `folder`: where the Workspace stores the files, see {@link folderOf}. Undefined if Steps decide that.
+ * - `isWatched`: whether files may come later, so that a plan without files is permitted.
  */
-interface Options {
+export interface Options {
   readonly paths: ReadonlyArray<string>
+  readonly listed?: ReadonlyArray<string>
+  readonly patterns?: Filter.Patterns
   readonly isRecursive: boolean
   readonly inputName: string | undefined
   readonly folder?: string | undefined
+  readonly isWatched?: boolean
 }
 
 /** Two files with the same name could replace each other at the service, which compares names in NFC. */
@@ -246,20 +253,29 @@ const checkInput = ({ inputName, paths }: Options): string | undefined => {
 
 /** The files of the paths, in the order of the paths. With `isRecursive` the names keep the folders. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { inputName = "", isRecursive, paths } = options
+  const { inputName = "", isRecursive, isWatched = false, listed = [], paths, patterns } = options
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
-  const planned = Effect.fnUntraced(function* (typed: string) {
-    if (typed === "-") {
-      yield* checkStandardInput
-      const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
-      return [{ path: "-", realPath: "-", name: inputName, source } satisfies Planned]
-    }
-    return yield* Effect.forEach(yield* expand(typed, isRecursive), ({ kept, path }) =>
+  const isPicked = patterns === undefined ? () => true : Filter.make(patterns)
+  const openAll = Effect.fnUntraced(function* (typed: string, found: ReadonlyArray<Found>) {
+    if (found.length === 0 && !isWatched) return yield* refuse(typed, "the folder contains no files")
+    const picked = found.filter(({ kept }) => isPicked(kept))
+    return yield* Effect.forEach(picked, ({ kept, path }) =>
       Effect.map(open(path), (file): Planned => ({ ...file, name: isRecursive ? kept : file.name }))
     )
   })
-  const files: ReadonlyArray<Planned> = (yield* Effect.forEach(paths, planned)).flat()
+  const planned = Effect.fnUntraced(function* (typed: string) {
+    if (typed !== "-") return yield* openAll(typed, yield* expand(typed, isRecursive))
+    yield* checkStandardInput
+    const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
+    return [{ path: "-", realPath: "-", name: inputName, source } satisfies Planned]
+  })
+  const ofList = (typed: string) => Effect.flatMap(expandOne(typed, isRecursive), (found) => openAll(typed, found))
+  const files: ReadonlyArray<Planned> = [
+    ...(yield* Effect.forEach(paths, planned)),
+    ...(yield* Effect.forEach(listed, ofList))
+  ].flat()
+  if (files.length === 0 && !isWatched) return yield* Failure.usage("no file is left after --include and --exclude")
   // An argument may name a file again that an earlier argument has named.
   const keys = new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file]))
   return yield* checkNames([...keys.values()], options)
