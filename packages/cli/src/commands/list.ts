@@ -112,7 +112,7 @@ export const list = Cli.command(
     until: Flag.optional(Flag.withAlias(Cli.endFlag("until"), "to")),
     type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(Flag.withDefault(AssemblyList.defaults.type)),
     keywords: Cli.repeated(Cli.text("keyword", "text")),
-    ...Resource.numberedFlags
+    ...Resource.numberedFlags(AssemblyList.Entry)
   },
   ({ keywords, since, type, until, ...asked }) => {
     const query = { fromDate: since, ...Cli.given({ toDate: until }), type, keywords }

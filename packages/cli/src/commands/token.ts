@@ -29,7 +29,7 @@ export const token = Cli.local(
   "token",
   {
     scopes: Cli.repeated(Flag.withSchema(scope, Auth.Scope)),
-    json: Cli.json
+    json: Cli.json(Printed)
   },
   Effect.fnUntraced(function* ({ json, scopes }) {
     const { baseUrl, ...credentials } = yield* Variables.service

@@ -106,7 +106,7 @@ const parameters = {
   limitRate: Flag.optional(limitRate),
   restart: Cli.flag("restart"),
   dryRun: Cli.flag("dry-run"),
-  json: Cli.json,
+  json: Cli.jsonLines,
   journal: Journal.flag
 }
 

@@ -165,13 +165,13 @@ const forget = Cli.command(
   "uploads forget",
   {
     assemblyIds: Cli.assemblyIds,
-    json: Cli.json,
+    json: Cli.jsonLines,
     journal: Journal.flag
   },
   Effect.fnUntraced(function* ({ assemblyIds, journal, json }) {
     const program = yield* Invocation.Program
     const unknown = (id: string) =>
-      notForgotten(id, `there is no unfinished upload into this Assembly; ${program} uploads lists them`)
+      Failure.failed(`there is no unfinished upload ${id}`, `Run ${program} uploads to see what there is.`)
     const forgotten = yield* inJournal(
       journal,
       Effect.fnUntraced(function* (folder) {
@@ -191,7 +191,7 @@ const forget = Cli.command(
 
 const listed = Cli.command(
   "uploads",
-  { json: Cli.json, journal: Journal.flag },
+  { json: Cli.jsonLines, journal: Journal.flag },
   Effect.fnUntraced(function* ({ journal, json }) {
     const { damaged, uploads: found } = (yield* inJournal(journal, Journal.list)) ?? { uploads: [], damaged: [] }
     const kept: ReadonlyArray<Kept> = yield* Effect.forEach(found, ask, { concurrency: 8 })

@@ -30,7 +30,7 @@ export const find = (status: Assembly.Status, steps: ReadonlyArray<string>) => {
   return missing.length === 0
     ? Effect.succeed(steps.length === 0 ? Shown.of(status) : Shown.of(status, steps))
     : Effect.fail(
-        Failure.failed(`the Assembly ${status.assembly_id} has no results of ${missing.join(", ")}${instead}`)
+        Failure.failed(`there are no results of ${missing.join(", ")} in the Assembly ${status.assembly_id}${instead}`)
       )
 }
 

@@ -70,9 +70,18 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   if (Advice.isOfSettings(error)) for (const note of yield* DotEnv.notes) yield* Output.hint(note)
 })
 
+/** `--json id,created` as `--json=id,created`. Without a comma, the next argument may be an id, and stays one. */
+const attachFields = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isFields = (arg: string | undefined) => /^\w+(?:,\w+)+$/.test(arg ?? "")
+  return args.flatMap((arg, index) => {
+    if (arg === "--json" && isFields(args[index + 1])) return [`--json=${args[index + 1]}`]
+    return args[index - 1] === "--json" && isFields(arg) ? [] : [arg]
+  })
+}
+
 /** Runs the command that the arguments in `Stdio` name. */
 export const run = (version: string) =>
-  Stdio.Stdio.use(({ args }) => args).pipe(
+  Stdio.Stdio.use(({ args }) => Effect.map(args, attachFields)).pipe(
     Effect.flatMap((args) => Effect.flatMap(root(args), (command) => Command.runWith(command, { version })(args))),
     Effect.tapCause(report),
     Effect.provide([

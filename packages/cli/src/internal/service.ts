@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 
 /**
@@ -67,6 +68,9 @@ const noticing = Effect.gen(function* () {
     run: (operation, input) =>
       Effect.forkScoped(Effect.delay(notice, patience)).pipe(
         Effect.andThen(Effect.tap(withWholeWait(client.run(operation, input)), () => settle)),
+        Effect.tapError((error) =>
+          Effect.sync(() => Failure.keepInputs(error, Object.assign({}, input.params, input.path)))
+        ),
         Effect.scoped
       )
   })
