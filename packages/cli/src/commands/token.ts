@@ -41,5 +41,5 @@ export const token = Cli.local(
     const access_token = Redacted.value(value)
     const expiry = expiresAt === undefined ? {} : { expires_at: DateTime.formatIso(expiresAt) }
     yield* Output.show(json, Printed, { access_token, ...expiry }, () => Output.sentence(access_token))
-  })
+  }, Cli.configured)
 )

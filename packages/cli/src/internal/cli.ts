@@ -11,6 +11,8 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Profile from "./profile.ts"
+import * as Address from "./address.ts"
 import type * as Service from "./service.ts"
 import type * as Text from "./text.ts"
 import * as Output from "./output.ts"
@@ -60,13 +62,22 @@ export const local = <const C extends Config, A, E, R>(
     described(path)
   )
 
+/** Runs a command with the settings of the service from a profile, if they are in no variables. */
+export const configured = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provide(Address.keeping(run), Profile.layer)
+
 /** A command that asks the service. */
 export const command = <const C extends Config, A, E, R>(
   path: string,
   parameters: C,
   run: (input: Input<C>) => Effect.Effect<A, E, R>,
   check?: Check<C>
-) => local(path, parameters, (input) => Effect.flatMap(Client, (client) => Effect.provide(run(input), client)), check)
+) =>
+  local(
+    path,
+    parameters,
+    (input) => configured(Effect.flatMap(Client, (client) => Effect.provide(run(input), client))),
+    check
+  )
 
 /** A command whose response is printed as JSON with `--json`, and else as the lines of `show`. */
 export const query = <const C extends Config, S extends Schema.ConstraintCodec<unknown, unknown>, E, R>(

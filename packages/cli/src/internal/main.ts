@@ -59,7 +59,7 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
   if (!Runtime.getErrorReported(error) || isLostTerminal(cause) || Cause.hasInterruptsOnly(cause)) return
   const Advice = yield* loadAdvice
-  const address = yield* Address.current
+  const address = yield* Address.of(error)
   const isDefect = !cause.reasons.some(Cause.isFailReason)
   // A defect is a bug in this program, so its stack is kept.
   const line = isDefect ? Cause.pretty(cause) : Advice.line(error, address.baseUrl?.host)
