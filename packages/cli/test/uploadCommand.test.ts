@@ -71,9 +71,14 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
       expect(told((yield* run(folder, args)).stdout)).toEqual(["out/a.txt (4 B)", "out/z.txt (4 B)"])
       expect(yield* fs.readFileString(`${folder}/out/z.txt`)).toBe("purr")
       yield* fs.remove(`${folder}/out/a.txt`)
+      // A killed command has left these; another command may still write the second one.
+      const left = [`.${"0".repeat(36)}.part`, `.${"1".repeat(36)}.part`]
+      for (const name of left) yield* fs.writeFileString(`${folder}/out/${name}`, "me")
+      yield* fs.utimes(`${folder}/out/${left[0]}`, 1, 1)
       const again = yield* run(folder, args)
       expect(again.stderr).toContain("no file was uploaded again")
       expect(told(again.stdout)).toEqual(["out/a.txt (4 B)", "out/z.txt is there already"])
+      expect((yield* fs.readDirectory(`${folder}/out`)).toSorted()).toEqual([left[1], "a.txt", "z.txt"])
       yield* fs.writeFileString(`${folder}/out/z.txt`, "hiss")
       const refused = yield* run(folder, args)
       expect(refused).toMatchObject({

@@ -98,8 +98,7 @@ export const run = (version: string) =>
 export const main = (version: string): void =>
   run(version).pipe(
     Effect.provide(Layer.provideMerge(Output.standardErrorLayer, NodeServices.layer)),
-    // `Output.sayingFate` also surrounds the layers: Ctrl-C may arrive while they are built.
-    Output.sayingFate(process.argv.slice(2)),
+    Output.sayingFate,
     Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
     NodeRuntime.runMain({
       disableErrorReporting: true,

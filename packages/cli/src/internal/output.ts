@@ -213,23 +213,20 @@ export const layout: Effect.Effect<Layout, never, Terminal.Terminal> = Effect.ge
   return { width: width === 0 ? undefined : width, style: yield* Text.current, now: yield* DateTime.now }
 })
 
-/** What happened to the work of an interrupted command. `assembly upload` replaces `say` when it begins its work. */
+/** Says what happened to the work of an interrupted command. A command replaces `say` when it begins its work. */
 export const Fate = Context.Reference<{ say: Effect.Effect<void> }>("@assembly-effect/cli/Fate", {
   defaultValue: () => ({ say: Effect.void })
 })
 
-/** Runs the program, and says its {@link Fate} if it is interrupted: at first that no upload has begun its work. */
-export const sayingFate =
-  (args: ReadonlyArray<string>) =>
-  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => {
-      const write = () => void process.stderr.write(Launch.textAtStart(args, process.stderr, process.env))
-      const fate = { say: Effect.sync(write) }
-      return program.pipe(
-        Effect.provideService(Fate, fate),
-        Effect.onInterrupt(() => Effect.suspend(() => fate.say))
-      )
-    })
+/** Runs a program, and says its {@link Fate} if it is interrupted. */
+export const sayingFate = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const fate = { say: Effect.void }
+    return program.pipe(
+      Effect.provideService(Fate, fate),
+      Effect.onInterrupt(() => Effect.suspend(() => fate.say))
+    )
+  })
 
 /** The services that write to the standard error. Without them, progress goes to the `Terminal` of the context. */
 const StandardError = Context.Reference<Context.Context<Terminal.Terminal> | undefined>(
