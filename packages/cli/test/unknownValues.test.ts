@@ -1,43 +1,26 @@
 /**
  * What a user has mistyped is said, and is not shown as an empty result.
  */
-import * as Program from "../src/internal/main.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stdio from "effect/Stdio"
-import * as TestConsole from "effect/testing/TestConsole"
+import * as InProcess from "./support/inProcess.ts"
 import { environment, folderWith } from "./support/processes.ts"
-import * as Screen from "./support/screen.ts"
-import * as Failure from "../src/internal/failure.ts"
 
-/** Runs the command line in this process. The argument `a.txt` is the path of a file. */
-const run = Effect.fnUntraced(function* (...given: ReadonlyArray<string>) {
-  const env = yield* environment
+/** Runs the command line in this process, in a folder with the file `a.txt`. */
+const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const cwd = yield* folderWith({ "a.txt": "a" })
-  const args = given.map((arg) => (arg === "a.txt" ? `${cwd}/a.txt` : arg))
-  const logs = (yield* TestConsole.logLines).length
-  const errors = (yield* TestConsole.errorLines).length
-  const exit = yield* Program.run("0.0.0").pipe(
-    Effect.provide([
-      Screen.make({ columns: 0, animated: false }).layer,
-      Stdio.layerTest({ args: Effect.succeed(args) })
-    ]),
-    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
-    Effect.exit
+  const { code, stderr, stdout } = yield* InProcess.assembly(
+    cwd,
+    { ...(yield* environment), XDG_STATE_HOME: cwd },
+    args
   )
-  const text = (lines: ReadonlyArray<unknown>) => lines.map((line) => `${String(line)}\n`).join("")
-  return {
-    code: Failure.codeOfExit(exit),
-    stdout: text((yield* TestConsole.logLines).slice(logs)),
-    said: text((yield* TestConsole.errorLines).slice(errors)).replaceAll(new URL(env.ASSEMBLY_BASE_URL).host, "<host>")
-  }
+  return { code, stdout, said: stderr }
 })
 
-const services = Layer.mergeAll(Emulator.layer(), NodeServices.layer, TestConsole.layer)
+const services = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 
 layer(services, { excludeTestServices: true })("unknown values", (it) => {
   it.effect("a region", () =>

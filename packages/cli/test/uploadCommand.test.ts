@@ -127,6 +127,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
       const { code, stdout } = yield* run(folder, ["--no-wait", "a.txt"])
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{32}\n$/) })
       yield* assembly(folder, ["wait", stdout.trim()])
+      expect((yield* assembly(folder, ["uploads"])).stdout).toBe("no unfinished uploads\n")
       const again = yield* run(folder, ["a.txt"])
       expect(again.stdout).toContain(`Assembly ${stdout.trim()}\n`)
     })

@@ -90,6 +90,10 @@ const continuation = ({ command }: Kept, program: string): string =>
     ? Table.unknown
     : `cd ${Text.word(command.folder)} && ${[program, ...command.args.map(Text.word)].join(" ")}`
 
+/** Whether a command has sent all files and has not waited for the results, as with `--no-wait`. */
+const isDone = ({ command, status }: Kept): boolean =>
+  command === undefined && status !== undefined && Option.exists(status, ({ ok }) => ok !== "ASSEMBLY_UPLOADING")
+
 const startOf = (kept: Kept): DateTime.Utc => DateTime.makeUnsafe(Journal.startOf(kept))
 
 const sizeOf = (bytes: bigint | undefined) => (bytes === undefined ? Table.unknown : Text.bytes(bytes))
@@ -194,7 +198,8 @@ const listed = Cli.command(
   { json: Cli.jsonLines, journal: Journal.flag },
   Effect.fnUntraced(function* ({ journal, json }) {
     const { damaged, uploads: found } = (yield* inJournal(journal, Journal.list)) ?? { uploads: [], damaged: [] }
-    const kept: ReadonlyArray<Kept> = yield* Effect.forEach(found, ask, { concurrency: 8 })
+    const all: ReadonlyArray<Kept> = yield* Effect.forEach(found, ask, { concurrency: 8 })
+    const kept = all.filter((one) => !isDone(one))
     const program = yield* Invocation.Program
     const layout = yield* Output.layout
     if (json) {

@@ -8,6 +8,7 @@ import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
@@ -69,7 +70,9 @@ const noticing = Effect.gen(function* () {
       Effect.forkScoped(Effect.delay(notice, patience)).pipe(
         Effect.andThen(Effect.tap(withWholeWait(client.run(operation, input)), () => settle)),
         Effect.tapError((error) =>
-          Effect.sync(() => Failure.keepInputs(error, Object.assign({}, input.params, input.path)))
+          Effect.sync(() =>
+            Failure.keepInputs(error, { ...(Predicate.isObject(input.params) ? input.params : {}), ...input.path })
+          )
         ),
         Effect.scoped
       )

@@ -139,9 +139,13 @@ interface Parts {
   readonly end: ReadonlyArray<Text.Line>
 }
 
-/** Each row as the text of its first column, and below it the titles and the texts of the cells that say something. */
-const blocks = <Row>([first, ...others]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
+/**
+ * Each row as the text of its first column, and below it the titles and the texts of the cells that say something. A
+ * column that is optional is left out if one of its texts is wider than a line.
+ */
+const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
   const indent = width < 12 ? "" : gap
+  const others = all.filter(({ column, natural }) => column.optional !== true || natural <= width - indent.length)
   const wrap = (words: string, cells: number) => Text.wrap(words, cells, { breakWords: true })
   const linesOf = (row: Row) => {
     const filled = others.filter(({ cell }) => cell(row) !== "" && cell(row) !== unknown)

@@ -219,9 +219,7 @@ const program = (files: Files, settings: Settings, seen: Seen): Events => {
       )
     )
   }
-  // A job that does not wait is not complete, so `assembly uploads` still lists its command.
-  const end = settings.isAwaited ? memory.completed : Effect.void
-  return Stream.concat(Stream.flatMap(renewed, follow), Stream.drain(Stream.fromEffect(end)))
+  return Stream.concat(Stream.flatMap(renewed, follow), Stream.drain(Stream.fromEffect(memory.completed)))
 }
 
 const unkept =
