@@ -181,7 +181,7 @@ describe("assembly stats of something unknown", () => {
   it.effect("names the regions of the latest Assemblies if a region has none", () =>
     Effect.gen(function* () {
       const regions = ["us-east-1", null, "eu-west-1", "us-east-1"]
-      const items = regions.map((region) => ({ ...entry, region }))
+      const items = regions.map((region) => ({ id: "a", created: entry.created, region }))
       const service = Service.makeOf({ "Assemblies.statistics": nothing, "Assemblies.list": items })
       const { params, said } = yield* run(service, "stats --region mars --since 24h")
       expect(said).toEqual([

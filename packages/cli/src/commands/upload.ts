@@ -6,6 +6,7 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Document from "../internal/document.ts"
 import * as UploadPlan from "../internal/uploadPlan.ts"
@@ -173,35 +174,38 @@ export const upload = Cli.command(
       folder,
       isWatched: watch
     }
-    const files = yield* UploadPlan.make(plan)
-    if (flags.dryRun) return yield* UploadJob.rehearse(files, folder, json)
     const sending: UploadJob.Sending = {
       transport: flags.transport,
       verify: flags.verify,
       concurrency: Option.getOrUndefined(flags.concurrency),
       parallel: Option.getOrUndefined(flags.parallel)
     }
-    const isReplayable = UploadPlan.replayable(files) !== undefined
-    const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
-    const at = Option.getOrUndefined(kept)
-    const limited = <A, E, R>(job: Effect.Effect<A, E, R | UploadJournal.UploadJournal>) =>
-      Effect.provide(job, Journal.layer(kept)).pipe((one) =>
+    /** Runs a job with its journal and its limit of the rate. */
+    const withServices =
+      (kept: Option.Option<string>) =>
+      <A, E, R>(job: Effect.Effect<A, E, R | UploadJournal.UploadJournal>) =>
         Option.match(flags.limitRate, {
-          onNone: () => one,
-          onSome: (bytesPerSecond) => Effect.provide(one, Upload.layerBandwidth({ bytesPerSecond }))
+          onNone: () => Effect.provide(job, Journal.layer(kept)),
+          onSome: (bytesPerSecond) =>
+            Effect.provide(job, Layer.merge(Journal.layer(kept), Upload.layerBandwidth({ bytesPerSecond })))
         })
-      )
     if (watch) {
       const Watch = yield* Effect.promise(() => import("../internal/uploadWatch.ts"))
       const save = Option.getOrUndefined(Option.map(output, (to) => ({ output: to, overwrite })))
-      return yield* limited(Watch.run({ plan, params, sending, isJson: json, save }))
+      const job = Watch.run({ plan, params, sending, isJson: json, save })
+      return yield* withServices(yield* Journal.folderOf(flags.journal))(job)
     }
+    const files = yield* UploadPlan.make(plan)
+    if (flags.dryRun) return yield* UploadJob.rehearse(files, folder, json)
+    const isReplayable = UploadPlan.replayable(files) !== undefined
+    const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
+    const at = Option.getOrUndefined(kept)
     const { isEarlier, progress, status } = yield* Effect.gen(function* () {
       const memory = at === undefined ? Journal.none : yield* Journal.make(at, files, params)
       const settings = { params, sending, isAwaited: !noWait, isRestarted: flags.restart, isJson: json, folder: at }
       return yield* UploadRun.run(files, { ...settings, memory })
     }).pipe(
-      limited,
+      withServices(kept),
       Effect.catchTag("JournalFailed", (error) =>
         Effect.fail(Journal.failureOf(error, at ?? "the memory", false) ?? error)
       )

@@ -214,6 +214,7 @@ const targetProblem = (folder: string | undefined, name: string): string | undef
  * - `patterns`: which of the files are uploaded.
  * - `folder`: where the Workspace stores the files, see {@link folderOf}. Undefined if Steps decide that.
  * - `isWatched`: whether files may come later, so that a plan without files is permitted.
+ * - `skip`: gets the problem of a file, which is then left out. Without it, `make` fails.
  */
 export interface Options {
   readonly paths: ReadonlyArray<string>
@@ -223,18 +224,19 @@ export interface Options {
   readonly inputName: string | undefined
   readonly folder?: string | undefined
   readonly isWatched?: boolean
+  readonly skip?: ((problem: Failure.CommandError) => Effect.Effect<void>) | undefined
+}
+
+/** Fails if the service would refuse the name of a file. */
+const checkName = (file: Planned, folder: string | undefined) => {
+  const rule = nameProblem(file.name)
+  const advice = file.path === "-" ? "give another --name" : "rename the file"
+  const broken = rule === undefined ? targetProblem(folder, file.name) : `${rule}; ${advice}`
+  return broken === undefined ? Effect.succeed(file) : refuse(file.path, broken)
 }
 
 /** Two files with the same name could replace each other at the service, which compares names in NFC. */
-const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { folder, isRecursive }: Options) {
-  for (const { name, path } of files) {
-    const rule = nameProblem(name)
-    const broken =
-      rule === undefined
-        ? targetProblem(folder, name)
-        : `${rule}; ${path === "-" ? "give another --name" : "rename the file"}`
-    if (broken !== undefined) return yield* refuse(path, broken)
-  }
+const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { isRecursive }: Options) {
   const same = [...Map.groupBy(files, ({ name }) => name.normalize("NFC"))].find(([, found]) => found.length > 1)
   if (same === undefined) return files
   const two = same[1].slice(0, 2).map(({ path }) => path)
@@ -253,22 +255,26 @@ const checkInput = ({ inputName, paths }: Options): string | undefined => {
 
 /** The files of the paths, in the order of the paths. With `isRecursive` the names keep the folders. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { inputName = "", isRecursive, isWatched = false, listed = [], paths, patterns } = options
+  const { folder, inputName = "", isRecursive, isWatched = false, listed = [], paths, patterns, skip } = options
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
   const isPicked = patterns === undefined ? () => true : Filter.make(patterns)
   const openAll = Effect.fnUntraced(function* (typed: string, found: ReadonlyArray<Found>) {
     if (found.length === 0 && !isWatched) return yield* refuse(typed, "the folder contains no files")
     const picked = found.filter(({ kept }) => isPicked(kept))
-    return yield* Effect.forEach(picked, ({ kept, path }) =>
-      Effect.map(open(path), (file): Planned => ({ ...file, name: isRecursive ? kept : file.name }))
+    const opened = yield* Effect.forEach(picked, ({ kept, path }) =>
+      open(path).pipe(
+        Effect.flatMap((file) => checkName({ ...file, name: isRecursive ? kept : file.name }, folder)),
+        Effect.catch((error) => (skip === undefined ? Effect.fail(error) : Effect.as(skip(error), undefined)))
+      )
     )
+    return opened.filter((file) => file !== undefined)
   })
   const planned = Effect.fnUntraced(function* (typed: string) {
     if (typed !== "-") return yield* openAll(typed, yield* expand(typed, isRecursive))
     yield* checkStandardInput
     const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
-    return [{ path: "-", realPath: "-", name: inputName, source } satisfies Planned]
+    return [yield* checkName({ path: "-", realPath: "-", name: inputName, source }, folder)]
   })
   const ofList = (typed: string) => Effect.flatMap(expandOne(typed, isRecursive), (found) => openAll(typed, found))
   const files: ReadonlyArray<Planned> = [

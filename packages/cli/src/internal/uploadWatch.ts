@@ -137,11 +137,24 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   yield* checkOutput(settings)
   const concurrency = UploadJob.concurrencyOf(sending, [])
   const resolved = yield* TemplateId.inParams(params)
-  const { again, scan } = makeScan(plan)
+  const told = new Set<string>()
+  /** Says once what is wrong with a file, or with a folder that cannot be searched. */
+  const skip = (error: Failure.CommandError) =>
+    Effect.suspend(() => {
+      const line = Advice.line(error)
+      return told.has(line)
+        ? Effect.void
+        : Effect.andThen(
+            Effect.sync(() => told.add(line)),
+            Output.error(line)
+          )
+    })
+  const { again, scan } = makeScan({ ...plan, skip })
   const wake = yield* Queue.sliding<void>(1)
   const scanAfter = (pause: Duration.Duration) => Effect.forkScoped(Effect.delay(Queue.offer(wake, undefined), pause))
   const fate = yield* Output.Fate
-  fate.say = Output.error("stopped watching; the same command goes on")
+  // The terminal has written ^C.
+  fate.say = Effect.andThen(Output.hint(""), Output.error("stopped watching; the same command goes on"))
 
   let isFirst = true
   const fresh = Effect.gen(function* () {
@@ -150,10 +163,10 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
     isFirst = false
     return ready
   }).pipe(
-    // A file may be gone before it is opened, or may have a name that the service refuses.
+    // A folder may be gone before it is read.
     Effect.catchIf(
       () => !isFirst,
-      (error) => Effect.as(Output.error(Advice.line(error)), [])
+      (error) => Effect.as(skip(error), [])
     )
   )
   const jobs = Stream.fromQueue(wake).pipe(
