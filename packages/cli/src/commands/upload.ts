@@ -15,6 +15,8 @@ import * as Cli from "../internal/cli.ts"
 import * as Journal from "../internal/journal.ts"
 import * as Output from "../internal/output.ts"
 import * as Shown from "../internal/assembly.ts"
+import * as Failure from "../internal/failure.ts"
+import * as Text from "../internal/text.ts"
 import * as UploadJob from "../internal/uploadJob.ts"
 import * as Filter from "../internal/filter.ts"
 
@@ -197,6 +199,13 @@ export const upload = Cli.command(
     }
     const files = yield* UploadPlan.make(plan)
     if (flags.dryRun) return yield* UploadJob.rehearse(files, folder, json)
+    const size = UploadPlan.totalSize(files) ?? 0n
+    if (sending.transport === "form" && size > UploadJob.mostInForm) {
+      const most = Text.bytes(UploadJob.mostInForm)
+      return yield* Failure.usage(
+        `--transport form: the files have ${Text.bytes(size)}, and a form has at most ${most}`
+      )
+    }
     const isReplayable = UploadPlan.replayable(files) !== undefined
     const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
     const at = Option.getOrUndefined(kept)

@@ -94,6 +94,7 @@ const invalid = (issues: Tagged["issues"]): string =>
 const adapted = [
   ["with restart: true if the upload is in a journal", "with --restart"],
   ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
+  [", with `resend: true` to send the files again after such a failure", ""],
   ["if it does, add its origin to the option origins", "check ASSEMBLY_BASE_URL"],
   // `next` gives this advice with the name of the variable.
   ["; check the secret of the Auth Key", ""]

@@ -57,6 +57,9 @@ export interface Sending {
  */
 const maxRetries = 20
 
+/** The maximum size of all files of a form, in bytes. */
+export const mostInForm = 8n * 1024n * 1024n
+
 /** A larger file fills the line alone for some time, so that only a few of them are sent at once. */
 const small = 8n * 1024n * 1024n
 

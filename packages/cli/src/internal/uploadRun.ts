@@ -267,6 +267,7 @@ const hasEnded = (error: UploadJob.JobError): boolean => {
     case "AssemblyCanceled":
     case "AssemblyAborted":
     case "DeliveryMismatch":
+    case "FormBroken":
       return true
     case "FilesFailed": {
       // If a file has changed, the next command starts again in a new Assembly.
