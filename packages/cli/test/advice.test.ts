@@ -2,6 +2,7 @@ import * as AssemblyClientConfig from "@assembly-effect/api/AssemblyClientConfig
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Advice from "../src/internal/advice.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as JournalError from "@assembly-effect/tus/UploadJournal"
 import * as TusError from "@assembly-effect/tus/TusError"
@@ -147,6 +148,14 @@ describe("Advice.line", () => {
       expect.stringMatching(
         /^5 of 5 files failed: a: append at tus\.example\.com: gone; run the upload again to start a new upload \(status 410\); b: .*; c: .*; 2 more\. The Assembly was canceled$/
       )
+    ],
+    [
+      new AssemblyUploadError.FormBroken({
+        assemblyIds: [Assembly.AssemblyId.make("5a".repeat(16))],
+        isOver: true,
+        description: "it was lost"
+      }),
+      "the request with the files broke: it was lost; the service aborted the Assembly; its Steps may have run. Get its Status, or run the job again"
     ],
     [new RangeError(), "RangeError"],
     ["a text", "a text"]

@@ -213,7 +213,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
 
       expect(yield* download("--step", ":original", "--step", "stored")).toContain(`${folder}/_original/a.txt (16 B)`)
       expect(yield* Effect.flip(download("--step", "nope"))).toMatchObject({
-        message: expect.stringMatching(/ has no results of nope; it has results of stored$/)
+        message: expect.stringMatching(/^there are no results of nope in the Assembly .*; it has results of stored$/)
       })
     })
   )

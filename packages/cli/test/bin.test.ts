@@ -1,6 +1,6 @@
 import { assert, expect, it } from "@effect/vitest"
 import { execFile, spawn } from "node:child_process"
-import { closeSync, openSync, readFileSync } from "node:fs"
+import { closeSync, openSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 
@@ -52,13 +52,6 @@ it("prints commands as the user has typed them", async () => {
   expect(await stderrOf({}, "get")).toMatch(/\nSee: assembly get --help\n$/)
 })
 
-it("prints its version", async () => {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-    version: string
-  }
-  expect(await assembly("--version")).toMatchObject({ code: 0, stdout: `assembly v${version}\n`, stderr: "" })
-})
-
 /** Runs the command line with a standard output that cannot be written. */
 const withOutput = async (stdout: number | "pipe", ...args: ReadonlyArray<string>) => {
   const child = spawn(process.execPath, [bin, ...args], { env: { NO_COLOR: "1" }, stdio: ["ignore", stdout, "pipe"] })
@@ -83,22 +76,6 @@ it("fails if its output cannot be written, because the output may be a secret th
 
 it("is silent if the reader of its output has ended, as in assembly list | head", async () => {
   expect(await withOutput("pipe", "--help")).toEqual({ stderr: "", code: 141 })
-})
-
-it("prints in one line which variable to set", async () => {
-  const { code, stderr, stdout } = await assembly("list")
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-  expect(stderr).toMatch(
-    /^assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET\n/
-  )
-})
-
-it("reports a wrong invocation in one line, and names the help command", async () => {
-  expect(await assembly("move", "AAAAAAAAAAAAAAAAAAAAAA")).toEqual({
-    code: 2,
-    stdout: "",
-    stderr: "assembly: give at least one of --filename, --folder and --root\nSee: assembly move --help\n"
-  })
 })
 
 it("names a wrong flag once, and takes an id that starts with a dash after --", async () => {

@@ -1,14 +1,8 @@
 /** What `assembly doctor` says about the clock of this machine, against a service whose clock differs. */
-import * as Program from "../src/internal/main.ts"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
-import * as TestConsole from "effect/testing/TestConsole"
 import * as InProcess from "./support/inProcess.ts"
-import * as Screen from "./support/screen.ts"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Failure from "../src/internal/failure.ts"
 
@@ -24,20 +18,11 @@ const own = 100_000
 /** Runs doctor with a clock that stands at {@link own}. Returns its finding about the clock, and its exit code. */
 const clockOf = Effect.fnUntraced(function* (seconds: number) {
   const origin = yield* serviceAt(seconds)
-  const exit = yield* Effect.exit(
-    Program.run("0.1.0").pipe(
-      Effect.provide(
-        Layer.mergeAll(
-          Screen.make({ columns: 0, animated: false }).layer,
-          Stdio.layerTest({ args: Effect.succeed(["doctor", "--no-upload"]) }),
-          InProcess.settings(origin)
-        ).pipe(Layer.provideMerge(NodeServices.layer))
-      )
-    )
-  )
-  const lines = (yield* TestConsole.logLines).join("\n").split("\n")
+  const env = { ASSEMBLY_BASE_URL: origin, ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret" }
+  const { code, stdout } = yield* InProcess.assembly(import.meta.dirname, env, ["doctor", "--no-upload"])
+  const lines = stdout.split("\n")
   const at = lines.findIndex((line) => /^. clock /.test(line))
-  return { lines: lines.slice(at, at + 2), code: Failure.codeOfExit(exit) }
+  return { lines: lines.slice(at, at + 2), code }
 })
 
 const advice = "                → Set the clock of this machine, because signatures expire."

@@ -80,6 +80,11 @@ it("is 1 if the service fails, and the line names the host", async () => {
 
 it.each<[ReadonlyArray<string>, Readonly<Record<string, string>>, string]>([
   [["nonsense"], {}, 'assembly: Unknown subcommand "nonsense" for "assembly"\nSee: assembly --help\n'],
+  [
+    ["move", "A".repeat(22)],
+    {},
+    "assembly: give at least one of --filename, --folder and --root\nSee: assembly move --help\n"
+  ],
   [["move", "--root"], {}, "assembly: Missing required argument: assetId\nSee: assembly move --help\n"],
   [
     ["list"],

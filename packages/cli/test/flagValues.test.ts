@@ -2,42 +2,21 @@
  * Invalid numbers, rates, lengths of time and periods are refused before anything is sent. One sentence names the flag,
  * its value and what it expects.
  */
-import * as Program from "../src/internal/main.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect, it, layer } from "@effect/vitest"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
-import { format } from "node:util"
+import * as InProcess from "./support/inProcess.ts"
 import { assembly, environment, folderWith } from "./support/processes.ts"
-import * as Screen from "./support/screen.ts"
-import * as Failure from "../src/internal/failure.ts"
 
-const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, baseUrl = "http://127.0.0.1:9") {
-  const written = { stdout: "", stderr: "" }
-  const console: Console.Console = Object.assign(Object.create(globalThis.console), {
-    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
-    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
-  })
-  const env = { ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret", ASSEMBLY_BASE_URL: baseUrl }
-  const exit = yield* Effect.exit(
-    Program.run("0.1.0").pipe(
-      Effect.provide(
-        Layer.mergeAll(
-          Screen.make({ columns: 200, animated: false }).layer,
-          Stdio.layerTest({ args: Effect.succeed(args) }),
-          Layer.succeed(Console.Console, console),
-          Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(env))
-        ).pipe(Layer.provideMerge(NodeServices.layer))
-      )
-    )
+const run = (args: ReadonlyArray<string>) =>
+  InProcess.assembly(
+    import.meta.dirname,
+    { ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret", ASSEMBLY_BASE_URL: "http://127.0.0.1:9" },
+    args
   )
-  return { code: Failure.codeOfExit(exit), ...written }
-})
 
 const id = "5a".repeat(16)
 const when = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"

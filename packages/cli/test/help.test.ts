@@ -133,8 +133,8 @@ describe("the help", () => {
 
   it.effect("marks what is required", () =>
     Effect.gen(function* () {
-      const upload = yield* help(["upload"], 80)
-      expect(upload).toMatch(/\n {2}paths\.\.\. +Files,[^]*?standard input \(required\)\n/)
+      expect(yield* help(["upload"], 80)).toMatch(/\n {2}paths\.\.\. +Files,.* \(optional\)\n/)
+      expect(yield* help(["wait"], 80)).toMatch(/\n {2}assemblyIds\.\.\. +.* \(required\)\n/)
       const keys = yield* help(["keys", "create"], 80)
       expect(keys).toMatch(/--scope scope +[^]*?\(required\)\n {2}--description/)
       for (const path of [

@@ -9,7 +9,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/testing/TestClock"
-import { textAtStart } from "../src/internal/launch.ts"
 import * as Journal from "../src/internal/journal.ts"
 
 describe("the journal of the command line", () => {
@@ -21,7 +20,6 @@ describe("the journal of the command line", () => {
   ])("with %j is in %s", ([env, folder]) =>
     Effect.gen(function* () {
       assert.strictEqual(Option.getOrUndefined(yield* Journal.usual), folder)
-      assert.strictEqual(textAtStart(["upload"], {}, env).includes("is kept"), folder !== undefined)
     }).pipe(
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
       Effect.provide(NodeServices.layer)

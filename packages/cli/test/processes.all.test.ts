@@ -52,29 +52,6 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       }).pipe(Effect.scoped)
   )
 
-  it.effect("doctor says what to do about what does not work", () =>
-    Effect.gen(function* () {
-      const env = yield* environment
-      const cwd = yield* folderWith({})
-      const wrong = yield* assembly(cwd, { ...env, ASSEMBLY_AUTH_SECRET: "wrong" }, "doctor")
-      assert.notStrictEqual(wrong.code, 0)
-      expect(wrong.stdout).toMatch(/^✗ credentials +[^✗]*INVALID_SIGNATURE[^→]*→ Check ASSEMBLY_AUTH_SECRET/m)
-      expect(wrong.stdout).not.toContain("uploads")
-
-      const nowhere = yield* assembly(cwd, { ...env, ASSEMBLY_BASE_URL: "http://127.0.0.1:1" }, "doctor", "--json")
-      assert.notStrictEqual(nowhere.code, 0)
-      expect(JSON.parse(nowhere.stdout)).toMatchObject([
-        { about: "settings", verdict: "good" },
-        { about: "address", verdict: "bad", text: expect.stringContaining("ECONNREFUSED") }
-      ])
-
-      const unset = yield* assembly(cwd, {}, "doctor")
-      expect(unset.stdout).toMatch(
-        /^✗ settings +ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET are not set\n/
-      )
-    }).pipe(Effect.scoped)
-  )
-
   for (const shell of ["bash", "zsh", "fish"]) {
     it.effect(`completions prints a script with every command for ${shell}`, () =>
       Effect.gen(function* () {

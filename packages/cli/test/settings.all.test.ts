@@ -42,6 +42,11 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(unknown.code).toBe(3)
       expect(unknown.stdout).toContain(`→ Check ASSEMBLY_AUTH_KEY: ${host} has no such key.\n`)
 
+      const json = yield* assembly(cwd, { ...env, ASSEMBLY_BASE_URL: "http://127.0.0.1:1" }, "doctor", "--json")
+      expect(JSON.parse(json.stdout)).toMatchObject([
+        { about: "settings", verdict: "good" },
+        { about: "address", verdict: "bad", text: expect.stringContaining("ECONNREFUSED") as unknown }
+      ])
       const nowhere = yield* doctor({ ASSEMBLY_BASE_URL: "http://127.0.0.1:1" })
       expect(nowhere.code).toBe(4)
       expect(nowhere.stdout).toContain("→ Check ASSEMBLY_BASE_URL: no service listens at 127.0.0.1:1.\n")

@@ -51,7 +51,7 @@ describe("Table.render", () => {
       { title: "Asset", value: (row) => row, keep: true },
       { title: "About", value: () => "a text of five words", keep: true },
       { title: "Size", value: () => "–", keep: true },
-      { title: "Created (UTC)", value: () => "2026-01-01", keep: true, short: { title: "Age", value: () => "3d" } }
+      { title: "Created (UTC)", value: () => "2026-01-01", keep: true, shortTitle: "Age", short: () => "3d" }
     ]
     const id = "x".repeat(22)
     expect(Table.render(identified, [id], { width: 24 })).toEqual([id, "  About a text of five", "  words, Age 3d"])
@@ -106,7 +106,7 @@ describe("Table.render", () => {
   it("uses the short forms before it leaves out a column, and only if the table does not fit", () => {
     const dated: ReadonlyArray<Table.Column<File>> = [
       ...fileColumns,
-      { title: "Created (UTC)", value: () => "2026-01-01", short: { title: "Age", value: () => "3d" }, keep: true }
+      { title: "Created (UTC)", value: () => "2026-01-01", shortTitle: "Age", short: () => "3d", keep: true }
     ]
     expect(Table.render(dated, files.slice(0, 1), { width: 28 })[2]).toBe("cat.jpg  12 B  2026-01-01")
     expect(Table.render(dated, files.slice(0, 1), { width: 27 }).slice(0, 3)).toEqual([

@@ -66,7 +66,7 @@ it.layer(live, { excludeTestServices: true })("a Template of the emulator", (sco
         expect(yield* assembly(...args, "--template", "hash")).toEqual({
           code: 1,
           stdout: "",
-          stderr: "assembly: there is no Template hash\nassembly templates list shows the Templates.\n"
+          stderr: "assembly: there is no Template hash\nRun assembly templates list to see what there is.\n"
         })
       }
       expect((yield* assembly("list", "--json")).stdout).toBe(listed.stdout)

@@ -189,7 +189,7 @@ layer(Uploading.live, { excludeTestServices: true })("the same assembly upload a
     })
   )
 
-  it.effect("continues the Assembly of 200 small files after Ctrl-C", () =>
+  it.effect("continues the Assembly of 200 small files after Ctrl-C, and then asks for them in a list", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 200 }, (_, index) => `many/${index}.txt`)
       const folder = yield* Uploading.folderWith(Object.fromEntries(names.map((name) => [name, name])))
@@ -203,6 +203,14 @@ layer(Uploading.live, { excludeTestServices: true })("the same assembly upload a
       expect(second.stderr).not.toContain("failed")
       expect(idIn(second.stdout)).toBe(idIn(first.stderr))
       expect(second.stdout).toMatch(/, 200 results\n/)
+      // The list of the Workspace has all files, so that no file needs a request of its own.
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", path: "/dam/assets/:id", times: 1000, status: 400 }))
+      const third = yield* upload(folder, "many/*.txt")
+      yield* faults.clear
+      expect(third.stderr).toMatch(/no file was uploaded again\. --restart uploads again\n/)
+      yield* Uploading.assembly(folder, ["assets", "move", "7.txt", "elsewhere/7.txt"])
+      expect((yield* upload(folder, "many/*.txt")).stderr).toContain("no longer has 1 of 200 files, such as 7.txt")
     })
   )
 

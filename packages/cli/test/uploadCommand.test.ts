@@ -3,7 +3,9 @@
  */
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as Queue from "effect/Queue"
 import * as InProcess from "./support/inProcess.ts"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
@@ -69,9 +71,14 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
       expect(told((yield* run(folder, args)).stdout)).toEqual(["out/a.txt (4 B)", "out/z.txt (4 B)"])
       expect(yield* fs.readFileString(`${folder}/out/z.txt`)).toBe("purr")
       yield* fs.remove(`${folder}/out/a.txt`)
+      // A killed command has left these; another command may still write the second one.
+      const left = [`.${"0".repeat(36)}.part`, `.${"1".repeat(36)}.part`]
+      for (const name of left) yield* fs.writeFileString(`${folder}/out/${name}`, "me")
+      yield* fs.utimes(`${folder}/out/${left[0]}`, 1, 1)
       const again = yield* run(folder, args)
       expect(again.stderr).toContain("no file was uploaded again")
       expect(told(again.stdout)).toEqual(["out/a.txt (4 B)", "out/z.txt is there already"])
+      expect((yield* fs.readDirectory(`${folder}/out`)).toSorted()).toEqual([left[1], "a.txt", "z.txt"])
       yield* fs.writeFileString(`${folder}/out/z.txt`, "hiss")
       const refused = yield* run(folder, args)
       expect(refused).toMatchObject({
@@ -82,6 +89,84 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
         "out/a.txt is there already",
         "out/z.txt (4 B)"
       ])
+    })
+  )
+
+  it.effect("uploads what a list, --include and --exclude name, by each transport, with parts and a check", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({
+        "d/a.jpg": "1",
+        "d/b.txt": "2",
+        "d/c/e.jpg": "3",
+        "x y.jpg": "4",
+        list: "# photos\n\nx y.jpg\nd\n",
+        list0: "x y.jpg\0d/b.txt\0"
+      })
+      for (const [args, names] of [
+        [["-r", "d", "--include", "*.jpg", "--exclude", "/d/c/"], ["d/a.jpg"]],
+        [
+          ["-r", "--files-from", "list", "--include", "*.jpg", "--verify"],
+          ["d/a.jpg", "d/c/e.jpg", "x y.jpg"]
+        ],
+        [
+          ["--files-from", "list0", "--transport", "form"],
+          ["b.txt", "x y.jpg"]
+        ],
+        [["d/a.jpg", "--parallel", "2", "--concurrency", "1"], ["a.jpg"]]
+      ] as const) {
+        const { code, stdout } = yield* run(folder, args)
+        const stored = Array.from(stdout.matchAll(/^stored +(.*?) +\d B /gm), ([, name]) => name)
+        expect({ args, code, stored }).toEqual({ args, code: 0, stored: names })
+      }
+    })
+  )
+
+  it.effect("prints with --no-wait only the id, whose results the same command shows later", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+      const { code, stdout } = yield* run(folder, ["--no-wait", "a.txt"])
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{32}\n$/) })
+      yield* assembly(folder, ["wait", stdout.trim()])
+      expect((yield* assembly(folder, ["uploads"])).stdout).toBe("no unfinished uploads\n")
+      const again = yield* run(folder, ["a.txt"])
+      expect(again.stdout).toContain(`Assembly ${stdout.trim()}\n`)
+    })
+  )
+
+  it.effect("goes on with --watch as files come and change, and skips in the next command what it has uploaded", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* Uploading.folderWith({ "in/a.txt": "1", "in/no.log": "2" })
+      /** Watches until the output has all these lines; before each, `edit` changes a file. */
+      const watch = (edits: ReadonlyArray<readonly [edit: Effect.Effect<unknown, unknown>, line: RegExp]>) =>
+        Effect.gen(function* () {
+          const command = ["upload", "-r", "in", "--watch", "--exclude", "*.log", "-o", "out", "--overwrite"]
+          const shown = yield* Queue.unbounded<string>()
+          const running = yield* Effect.forkChild(
+            Uploading.assembly(folder, command, { onOutput: (text) => void Queue.offerUnsafe(shown, text) })
+          )
+          let text = ""
+          for (const [edit, line] of edits) {
+            yield* edit
+            while (!line.test(text)) text = yield* Queue.take(shown)
+          }
+          yield* Fiber.interrupt(running)
+          return text
+        })
+      const first = yield* watch([
+        [Effect.void, /^out\/in\/a\.txt/m],
+        [fs.writeFileString(`${folder}/in/b.txt`, "3"), /^out\/in\/b\.txt \(1 B\)/m],
+        [fs.writeFileString(`${folder}/in/b.txt`, "4444"), /^out\/in\/b\.txt \(4 B\)/m]
+      ])
+      expect(first.match(/^in\/.*/gm)).toEqual(
+        ["in/a.txt", "in/b.txt", "in/b.txt"].map((name) => `${name}: completed, 1 result`)
+      )
+      expect(yield* fs.readFileString(`${folder}/out/in/b.txt`)).toBe("4444")
+      const second = yield* watch([
+        [Effect.void, /^out\/in\/b\.txt is there already\n[^]*out\/in\/a|out\/in\/a[^]*out\/in\/b/m]
+      ])
+      expect(second).not.toContain("completed")
+      expect(second.match(/uploaded before/g)).toHaveLength(2)
     })
   )
 
@@ -152,7 +237,26 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
       'Invalid value for flag --limit-rate: "fast". Expected: bytes per second, such as 500k or 2.5M'
     ],
     [["--fields", "x"], 'Invalid value for flag --fields: "x". Expected: key=value, such as name=cat'],
-    [["--concurrency", "0"], 'Invalid value for flag --concurrency: "0". Expected: a whole number from 1 to 100']
+    [["--concurrency", "0"], 'Invalid value for flag --concurrency: "0". Expected: a whole number from 1 to 100'],
+    [["--include", "*.zip"], "no file is left after --include and --exclude"],
+    [["--exclude", "[b-a]"], "--exclude [b-a]: the pattern cannot be read"],
+    [["--exclude="], "--exclude is empty"],
+    [["--no-wait", "-o", "out"], "--no-wait and --output cannot be used together: there are no results yet"],
+    [
+      ["--transport", "form", "--parallel", "2"],
+      "--transport form and --parallel cannot be used together: a form is one request"
+    ],
+    [
+      ["--watch", "-r", "--restart"],
+      "--watch and --restart cannot be used together: a file is uploaded again when it changes"
+    ],
+    [["--watch"], "--watch needs folders, with -r"],
+    [
+      ["--files-from", "-", "--steps", "-"],
+      "--files-from and --steps both read the standard input (-), which can be read only once"
+    ],
+    [["--files-from", "missing"], "missing: no such file"],
+    [["--watch", "-r", "-o", "a.txt/out"], "--output a.txt/out is inside of a.txt, so its files would be uploaded too"]
   ])("refuses %j before anything is created", ([args, problem]) =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
@@ -175,7 +279,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
       const folder = yield* Uploading.folderWith({ "1/a.txt": "a", "yes/b.txt": "b", no: "c" })
       const { stdout } = yield* run(folder, ["-r", "1", "--dry-run", "yes", "--json", "no"])
       expect(stdout.match(/[a-c]\.txt|"no"/g)).toEqual(expect.arrayContaining(["a.txt", "b.txt", '"no"']))
-      expect((yield* assembly(folder, ["list", "--json"])).stdout).not.toContain("b.txt")
+      expect((yield* assembly(folder, ["list", "--json"])).stdout).not.toContain("yes/b.txt")
     })
   )
 

@@ -11,8 +11,6 @@ import * as Layer from "effect/Layer"
 import { content } from "./support/resources.ts"
 import * as Uploading from "./support/uploading.ts"
 
-const quitAtFixture = new URL("./fixtures/quitAt.ts", import.meta.url).href
-
 const live = Layer.mergeAll(
   Emulator.layer({ templates: [{ id: "my-template", name: "hashes", content }] }),
   NodeServices.layer
@@ -120,24 +118,6 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
       expect(stderr).toMatch(
         /^a\.txt: Waiting for 127\.0\.0\.1:\d+ …\nassembly: interrupted before a file was sent; run the same command again\n$/
       )
-    })
-  )
-
-  it.effect.each([
-    ["is loaded", "load"],
-    ["begins", "run"]
-  ] as const)("says after Ctrl-C while the program %s what is kept", ([, at]) =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(Uploading.large)
-      yield* interrupted(folder)
-      const env = { NODE_OPTIONS: `--import ${quitAtFixture}`, QUIT_AT: at }
-      const again = yield* Uploading.upload(folder, ["--limit-rate", "20k", "a.bin"], { env })
-      expect(again).toEqual({
-        code: 130,
-        stdout: "",
-        stderr:
-          "assembly: interrupted before anything was sent; what an earlier command uploaded is kept. Run the same command again\n"
-      })
     })
   )
 })

@@ -45,6 +45,19 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
     })
   )
 
+  it.effect("leaves out a file with a problem, and tells it, if the caller says so", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith("d/a.jpg", "d/b\nc.jpg")
+      const told: Array<string> = []
+      const skip = ({ message }: { readonly message: string }) => Effect.sync(() => void told.push(message))
+      const options = { paths: [`${folder}/d`], isRecursive: true, inputName: undefined }
+      expect(namesOf(yield* UploadPlan.make({ ...options, skip }))).toEqual(["d/a.jpg"])
+      const problem = `${folder}/d/b\\x0ac.jpg: the service refuses a name with control characters; rename the file`
+      expect(told).toEqual([problem])
+      expect((yield* Effect.flip(UploadPlan.make(options))).message).toBe(problem)
+    })
+  )
+
   it.effect("names the folder that cannot be read, and not the folder above", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

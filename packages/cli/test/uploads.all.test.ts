@@ -118,7 +118,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
       expect(yield* list(folder, "forget", id)).toEqual({
         code: 1,
         stdout: "",
-        stderr: `assembly: ${id}: there is no unfinished upload into this Assembly; assembly uploads lists them\n`
+        stderr: `assembly: there is no unfinished upload ${id}\nRun assembly uploads to see what there is.\n`
       })
       const again = yield* Uploading.assembly(folder, ["upload", "a.bin"])
       expect(again.code).toBe(0)

@@ -2,15 +2,11 @@
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
-import { textAtStart } from "../src/internal/launch.ts"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
 
 const notice =
   "No command can continue this upload after an interruption, because there is no folder for unfinished uploads: set HOME or XDG_STATE_HOME, or name a folder with --journal"
-
-/** An empty variable is the same as no variable. */
-const nowhere = { XDG_STATE_HOME: "", HOME: "", LOCALAPPDATA: "", XDG_CACHE_HOME: "" }
 
 layer(Uploading.live, { excludeTestServices: true })("without a folder", (it) => {
   it.effect("an upload says that it cannot be continued, and Ctrl-C promises nothing", () =>
@@ -36,20 +32,6 @@ layer(Uploading.live, { excludeTestServices: true })("without a folder", (it) =>
       expect(stopped.stderr).not.toContain("to continue")
     }).pipe(Effect.scoped)
   )
-
-  it("Ctrl-C at the start promises earlier files only if a folder can have them", () => {
-    expect(textAtStart(["upload", "a"], {}, nowhere)).toBe(
-      "assembly: interrupted before a file was sent; run the same command again\n"
-    )
-    for (const kept of [
-      textAtStart(["upload", "a"], {}, { HOME: "/h" }),
-      textAtStart(["upload", "--journal=j", "a"], {}, {}),
-      textAtStart(["upload", "--journal", "j", "a"], {}, {})
-    ]) {
-      expect(kept).toContain("what an earlier command uploaded is kept")
-    }
-    expect(textAtStart(["list"], {}, {})).toBe("")
-  })
 
   it.effect.skipIf(!existsSync("/proc/self"))(
     "a home folder in which nothing can be created does not stop a command",

@@ -22,7 +22,7 @@ import * as Shown from "../internal/assembly.ts"
 /** `assembly get`: shows the Status of an Assembly and its results. */
 export const get = Cli.command(
   "get",
-  { assemblyId: Cli.assemblyId, json: Cli.json },
+  { assemblyId: Cli.assemblyId, json: Cli.json(Assembly.Status) },
   Effect.fnUntraced(function* ({ assemblyId, json }) {
     const status = yield* Assemblies.get(assemblyId)
     const files = Shown.of(status)
@@ -59,11 +59,14 @@ export const changes = <E, R>(statuses: Stream.Stream<Assembly.Status, E, R>) =>
 /** `assembly watch`: prints each change of an Assembly until it ends. */
 export const watch = Cli.command(
   "watch",
-  { assemblyId: Cli.assemblyId, json: Cli.json },
+  { assemblyId: Cli.assemblyId, json: Cli.json(Assembly.Status) },
   Effect.fnUntraced(function* ({ assemblyId, json }) {
     const statuses = Assemblies.watch(assemblyId)
-    const print = (status: Assembly.Status) => Output.jsonLines(Assembly.Status)([status])
-    const last = yield* Stream.runLast(json ? Output.whileRead(statuses, print) : changes(statuses))
+    const last = yield* Stream.runLast(
+      json
+        ? Output.whileRead(statuses, (status) => Output.jsonLines(Assembly.Status, json)([status]))
+        : changes(statuses)
+    )
     // If nobody reads the output any more, the command ends before the Assembly has ended.
     if (Option.isNone(last) || !(yield* Output.isWritten)) return
     // The exit code tells a script how the Assembly ended.
@@ -82,7 +85,7 @@ export const wait = Cli.command(
   {
     assemblyIds: Cli.assemblyIds,
     timeout: Cli.durationFlag("timeout", "1h"),
-    json: Cli.json
+    json: Cli.json(Assembly.Status)
   },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
     const waitFor = (id: Assembly.AssemblyId) =>
@@ -97,7 +100,7 @@ export const wait = Cli.command(
           )
         ),
         Effect.tap((status) =>
-          json ? Output.jsonLines(Assembly.Status)([status]) : printWrapped(`${id}  ${Shown.line(status)}`)
+          json ? Output.jsonLines(Assembly.Status, json)([status]) : printWrapped(`${id}  ${Shown.line(status)}`)
         )
       )
     const [only, ...others] = ids
@@ -122,7 +125,7 @@ export const wait = Cli.command(
 /** `assembly cancel`: stops Assemblies. */
 export const cancel = Cli.command(
   "cancel",
-  { assemblyIds: Cli.assemblyIds, json: Cli.json },
+  { assemblyIds: Cli.assemblyIds, json: Cli.json(Assembly.Status) },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json }) {
     for (const id of ids) {
       const status = yield* Assemblies.cancel(id)
@@ -130,7 +133,7 @@ export const cancel = Cli.command(
         Assembly.state(status) === "Canceled"
           ? `canceled ${status.assembly_id}`
           : `${status.assembly_id} had ended before: ${Shown.state(status)}`
-      yield* json ? Output.jsonLines(Assembly.Status)([status]) : Output.lines<string>([sentence])
+      yield* json ? Output.jsonLines(Assembly.Status, json)([status]) : Output.lines<string>([sentence])
     }
   })
 )
@@ -149,7 +152,7 @@ export const replay = Cli.command(
     ...Document.fieldsFlags,
     notifyUrl: Cli.optional("notify-url", "url"),
     wait: Cli.flag("wait"),
-    json: Cli.json
+    json: Cli.json(Assembly.Status)
   },
   Effect.fnUntraced(function* ({ assemblyId, json, notifyUrl, reparseTemplate, template, wait: isAwaited, ...files }) {
     const changed = yield* Document.steps(Changes, files.steps)
@@ -160,7 +163,7 @@ export const replay = Cli.command(
       ...Cli.given({ steps, fields, notifyUrl, templateId }),
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
-    if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed)(replayed)
+    if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed, json)(replayed)
     if (!json) yield* Output.lines([`replayed as ${replayed.assembly_id}`])
     if (!isAwaited) return yield* Shown.suggest(`wait ${replayed.assembly_id}`)
     const status = yield* Assemblies.awaitCompletion(replayed.assembly_id)

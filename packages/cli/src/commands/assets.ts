@@ -30,7 +30,7 @@ const list = Cli.command(
   "assets list",
   {
     prefix: Argument.optional(Cli.argument("prefix")),
-    ...Resource.flags(500),
+    ...Resource.flags(DamAsset.Asset, 500),
     cursor: Flag.optional(Flag.withSchema(Cli.text("cursor", "cursor"), DamEntries.Cursor))
   },
   Effect.fnUntraced(function* ({ all, cursor, json, limit, prefix }) {
@@ -64,8 +64,7 @@ const get = Cli.query(
   "assets get",
   {
     assetId,
-    versionId: Flag.optional(Flag.withSchema(Cli.text("version-id", "id"), Identifier.VersionId)),
-    json: Cli.json
+    versionId: Flag.optional(Flag.withSchema(Cli.text("version-id", "id"), Identifier.VersionId))
   },
   DamEntries.Found,
   ({ assetId: id, versionId }) => Dam.get(id, Cli.given({ versionId })),
@@ -74,7 +73,7 @@ const get = Cli.query(
 
 const moveEntry = Cli.query(
   "assets move",
-  { source: Cli.argument("source"), destination: Cli.argument("destination"), json: Cli.json },
+  { source: Cli.argument("source"), destination: Cli.argument("destination") },
   DamEntries.EntryMoved,
   ({ destination, source }) => {
     // A path that ends with / is the folder for the same name, as in `mv`.
@@ -91,7 +90,7 @@ const isNow = ({ asset_id: id, path }: { readonly asset_id: string; readonly pat
 
 const moveMany = Cli.query(
   "assets move-many",
-  { assetIds, folder: folderFlag, root: Cli.flag("root"), json: Cli.json },
+  { assetIds, folder: folderFlag, root: Cli.flag("root") },
   DamEntries.MovedMany,
   ({ assetIds: ids, folder }) => Dam.moveMany({ assetIds: ids, destinationFolderId: Option.getOrNull(folder) }),
   (moved) => moved.assets.flatMap(isNow),
@@ -100,7 +99,7 @@ const moveMany = Cli.query(
 
 const remove = Cli.command(
   "assets delete",
-  { assetIds, yes: Resource.yes, json: Cli.json },
+  { assetIds, yes: Resource.yes, json: Cli.json(DamEntries.DeletedMany) },
   Effect.fnUntraced(function* ({ assetIds: ids, json, yes }) {
     const [first, ...others] = ids
     if (first !== undefined && others.length === 0) {
@@ -126,8 +125,7 @@ export const move = Cli.query(
     assetId,
     filename: Flag.optional(Flag.withSchema(Cli.text("filename", "name"), DamAsset.Filename)),
     folder: folderFlag,
-    root: Cli.flag("root"),
-    json: Cli.json
+    root: Cli.flag("root")
   },
   DamAsset.Moved,
   ({ assetId: id, filename, folder, root }) =>

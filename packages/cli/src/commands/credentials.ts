@@ -51,7 +51,7 @@ const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Credential>
 
 const list = Cli.query(
   "credentials list",
-  { json: Cli.json },
+  {},
   TemplateCredential.Listing,
   () => Effect.map(TemplateCredentials.list, (found) => ({ ...found, credentials: found.credentials.map(hidden) })),
   (found, layout) => Table.list(columns(layout), found.credentials, { ...layout, empty: "no credentials" })
@@ -59,7 +59,7 @@ const list = Cli.query(
 
 const get = Cli.query(
   "credentials get",
-  { id, showSecret: Cli.showSecret, json: Cli.json },
+  { id, showSecret: Cli.showSecret },
   TemplateCredential.Found,
   ({ id: credentialId, showSecret }) =>
     Effect.map(TemplateCredentials.get(credentialId), (found) =>
@@ -82,7 +82,7 @@ const typeColumns: ReadonlyArray<Table.Column<readonly [name: string, type: Temp
 
 const types = Cli.query(
   "credentials types",
-  { json: Cli.json },
+  {},
   TemplateCredential.TypeListing,
   () => TemplateCredentials.types,
   (found, layout) => Table.list(typeColumns, Object.entries(found.types), { ...layout, empty: "no types" })
@@ -93,8 +93,7 @@ const create = Cli.query(
   {
     name: Cli.argument("name"),
     type: Cli.text("type", "type"),
-    content,
-    json: Cli.json
+    content
   },
   TemplateCredential.Created,
   Effect.fnUntraced(function* ({ content: file, name, type }) {
@@ -122,8 +121,7 @@ const update = Cli.query(
     id,
     name: Cli.optional("name", "name"),
     type: Cli.optional("type", "type"),
-    content: Flag.optional(content),
-    json: Cli.json
+    content: Flag.optional(content)
   },
   TemplateCredential.Updated,
   Effect.fnUntraced(function* ({ id: credentialId, ...change }) {
@@ -132,7 +130,7 @@ const update = Cli.query(
     return withoutSecrets(yield* TemplateCredentials.update(credentialId, request))
   }),
   ({ credential }, layout, input) => changed(credential, `updated ${input.id}`, layout),
-  ({ id: _id, json: _json, ...change }) => Cli.noChange(change, "--name, --type and --content")
+  ({ id: _id, ...change }) => Cli.noChange(change, "--name, --type and --content")
 )
 
 const remove = Resource.command(

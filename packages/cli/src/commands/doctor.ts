@@ -23,6 +23,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
 import * as DotEnv from "../internal/dotEnv.ts"
+import * as Profile from "../internal/profile.ts"
 import * as Text from "../internal/text.ts"
 import * as Failure from "../internal/failure.ts"
 import * as Output from "../internal/output.ts"
@@ -30,7 +31,31 @@ import * as Cli from "../internal/cli.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Address from "../internal/address.ts"
 
-const variables = ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
+/**
+ * One finding. `verdict` is `good` for a thing that works, `note` for a thing that is missing or not known but may not
+ * be needed, and `bad` for a thing that does not work. `advice` says what to do. If this finding is the first with the
+ * verdict `bad`, the program ends with `exitCode`.
+ */
+export const Finding = Schema.Struct({
+  about: Schema.String,
+  verdict: Schema.Literals(["good", "note", "bad"]),
+  text: Schema.String,
+  advice: Schema.optionalKey(Schema.String),
+  exitCode: Schema.optionalKey(Schema.Int)
+})
+export type Finding = typeof Finding.Type
+
+export const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
+
+export const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
+
+const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
+  about,
+  verdict: "bad",
+  text,
+  advice,
+  exitCode
+})
 
 const { failed, network, usage } = Failure.codes
 
@@ -75,17 +100,21 @@ const dotEnv = Effect.map(DotEnv.Current, (report): ReadonlyArray<Finding> => {
   ]
 })
 
-/** Whether the variables are set, and whether each comes from the environment or from `.env`. */
+/** Whether the variables are set, and where each comes from. */
 const settings = Effect.gen(function* () {
   const loaded = (yield* DotEnv.Current)?.loaded
-  const missing = yield* Effect.filter(variables, (name) =>
+  const missing = yield* Effect.filter(DotEnv.settings, (name) =>
     Effect.map(Effect.result(Config.schema(Schema.NonEmptyString, name)), Result.isFailure)
   )
   if (missing.length > 0) {
     const text = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`
     return bad("settings", text, Advice.missing(missing.length, yield* Address.current), usage)
   }
-  const sources = variables.map((name) => `${name} (${loaded?.has(name) === true ? ".env" : "environment"})`)
+  const others = yield* Profile.Sources
+  const sources = DotEnv.settings.map((name) => {
+    const source = others.get(name) ?? (loaded?.has(name) === true ? ".env" : "environment")
+    return `${name} (${source})`
+  })
   return good("settings", sources.join(", "))
 })
 
@@ -270,70 +299,6 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
   yield* tell(yield* Option.isSome(upload) ? uploadsOfAssembly(way) : uploadsHere(baseUrl, way))
 })
 
-/** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
-export const doctor = Cli.local(
-  "doctor",
-  {
-    upload: Cli.choice("upload"),
-    json: Cli.json
-  },
-  Effect.fnUntraced(function* ({ json, upload }) {
-    const layout = yield* Output.layout
-    const findings: Array<Finding> = []
-    const tell: Tell = (found) => {
-      findings.push(...found)
-      return json || found.length === 0 ? Effect.void : Output.report(render(found, layout))
-    }
-    yield* tell(yield* dotEnv)
-    const first = yield* settings
-    // If a variable is set but invalid, the layer of the client fails before `first` is printed, and its error is
-    // printed instead.
-    yield* first.verdict === "bad"
-      ? tell([first])
-      : tell([first]).pipe(
-          Effect.andThen(limited(examine(upload, tell))),
-          Effect.provide(AssemblyNode.layerConfig()),
-          Effect.catch((error) =>
-            Effect.flatMap(Address.current, ({ program }) => {
-              const otherwise = `Correct the variable; ${Address.command({ program }, "doctor --help")} shows an example.`
-              return tell([broken("settings", error, { program }, otherwise)])
-            })
-          )
-        )
-    if (json) yield* Output.json(Schema.Array(Finding))(findings)
-    const bad = findings.filter(({ verdict }) => verdict === "bad")
-    if (bad.length === 0) return
-    const message = bad.length === 1 ? "1 thing does not work" : `${bad.length} things do not work`
-    return yield* new Failure.CommandError({ message, exitCode: bad[0]?.exitCode ?? failed })
-  })
-)
-
-/**
- * One finding. `verdict` is `good` for a thing that works, `note` for a thing that is missing or not known but may not
- * be needed, and `bad` for a thing that does not work. `advice` says what to do. If this finding is the first with the
- * verdict `bad`, the program ends with `exitCode`.
- */
-export const Finding = Schema.Struct({
-  about: Schema.String,
-  verdict: Schema.Literals(["good", "note", "bad"]),
-  text: Schema.String,
-  advice: Schema.optionalKey(Schema.String),
-  exitCode: Schema.optionalKey(Schema.Int)
-})
-export type Finding = typeof Finding.Type
-
-export const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
-
-export const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
-
-export const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
-  about,
-  verdict: "bad",
-  text,
-  advice,
-  exitCode
-})
-
 const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
@@ -361,3 +326,41 @@ export const render = (
       ...(advice === undefined ? [] : [`${indent}→ ${Printable.escape(advice)}`])
     ].map(Text.toLine)
   })
+
+/** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
+export const doctor = Cli.local(
+  "doctor",
+  {
+    upload: Cli.choice("upload"),
+    json: Cli.json(Schema.Array(Finding))
+  },
+  Effect.fnUntraced(function* ({ json, upload }) {
+    const layout = yield* Output.layout
+    const findings: Array<Finding> = []
+    const tell: Tell = (found) => {
+      findings.push(...found)
+      return json || found.length === 0 ? Effect.void : Output.report(render(found, layout))
+    }
+    yield* tell(yield* dotEnv)
+    const found = yield* settings
+    // If a variable is set but invalid, the layer of the client fails before `found` is printed, and its error is
+    // printed instead.
+    yield* found.verdict === "bad"
+      ? tell([found])
+      : tell([found]).pipe(
+          Effect.andThen(limited(examine(upload, tell))),
+          Effect.provide(AssemblyNode.layerConfig()),
+          Effect.catch((error) =>
+            Effect.flatMap(Address.current, ({ program }) => {
+              const otherwise = `Correct the variable; ${Address.command({ program }, "doctor --help")} shows an example.`
+              return tell([broken("settings", error, { program }, otherwise)])
+            })
+          )
+        )
+    if (json) yield* Output.json(Schema.Array(Finding), json)(findings)
+    const [first, ...others] = findings.filter(({ verdict }) => verdict === "bad")
+    if (first === undefined) return
+    const message = others.length === 0 ? "1 thing does not work" : `${others.length + 1} things do not work`
+    return yield* new Failure.CommandError({ message, exitCode: first.exitCode ?? failed })
+  }, Cli.configured)
+)

@@ -56,7 +56,7 @@ const factsOf = (key: AuthKey.AuthKey): ReadonlyArray<Table.Fact> => [
 
 const list = Cli.query(
   "keys list",
-  { json: Cli.json },
+  {},
   AuthKey.Listing,
   () => Effect.map(AuthKeys.list, (found) => ({ ...found, auth_keys: found.auth_keys.map(hidden) })),
   (found, layout) => Table.list(columns(layout), found.auth_keys, { ...layout, empty: "no Auth Keys" })
@@ -64,9 +64,9 @@ const list = Cli.query(
 
 const create = Cli.query(
   "keys create",
-  { scopes: Flag.atLeast(scope, 1), ...settings, showSecret: Cli.showSecret, json: Cli.json },
+  { scopes: Flag.atLeast(scope, 1), ...settings, showSecret: Cli.showSecret },
   Created,
-  ({ json: _json, scopes: [first = "read", ...others], showSecret, ...options }) =>
+  ({ scopes: [first = "read", ...others], showSecret, ...options }) =>
     Effect.map(AuthKeys.create({ scope: [first, ...others], ...Cli.given(options) }), (created) =>
       showSecret ? created : { ...created, auth_key: hidden(created.auth_key) }
     ),
@@ -80,16 +80,16 @@ const create = Cli.query(
 
 const update = Cli.query(
   "keys update",
-  { id, scopes: Cli.repeated(scope), ...settings, json: Cli.json },
+  { id, scopes: Cli.repeated(scope), ...settings },
   AuthKey.Updated,
-  Effect.fnUntraced(function* ({ id: authKeyId, json: _json, scopes, ...options }) {
+  Effect.fnUntraced(function* ({ id: authKeyId, scopes, ...options }) {
     const given = Cli.given({ scope: Option.liftPredicate(scopes, Arr.isReadonlyArrayNonEmpty), ...options })
     const updated = yield* AuthKeys.update(authKeyId, given)
     return updated.auth_key === undefined ? updated : { ...updated, auth_key: hidden(updated.auth_key) }
   }),
   ({ auth_key: key }, layout, input) =>
     key === undefined ? Output.sentence(`updated ${input.id}`) : Table.facts(factsOf(key), layout),
-  ({ id: _id, json: _json, scopes, ...options }) =>
+  ({ id: _id, scopes, ...options }) =>
     scopes.length > 0
       ? undefined
       : Cli.noChange(options, "--scope, --description, --can-show-secret, --smart-cdn and --algorithm")
@@ -108,7 +108,7 @@ const remove = Resource.command(
 
 const secret = Cli.query(
   "keys secret",
-  { id, showSecret: Cli.showSecret, json: Cli.json },
+  { id, showSecret: Cli.showSecret },
   AuthKey.Shown,
   ({ id: authKeyId }) => AuthKeys.secret(authKeyId),
   (shown) => Output.sentence(Redacted.value(shown.auth_secret)),
@@ -117,7 +117,7 @@ const secret = Cli.query(
 
 const scopes = Cli.query(
   "keys scopes",
-  { json: Cli.json },
+  {},
   AuthKey.ScopeListing,
   () => AuthKeys.scopes,
   (found) => found.scopes.flatMap(Output.sentence)

@@ -18,7 +18,7 @@ type Entry = AssemblyList.Entry
  * The names of all files, or the first name and the number of the other files, if the names have more than 40 cells. The
  * service sends the names as one text, joined with commas, and may name only the first files.
  */
-const filesOf = ({ files, num_input_files: count }: Entry, isShort: boolean): string => {
+const filesOf = ({ files, num_input_files: count }: Entry, isShort = false): string => {
   if (!files) return Table.unknown
   const names = files.split(", ")
   const first = Printable.escape(names[0] ?? "")
@@ -38,6 +38,9 @@ const durationWith =
   (format: (duration: Duration.Duration) => string) =>
   ({ execution_duration: seconds }: Entry): string =>
     typeof seconds === "number" ? format(Duration.seconds(seconds)) : Table.unknown
+
+/** A column of numbers that a narrow terminal may lack. */
+const detail = { align: "right", keep: true, optional: true } as const
 
 const hasError = (entry: Entry): boolean => Assembly.errorCode(entry) !== undefined
 
@@ -59,48 +62,25 @@ export const columns = (
   }
   return [
     { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
-    {
-      title: "State",
-      rank: 2,
-      value: Shown.state,
-      short: { title: "State", value: Shown.shortState },
-      style: Shown.paint,
-      keep: true
-    },
+    { title: "State", rank: 2, value: Shown.state, short: Shown.shortState, style: Shown.paint, keep: true },
     {
       title: "Created (UTC)",
+      shortTitle: "Age",
       rank: 3,
       value: ({ created }) => Shown.createdAt(created) ?? "",
-      short: { title: "Age", value: ({ created }) => Shown.age(created, now) },
+      short: ({ created }) => Shown.age(created, now),
       keep: true
     },
     ...(isOpen || entries.some(hasError) ? [error] : []),
+    { ...detail, title: "Received", rank: 5, value: bytesWith(Text.bytes), short: bytesWith(Text.shortBytes) },
     {
-      title: "Received",
-      rank: 5,
-      align: "right",
-      value: bytesWith(Text.bytes),
-      short: { title: "Received", value: bytesWith(Text.shortBytes) },
-      keep: true,
-      optional: true
-    },
-    {
+      ...detail,
       title: "Duration",
       rank: 6,
-      align: "right",
       value: durationWith(Text.duration),
-      short: { title: "Duration", value: durationWith(Text.shortDuration) },
-      keep: true,
-      optional: true
+      short: durationWith(Text.shortDuration)
     },
-    {
-      title: "Files",
-      rank: 4,
-      value: (entry) => filesOf(entry, false),
-      short: { title: "Files", value: (entry) => filesOf(entry, true) },
-      least: 10,
-      optional: true
-    }
+    { title: "Files", rank: 4, value: filesOf, short: (entry) => filesOf(entry, true), least: 10, optional: true }
   ]
 }
 
@@ -112,7 +92,7 @@ export const list = Cli.command(
     until: Flag.optional(Flag.withAlias(Cli.endFlag("until"), "to")),
     type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(Flag.withDefault(AssemblyList.defaults.type)),
     keywords: Cli.repeated(Cli.text("keyword", "text")),
-    ...Resource.numberedFlags
+    ...Resource.numberedFlags(AssemblyList.Entry)
   },
   ({ keywords, since, type, until, ...asked }) => {
     const query = { fromDate: since, ...Cli.given({ toDate: until }), type, keywords }

@@ -14,12 +14,18 @@ const stepsFlag = Cli.repeated(Cli.text("step", "step"))
 
 const Listing = Schema.Record(Schema.String, Schema.Array(Assembly.File))
 
+/** A file with its Step, whose fields `--json` can name. */
+const Row = Schema.Struct({ step: Schema.String, ...Assembly.File.schema.fields })
+
 const list = Cli.command(
   "results list",
-  { assemblyId: Cli.assemblyId, steps: stepsFlag, json: Cli.json },
+  { assemblyId: Cli.assemblyId, steps: stepsFlag, json: Cli.json(Row) },
   Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
     const status = yield* Assemblies.get(id)
     const files = yield* Download.find(status, steps)
+    if (json && json.length > 0) {
+      return yield* Output.json(Schema.Array(Row), json)(files.map(({ file, step }) => ({ ...file, step })))
+    }
     const byStep = Array.from(
       Map.groupBy(files, ({ step }) => step),
       ([step, found]) => [step, found.map(({ file }) => file)]
@@ -40,7 +46,7 @@ const download = Cli.command(
     steps: stepsFlag,
     overwrite: Cli.flag("overwrite"),
     concurrency: Flag.withDefault(Cli.number("concurrency", [1, 32]), 4),
-    json: Cli.json
+    json: Cli.jsonLines
   },
   Effect.fnUntraced(function* ({ assemblyId: id, ...options }) {
     const status = yield* Assemblies.get(id)

@@ -18,7 +18,7 @@ export const paths: Readonly<Record<string, "file" | "directory" | "either">> = 
   steps: "file",
   "fields-file": "file",
   content: "file",
-  journal: "directory",
+  "files-from": "file",
   output: "directory",
   data: "directory"
 }
@@ -37,7 +37,8 @@ const completed = (
     return pathType === undefined ? type : { _tag: "Path" as const, pathType }
   }
   const flagOf = (flag: Completions.FlagDescriptor): Completions.FlagDescriptor => {
-    const type = typeOf(flag.name, flag.type)
+    // The fields of --json are attached to it, so that the next word is none of them.
+    const type = flag.name === "json" ? { _tag: "Boolean" as const } : typeOf(flag.name, flag.type)
     const isListed = !isBash || ["Boolean", "Choice", "Path"].includes(type._tag)
     const description = Help.parameter(path, `--${flag.name}`) || flag.description
     return { ...flag, description, type: isListed ? type : { _tag: "Choice", values: [] } }

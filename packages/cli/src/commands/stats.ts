@@ -69,7 +69,7 @@ export const stats = Cli.command(
     region: Cli.region,
     since,
     template: Flag.withDefault(Cli.text("template", "template"), "all"),
-    json: Cli.json,
+    json: Cli.json(AssemblyStatistics.Statistics),
     csv: Cli.flag("csv"),
     svg: Cli.flag("svg"),
     html: Cli.flag("html")
@@ -93,7 +93,7 @@ export const stats = Cli.command(
     )
   }),
   ({ csv, html, json, svg }) =>
-    [csv, html, json, svg].filter(Boolean).length > 1
+    [csv, html, json !== false, svg].filter(Boolean).length > 1
       ? "give at most one of --json, --csv, --svg and --html"
       : undefined
 )

@@ -42,7 +42,7 @@ const list = Cli.command(
       Flag.withDefault("modified" as const)
     ),
     order: Flag.Literals("order", ["asc", "desc"]).pipe(Flag.withDefault("desc" as const)),
-    ...Resource.numberedFlags
+    ...Resource.numberedFlags(Template.Item)
   },
   ({ keywords, order, sort, ...asked }) => {
     const listing = { what: "Templates", page: Template.Page, item: Template.Item, columns }
@@ -58,11 +58,11 @@ const get = Cli.command(
   {
     template,
     content: Cli.flag("content"),
-    json: Cli.json
+    json: Cli.json(Template.Found)
   },
   Effect.fnUntraced(function* ({ content, json, template: id }) {
     const found = yield* Templates.get(id)
-    if (json) return yield* Output.json(Template.Found)(found)
+    if (json) return yield* Output.json(Template.Found, json)(found)
     if (!content) yield* Output.report([...Table.facts(factsOf(found), yield* Output.layout), Text.blank])
     yield* Output.json(Template.StoredContent)(found.content)
   })
@@ -74,7 +74,7 @@ const create = Cli.command(
     name: named("name"),
     file: Cli.argument("file"),
     requireSignatureAuth,
-    json: Cli.json
+    json: Cli.json(Template.Created)
   },
   Effect.fnUntraced(function* ({ file, json, name, ...options }) {
     const content = yield* Document.read(Template.Content, file)
@@ -90,16 +90,15 @@ const update = Cli.query(
     template,
     name: Flag.optional(Flag.withSchema(Cli.text("name", "name"), Template.IdOrName)),
     file: Cli.optional("file", "file"),
-    requireSignatureAuth,
-    json: Cli.json
+    requireSignatureAuth
   },
   Template.Updated,
-  Effect.fnUntraced(function* ({ file, json: _json, template: id, ...options }) {
+  Effect.fnUntraced(function* ({ file, template: id, ...options }) {
     const content = yield* Document.readGiven(Template.Content, file)
     return yield* Templates.update(id, Cli.given({ ...options, template: content }))
   }),
   (updated, layout) => Table.facts(factsOf(updated), layout),
-  ({ json: _json, template: _template, ...change }) => Cli.noChange(change, "--name, --file and --require-signature")
+  ({ template: _template, ...change }) => Cli.noChange(change, "--name, --file and --require-signature")
 )
 
 const remove = Resource.command("templates delete", named("templates"), ["Template", "Templates"], {

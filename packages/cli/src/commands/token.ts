@@ -29,7 +29,7 @@ export const token = Cli.local(
   "token",
   {
     scopes: Cli.repeated(Flag.withSchema(scope, Auth.Scope)),
-    json: Cli.json
+    json: Cli.json(Printed)
   },
   Effect.fnUntraced(function* ({ json, scopes }) {
     const { baseUrl, ...credentials } = yield* Variables.service
@@ -41,5 +41,5 @@ export const token = Cli.local(
     const access_token = Redacted.value(value)
     const expiry = expiresAt === undefined ? {} : { expires_at: DateTime.formatIso(expiresAt) }
     yield* Output.show(json, Printed, { access_token, ...expiry }, () => Output.sentence(access_token))
-  })
+  }, Cli.configured)
 )

@@ -1,16 +1,24 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Template from "@assembly-effect/schema/Template"
 import * as Upload from "@assembly-effect/tus/Upload"
+import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Document from "../internal/document.ts"
 import * as UploadPlan from "../internal/uploadPlan.ts"
 import * as UploadRun from "../internal/uploadRun.ts"
 import * as Cli from "../internal/cli.ts"
 import * as Journal from "../internal/journal.ts"
+import * as Output from "../internal/output.ts"
+import * as Shown from "../internal/assembly.ts"
+import * as Failure from "../internal/failure.ts"
+import * as Text from "../internal/text.ts"
 import * as UploadJob from "../internal/uploadJob.ts"
+import * as Filter from "../internal/filter.ts"
 
 /** The Steps that store every uploaded file in `folder` of the Workspace. */
 const storing = (folder: string): Readonly<Record<string, Assembly.Step>> => ({
@@ -73,77 +81,158 @@ const limitRate = Cli.parsed(
   (value) => Effect.succeed(parseRate(value))
 )
 
+/** A file with one path a line, as for rsync, or with a NUL after each path. */
+const listIn = (text: string): ReadonlyArray<string> =>
+  text.includes("\0")
+    ? text.split("\0").filter((path) => path !== "")
+    : text.split(/\r?\n/).filter((line) => line.trim() !== "" && !/^[#;]/.test(line))
+
+const parameters = {
+  paths: Argument.variadic(Cli.argument("paths")),
+  recursive: Flag.withAlias(Cli.flag("recursive"), "r"),
+  filesFrom: Cli.optional("files-from", "file"),
+  include: Cli.repeated(Cli.text("include", "pattern")),
+  exclude: Cli.repeated(Cli.text("exclude", "pattern")),
+  path: Cli.optional("path", "folder"),
+  name: Cli.optional("name", "name"),
+  template: Flag.optional(Flag.withSchema(Cli.text("template", "template"), Template.IdOrName)),
+  steps: Document.stepsFlag,
+  ...Document.fieldsFlags,
+  output: Flag.optional(Cli.output),
+  overwrite: Cli.flag("overwrite"),
+  noWait: Cli.flag("no-wait"),
+  watch: Cli.flag("watch"),
+  verify: Cli.flag("verify"),
+  transport: Flag.withDefault(Flag.Literals("transport", ["tus", "form"]), "tus" as const),
+  concurrency: Flag.optional(Cli.number("concurrency", [1, 100])),
+  parallel: Flag.optional(Cli.number("parallel", [1, 100])),
+  limitRate: Flag.optional(limitRate),
+  restart: Cli.flag("restart"),
+  dryRun: Cli.flag("dry-run"),
+  json: Cli.jsonLines,
+  journal: Journal.flag
+}
+
+type Input = Command.Command.Config.Infer<typeof parameters>
+
+/** The flags that contradict others, and when they are given. */
+const isGiven = {
+  "-": ({ paths }: Input) => paths.includes("-"),
+  "--no-wait": ({ noWait }: Input) => noWait,
+  "--watch": ({ watch }: Input) => watch,
+  "--output": ({ output }: Input) => Option.isSome(output),
+  "--verify": ({ verify }: Input) => verify,
+  "--transport form": ({ transport }: Input) => transport === "form",
+  "--parallel": ({ parallel }: Input) => Option.isSome(parallel),
+  "--concurrency": ({ concurrency }: Input) => Option.isSome(concurrency),
+  "--dry-run": ({ dryRun }: Input) => dryRun,
+  "--restart": ({ restart }: Input) => restart,
+  "--files-from": ({ filesFrom }: Input) => Option.isSome(filesFrom)
+} as const
+
+/** Two flags that contradict each other, and why. */
+const conflicts: ReadonlyArray<readonly [keyof typeof isGiven, keyof typeof isGiven, why: string]> = [
+  ["--no-wait", "--output", "there are no results yet"],
+  ["--no-wait", "--verify", "only the Status of a completed Assembly can be compared"],
+  ["--transport form", "--parallel", "a form is one request"],
+  ["--transport form", "-", "a form needs files that can be read again"],
+  ["--watch", "--no-wait", "the command waits for every file"],
+  ["--watch", "--dry-run", "files may come later"],
+  ["--watch", "--restart", "a file is uploaded again when it changes"],
+  ["--watch", "--files-from", "only folders can be watched"],
+  ["--watch", "-", "only folders can be watched"]
+]
+
+/** What is wrong with flags that do not fit together. */
+const problemOf = (input: Input): string | undefined => {
+  const { fieldsFile, filesFrom, paths, recursive, steps, watch } = input
+  if (paths.length === 0 && Option.isNone(filesFrom)) return "give files to upload, or a list of them with --files-from"
+  const conflict = conflicts.find(([one, other]) => isGiven[one](input) && isGiven[other](input))
+  if (conflict !== undefined) return `${conflict[0]} and ${conflict[1]} cannot be used together: ${conflict[2]}`
+  const readers = Object.entries({ "--files-from": filesFrom, "--steps": steps, "--fields-file": fieldsFile })
+    .flatMap(([name, path]) => (Option.contains(path, "-") ? [name] : []))
+    .concat(paths.includes("-") ? ["the paths"] : [])
+  if (readers.length > 1)
+    return `${readers[0]} and ${readers[1]} both read the standard input (-), which can be read only once`
+  if (watch && !recursive) return "--watch needs folders, with -r"
+  return Filter.problemOf(input) ?? problemOfPath(input)
+}
+
 /**
- * `assembly upload`: uploads all files into one Assembly. If the job fails, and it has not read the standard input, the
- * same command can usually continue it.
+ * `assembly upload`: uploads all files into one Assembly, or with `--watch` each file into its own. If the job fails,
+ * and it has not read the standard input, the same command can usually continue it.
  */
 export const upload = Cli.command(
   "upload",
-  {
-    paths: Argument.variadic(Cli.argument("paths"), { min: 1 }),
-    recursive: Flag.withAlias(Cli.flag("recursive"), "r"),
-    path: Cli.optional("path", "folder"),
-    name: Cli.optional("name", "name"),
-    template: Flag.optional(Flag.withSchema(Cli.text("template", "template"), Template.IdOrName)),
-    steps: Document.stepsFlag,
-    ...Document.fieldsFlags,
-    concurrency: Flag.withDefault(Cli.number("concurrency", [1, 100]), 4),
-    limitRate: Flag.optional(limitRate),
-    restart: Cli.flag("restart"),
-    dryRun: Cli.flag("dry-run"),
-    output: Flag.optional(Cli.output),
-    overwrite: Cli.flag("overwrite"),
-    json: Cli.json,
-    journal: Journal.flag
-  },
-  Effect.fnUntraced(function* ({
-    concurrency,
-    dryRun,
-    json,
-    limitRate: rate,
-    name,
-    output,
-    overwrite,
-    paths,
-    recursive,
-    restart,
-    ...flags
-  }) {
+  parameters,
+  Effect.fnUntraced(function* ({ json, noWait, output, overwrite, watch, ...flags }) {
     const { folder, params } = yield* paramsOf(flags)
-    const inputName = Option.getOrUndefined(name)
-    const files = yield* UploadPlan.make({ paths, isRecursive: recursive, inputName, folder })
-    if (dryRun) return yield* UploadJob.rehearse(files, folder, json)
+    const plan: UploadPlan.Options = {
+      paths: flags.paths,
+      listed: Option.isSome(flags.filesFrom) ? listIn(yield* Document.text(flags.filesFrom.value)) : [],
+      patterns: { include: flags.include, exclude: flags.exclude },
+      isRecursive: flags.recursive,
+      inputName: Option.getOrUndefined(flags.name),
+      folder,
+      isWatched: watch
+    }
+    const sending: UploadJob.Sending = {
+      transport: flags.transport,
+      verify: flags.verify,
+      concurrency: Option.getOrUndefined(flags.concurrency),
+      parallel: Option.getOrUndefined(flags.parallel)
+    }
+    /** Runs a job with its journal and its limit of the rate. */
+    const withServices =
+      (kept: Option.Option<string>) =>
+      <A, E, R>(job: Effect.Effect<A, E, R | UploadJournal.UploadJournal>) =>
+        Option.match(flags.limitRate, {
+          onNone: () => Effect.provide(job, Journal.layer(kept)),
+          onSome: (bytesPerSecond) =>
+            Effect.provide(job, Layer.merge(Journal.layer(kept), Upload.layerBandwidth({ bytesPerSecond })))
+        })
+    if (watch) {
+      const Watch = yield* Effect.promise(() => import("../internal/uploadWatch.ts"))
+      const save = Option.getOrUndefined(Option.map(output, (to) => ({ output: to, overwrite })))
+      const job = Watch.run({ plan, params, sending, isJson: json, save })
+      return yield* withServices(yield* Journal.folderOf(flags.journal))(job)
+    }
+    const files = yield* UploadPlan.make(plan)
+    if (flags.dryRun) return yield* UploadJob.rehearse(files, folder, json)
+    const size = UploadPlan.totalSize(files) ?? 0n
+    if (sending.transport === "form" && size > UploadJob.mostInForm) {
+      const most = Text.bytes(UploadJob.mostInForm)
+      return yield* Failure.usage(
+        `--transport form: the files have ${Text.bytes(size)}, and a form has at most ${most}`
+      )
+    }
     const isReplayable = UploadPlan.replayable(files) !== undefined
     const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
     const at = Option.getOrUndefined(kept)
-    const job = Effect.gen(function* () {
+    const { isEarlier, progress, status } = yield* Effect.gen(function* () {
       const memory = at === undefined ? Journal.none : yield* Journal.make(at, files, params)
-      return yield* UploadRun.run(files, {
-        params,
-        concurrency,
-        isRestarted: restart,
-        isJson: json,
-        folder: at,
-        memory
-      })
+      const settings = { params, sending, isAwaited: !noWait, isRestarted: flags.restart, isJson: json, folder: at }
+      return yield* UploadRun.run(files, { ...settings, memory })
     }).pipe(
-      Effect.provide(Journal.layer(kept)),
+      withServices(kept),
       Effect.catchTag("JournalFailed", (error) =>
         Effect.fail(Journal.failureOf(error, at ?? "the memory", false) ?? error)
       )
     )
-    const { isEarlier, progress, status } = yield* Option.match(rate, {
-      onNone: () => job,
-      onSome: (bytesPerSecond) => Effect.provide(job, Upload.layerBandwidth({ bytesPerSecond }))
-    })
     if (status === undefined) return
+    if (noWait) {
+      if (json) return
+      yield* Output.lines([status.assembly_id ?? ""])
+      return yield* Shown.suggest(`wait ${status.assembly_id}`)
+    }
     if (progress !== undefined) yield* UploadJob.report(files, status, isEarlier ? undefined : progress)
     if (folder !== undefined) yield* UploadJob.checkPaths(files, status, folder)
     if (Option.isSome(output)) {
       const Download = yield* Effect.promise(() => import("../internal/download.ts"))
+      const concurrency = UploadJob.concurrencyOf(sending, files)
       return yield* Download.save(status, { steps: [], output: output.value, overwrite, concurrency, json })
     }
     if (!json) yield* UploadJob.next(status, folder)
   }),
-  (flags) => problemOfPath(flags)
+  problemOf
 )

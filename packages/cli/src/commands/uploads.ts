@@ -90,6 +90,10 @@ const continuation = ({ command }: Kept, program: string): string =>
     ? Table.unknown
     : `cd ${Text.word(command.folder)} && ${[program, ...command.args.map(Text.word)].join(" ")}`
 
+/** Whether a command has sent all files and has not waited for the results, as with `--no-wait`. */
+const isDone = ({ command, status }: Kept): boolean =>
+  command === undefined && status !== undefined && Option.exists(status, ({ ok }) => ok !== "ASSEMBLY_UPLOADING")
+
 const startOf = (kept: Kept): DateTime.Utc => DateTime.makeUnsafe(Journal.startOf(kept))
 
 const sizeOf = (bytes: bigint | undefined) => (bytes === undefined ? Table.unknown : Text.bytes(bytes))
@@ -165,13 +169,13 @@ const forget = Cli.command(
   "uploads forget",
   {
     assemblyIds: Cli.assemblyIds,
-    json: Cli.json,
+    json: Cli.jsonLines,
     journal: Journal.flag
   },
   Effect.fnUntraced(function* ({ assemblyIds, journal, json }) {
     const program = yield* Invocation.Program
     const unknown = (id: string) =>
-      notForgotten(id, `there is no unfinished upload into this Assembly; ${program} uploads lists them`)
+      Failure.failed(`there is no unfinished upload ${id}`, `Run ${program} uploads to see what there is.`)
     const forgotten = yield* inJournal(
       journal,
       Effect.fnUntraced(function* (folder) {
@@ -191,10 +195,11 @@ const forget = Cli.command(
 
 const listed = Cli.command(
   "uploads",
-  { json: Cli.json, journal: Journal.flag },
+  { json: Cli.jsonLines, journal: Journal.flag },
   Effect.fnUntraced(function* ({ journal, json }) {
     const { damaged, uploads: found } = (yield* inJournal(journal, Journal.list)) ?? { uploads: [], damaged: [] }
-    const kept: ReadonlyArray<Kept> = yield* Effect.forEach(found, ask, { concurrency: 8 })
+    const all: ReadonlyArray<Kept> = yield* Effect.forEach(found, ask, { concurrency: 8 })
+    const kept = all.filter((one) => !isDone(one))
     const program = yield* Invocation.Program
     const layout = yield* Output.layout
     if (json) {

@@ -25,7 +25,7 @@ const monthOf = (month: Option.Option<Bill.Month>, now: DateTime.DateTime) =>
 /** `assembly bill`: the bill of a month. */
 export const bill = Cli.query(
   "bill",
-  { month: Argument.optional(Argument.withSchema(Cli.argument("month"), Bill.Month)), json: Cli.json },
+  { month: Argument.optional(Argument.withSchema(Cli.argument("month"), Bill.Month)) },
   Bill.Bill,
   ({ month }) => Effect.flatMap(DateTime.now, (now) => Billing.get(monthOf(month, now))),
   (found, layout, { month }) => render(found, monthOf(month, layout.now), layout)
@@ -50,7 +50,7 @@ const notificationColumns = ({ now }: Output.Layout): ReadonlyArray<Table.Column
 
 const list = Cli.query(
   "notifications list",
-  { assemblyId: Cli.assemblyId, json: Cli.json },
+  { assemblyId: Cli.assemblyId },
   Notification.Listing,
   ({ assemblyId }) => Notifications.list(assemblyId),
   (found, layout) =>
@@ -62,11 +62,10 @@ const replay = Cli.query(
   {
     assemblyId: Cli.assemblyId,
     notifyUrl: Cli.optional("url", "url"),
-    wait: Cli.choice("wait"),
-    json: Cli.json
+    wait: Cli.choice("wait")
   },
   Notification.Replayed,
-  ({ assemblyId, json: _json, ...options }) => Notifications.replay(assemblyId, Cli.given(options)),
+  ({ assemblyId, ...options }) => Notifications.replay(assemblyId, Cli.given(options)),
   (replayed) => Output.sentence(`sent notification ${replayed.notification_id}`)
 )
 
@@ -108,8 +107,7 @@ const stats = Cli.query(
   {
     region: Cli.region,
     since: Cli.startFlag("since", "7d"),
-    aggregation: Flag.optional(Flag.Literals("aggregation", ["avg", "max"])),
-    json: Cli.json
+    aggregation: Flag.optional(Flag.Literals("aggregation", ["avg", "max"]))
   },
   Queue.Statistics,
   ({ aggregation, region, since }) => Queues.statistics({ region, since, ...Cli.given({ aggregation }) }),
@@ -131,7 +129,7 @@ const stats = Cli.query(
 
 const slotsInUse = Cli.query(
   "queues",
-  { json: Cli.json },
+  {},
   Queue.JobSlots,
   () => Queues.jobSlots,
   ({ priority_job_slots: { count, slots } }, layout) => [

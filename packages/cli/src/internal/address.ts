@@ -5,6 +5,7 @@
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Process from "node:process"
 import * as Invocation from "./invocation.ts"
 
@@ -31,6 +32,20 @@ export const current: Effect.Effect<Address> = Effect.gen(function* () {
     program: yield* Invocation.Program
   }
 })
+
+const kept = new WeakMap<object, Address>()
+
+/** Keeps the address of a program for its failure, because a profile may have set it only for this program. */
+export const keeping = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.tapError(run, (error) =>
+    Effect.map(current, (address) => void (Predicate.isObjectKeyword(error) && kept.set(error, address)))
+  )
+
+/** The address of the program that failed with an error, or of the variables. */
+export const of = (error: unknown): Effect.Effect<Address> => {
+  const address = Predicate.isObjectKeyword(error) ? kept.get(error) : undefined
+  return address === undefined ? current : Effect.succeed(address)
+}
 
 /** The fields of an error that show how far its request came. */
 export interface Failure {

@@ -7,6 +7,7 @@ import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as CliError from "effect/cli/CliError"
 import * as Formatter from "effect/Formatter"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Invocation from "./invocation.ts"
@@ -93,6 +94,7 @@ const invalid = (issues: Tagged["issues"]): string =>
 const adapted = [
   ["with restart: true if the upload is in a journal", "with --restart"],
   ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"],
+  [", with `resend: true` to send the files again after such a failure", ""],
   ["if it does, add its origin to the option origins", "check ASSEMBLY_BASE_URL"],
   // `next` gives this advice with the name of the variable.
   ["; check the secret of the Auth Key", ""]
@@ -127,6 +129,33 @@ const platform = (error: PlatformError.PlatformError): string => {
   return path === undefined ? Failure.problemOf(error) : `${path}: ${Failure.problemOf(error)}`
 }
 
+/**
+ * The things that a request may name: the error code of the service, the words for the thing, the keys of the name in
+ * the path or the params of the request, and the command that lists the things.
+ */
+const things: ReadonlyArray<readonly [code: RegExp, words: string, keys: string, list?: string]> = [
+  [/^ASSEMBLY_NOT_FOUND$/, "is no Assembly", "assemblyId", "list"],
+  [/^TEMPLATE_CREDENTIALS_NOT_/, "are no Template Credentials", "credentialId", "credentials list"],
+  [/^TEMPLATE_NOT_FOUND$/, "is no Template", "templateIdOrName templateId", "templates list"],
+  [/^AUTH_(?:KEY|SECRET)_NOT_/, "is no Auth Key", "authKeyId", "keys list"],
+  [/^DAM_RESOURCE_NOT_FOUND$/, "is no asset or folder", "assetId source", "assets list"],
+  [/^BILL_NOT_FOUND$/, "is no bill of", "month"],
+  [/_MISSING_REGION$/, "is no region", "region"]
+]
+
+/** The text and the command for a thing that does not exist, if the request named only this thing. */
+const absentThing = (error: unknown) => {
+  const inputs = Failure.inputsOf(error)
+  const { code = "", status } = Option.getOrElse(decode(error), (): Tagged => ({ _tag: "" }))
+  const [, words, keys = "", list] = things.find(([codes]) => codes.test(code)) ?? []
+  const name = keys.split(" ").flatMap((key) => inputs[key] ?? [])[0]
+  // The service does not say whether the asset, its version or the folder is missing.
+  const isOne = (inputs["destinationFolderId"] ?? inputs["versionId"] ?? undefined) === undefined
+  return Predicate.isString(name) && isOne && (status === 404 || list === undefined)
+    ? { text: `there ${words} ${name}`, list }
+    : undefined
+}
+
 /** The text of an error that is known by its tag. */
 const tagged = (error: Tagged, host: string | undefined): string | undefined => {
   const { _tag, host: own = host, message = "", operation, status } = error
@@ -157,7 +186,7 @@ const text = (error: unknown, host: string | undefined): string => {
   if (isCommandError(error)) {
     const [cause] = error.causes ?? []
     const said = error.message === "" && cause !== undefined ? text(cause, host) : error.message
-    return error.about === undefined ? said : `${error.about}: ${said}`
+    return error.about === undefined || said.includes(error.about) ? said : `${error.about}: ${said}`
   }
   if (isInvalidValue(error)) return invalidValue(error)
   if (isMistyped(error)) return mistyped(error)
@@ -166,6 +195,8 @@ const text = (error: unknown, host: string | undefined): string => {
   if (isFilesFailed(error)) return failedFiles(error, host)
   if (PlatformError.isPlatformError(error)) return platform(error)
   if (host !== undefined && isOfTokens(error)) return `${error.message} (${host})`
+  const absent = absentThing(error)
+  if (absent !== undefined) return absent.text
   const known = Option.flatMapNullishOr(decode(error), (one) => tagged(one, host))
   if (typeof error === "string") return error
   // The error is formatted, because `String(error)` would be `[object Object]`.
@@ -264,6 +295,8 @@ export const next = (error: unknown, address: Address.Address = {}): string | un
     const isRefused = Failure.codeOf(cause) === Failure.codes.authentication
     return [isRefused ? next(cause, address) : undefined, own].filter((one) => one !== undefined).join(" ")
   }
+  const absent = absentThing(error)
+  if (absent?.list !== undefined) return `Run ${Address.command(address, absent.list)} to see what there is.`
   const found = Option.getOrUndefined(decode(error))
   return found !== undefined && Object.hasOwn(steps, found._tag) ? steps[found._tag]?.(found, address) : undefined
 }

@@ -11,6 +11,8 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Profile from "./profile.ts"
+import * as Address from "./address.ts"
 import type * as Service from "./service.ts"
 import type * as Text from "./text.ts"
 import * as Output from "./output.ts"
@@ -60,21 +62,25 @@ export const local = <const C extends Config, A, E, R>(
     described(path)
   )
 
+/** Runs a command with the settings of the service from a profile, if they are in no variables. */
+export const configured = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provide(Address.keeping(run), Profile.layer)
+
 /** A command that asks the service. */
 export const command = <const C extends Config, A, E, R>(
   path: string,
   parameters: C,
   run: (input: Input<C>) => Effect.Effect<A, E, R>,
   check?: Check<C>
-) => local(path, parameters, (input) => Effect.flatMap(Client, (client) => Effect.provide(run(input), client)), check)
+) =>
+  local(
+    path,
+    parameters,
+    (input) => configured(Effect.flatMap(Client, (client) => Effect.provide(run(input), client))),
+    check
+  )
 
 /** A command whose response is printed as JSON with `--json`, and else as the lines of `show`. */
-export const query = <
-  const C extends Config & { readonly json: Flag.Flag<boolean> },
-  S extends Schema.ConstraintCodec<unknown, unknown>,
-  E,
-  R
->(
+export const query = <const C extends Config, S extends Schema.ConstraintCodec<unknown, unknown>, E, R>(
   path: string,
   parameters: C,
   schema: S,
@@ -84,12 +90,15 @@ export const query = <
 ) =>
   command(
     path,
-    parameters,
-    (input) =>
-      Effect.flatMap(run(input), (found) =>
-        Output.show((input as { readonly json: boolean }).json, schema, found, (layout) => show(found, layout, input))
-      ),
-    check
+    { given: parameters, json: json(schema) },
+    ({ given, json: wanted }) => {
+      // The types of nested parameters are the types of the parameters, which the compiler cannot see for any `C`.
+      const input = given as Input<C>
+      return Effect.flatMap(run(input), (found) =>
+        Output.show(wanted, schema, found, (layout) => show(found, layout, input))
+      )
+    },
+    (all) => check?.(all.given as Input<C>)
   )
 
 /** A command that only has commands below it. */
@@ -129,8 +138,25 @@ export const output = Flag.withSchema(Flag.withAlias(text("output", "folder"), "
 /** The flag for a region. */
 export const region = Flag.withDefault(text("region", "region"), "all")
 
-/** The flag for machine-readable output. */
-export const json = flag("json")
+/** The flag for machine-readable output, which may name fields of a response, as in `--json=id,created`. */
+export const json = (schema: Output.Shape): Flag.Flag<Output.Json> =>
+  Flag.String("json").pipe(
+    Flag.withMetavar("fields"),
+    Flag.withOptionalValue("true"),
+    Flag.mapEffect((value) => {
+      if (value === "false" || value === "true") return Effect.succeed<Output.Json>(value === "true" && [])
+      const [names, known] = [value.split(","), Output.fieldsOf(schema).names]
+      const unknown = names.find((name) => !known.includes(name))
+      const expected = `fields of ${known.join(", ")}`
+      return unknown === undefined
+        ? Effect.succeed(names)
+        : Effect.fail(new CliError.InvalidValue({ option: "json", value: unknown, expected, kind: "flag" }))
+    }),
+    Flag.withDefault(false)
+  )
+
+/** The flag for output in lines of JSON, each about one event. */
+export const jsonLines = flag("json")
 
 /** A command with this flag prints a secret, as text or in JSON, only if the flag is given. */
 export const showSecret = flag("show-secret")

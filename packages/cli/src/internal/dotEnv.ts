@@ -5,15 +5,16 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Failure from "./failure.ts"
 
 /** The variables of the service that decide whether the file is used: a foreign file must not redirect credentials. */
-const credentials = ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
+export const credentials = ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
 
 /** The variables that must be for the same service. */
-const settings = ["ASSEMBLY_BASE_URL", ...credentials] as const
+export const settings = ["ASSEMBLY_BASE_URL", ...credentials] as const
 
 /** The variables that are read from the file. The file may also contain variables of other programs. */
 const names = [...settings, "ASSEMBLY_EMULATOR_KEY", "ASSEMBLY_EMULATOR_SECRET"] as const
@@ -38,8 +39,23 @@ export const Current = Context.Reference<Report | undefined>("@assembly-effect/c
   defaultValue: () => undefined
 })
 
-const isSet = (variable: string): Effect.Effect<boolean> =>
+export const isSet = (variable: string): Effect.Effect<boolean> =>
   Effect.isSuccess(Config.schema(Schema.NonEmptyString, variable))
+
+/**
+ * A folder of the user: that of a variable of the XDG Base Directory Specification, else a folder below HOME, else that
+ * of LOCALAPPDATA, as is usual on Windows. A variable whose path is relative is ignored, as the specification says.
+ */
+export const folderOf = Effect.fnUntraced(function* (variable: string, below: string) {
+  const path = yield* Path.Path
+  const absolute = (name: string) =>
+    Effect.map(
+      Config.option(Config.String(name)),
+      Option.filter((at) => path.isAbsolute(at))
+    )
+  const home = Option.map(yield* absolute("HOME"), (at) => path.join(at, below))
+  return Option.firstSomeOf([yield* absolute(variable), home, yield* absolute("LOCALAPPDATA")])
+})
 
 /** A line that begins with a variable whose name begins with `ASSEMBLY_`. */
 const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
@@ -79,7 +95,8 @@ interface Content {
   readonly problems: ReadonlyArray<string>
 }
 
-const parse = Effect.fnUntraced(function* (path: string, text: string) {
+/** The values of the variables of this program in a text, and what is wrong with its lines. */
+export const parse = Effect.fnUntraced(function* (path: string, text: string) {
   const provider = ConfigProvider.fromDotEnvContents(text)
   const values: Record<string, string> = {}
   for (const variable of names) {

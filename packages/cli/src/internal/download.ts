@@ -3,6 +3,8 @@ import * as Results from "@assembly-effect/api/Results"
 import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -30,7 +32,7 @@ export const find = (status: Assembly.Status, steps: ReadonlyArray<string>) => {
   return missing.length === 0
     ? Effect.succeed(steps.length === 0 ? Shown.of(status) : Shown.of(status, steps))
     : Effect.fail(
-        Failure.failed(`the Assembly ${status.assembly_id} has no results of ${missing.join(", ")}${instead}`)
+        Failure.failed(`there are no results of ${missing.join(", ")} in the Assembly ${status.assembly_id}${instead}`)
       )
 }
 
@@ -94,8 +96,27 @@ const destinations = (placed: ReadonlyArray<Shown.Placed>, output: string, overw
     })
   )
 
+/** A file is renamed when it is complete. If a process is killed, its file stays with such a name. */
+const partial = /^\.[0-9a-f-]{36}\.part$/
+
+/** A file that is still being written changes more often. */
+const abandoned = Duration.minutes(1)
+
+/** Removes the incomplete files that killed processes have left in a folder. */
+const tidy = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const now = yield* Clock.currentTimeMillis
+  const names = yield* Effect.orElseSucceed(fs.readDirectory(folder), () => [])
+  for (const path of names.filter((name) => partial.test(name)).map((name) => paths.join(folder, name))) {
+    const changed = Option.flatMap(yield* Effect.option(fs.stat(path)), ({ mtime }) => mtime)
+    const isOld = Option.exists(changed, (at) => now - at.getTime() > Duration.toMillis(abandoned))
+    if (isOld) yield* Effect.ignore(fs.remove(path))
+  }
+})
+
 /** Which results to save: those of the given Steps, or of all Steps without `:original`. */
-interface Options {
+export interface Options {
   readonly steps: ReadonlyArray<string>
   readonly output: string
   readonly overwrite: boolean
@@ -126,6 +147,7 @@ export const save = Effect.fnUntraced(function* (
   const files = yield* destinations(placed, output, overwrite)
   for (const folder of new Set(files.map(({ path }) => paths.dirname(path)))) {
     yield* Effect.mapError(Folder.make(folder), cannotUse(folder))
+    yield* tidy(folder)
   }
   const [, failures] = yield* Effect.partition(
     files,

@@ -88,6 +88,17 @@ export const codeOfExit = <A, E>(exit: Exit.Exit<A, E>): number => {
   return exit.cause.reasons.some(Cause.isFailReason) ? codeOf(Cause.squash(exit.cause)) : codes.failed
 }
 
+type Inputs = Readonly<Record<string, unknown>>
+
+const inputs = new WeakMap<object, Inputs>()
+
+/** Keeps the path and the params of a request that failed. The service answers only "There is no such Template." */
+export const keepInputs = (error: object, given: Inputs): void => void inputs.set(error, given)
+
+/** The path and the params of the request that failed with this error. */
+export const inputsOf = (error: unknown): Inputs =>
+  (Predicate.isObjectKeyword(error) ? inputs.get(error) : undefined) ?? {}
+
 const problems = new Map([
   ["EACCES", "permission denied"],
   ["EADDRINUSE", "another program uses this port"],

@@ -98,7 +98,8 @@ const choices = / ?\(choices: ([^)]*)\)/
 const valuesOf = ({ description, type }: HelpDoc.FlagDoc): string => {
   const [, listed] = choices.exec(Option.getOrElse(description, () => "")) ?? []
   if (listed !== undefined) return ` ${listed.split(", ").join(" | ")}`
-  return type === "boolean" || type === "[=boolean]" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
+  if (type.startsWith("[=")) return type === "[=boolean]" ? "" : type
+  return type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1").replaceAll("|", " | ")}`
 }
 
 const flagRow =

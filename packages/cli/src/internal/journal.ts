@@ -6,12 +6,13 @@
  * Assembly of the earlier content, and the command cancels that Assembly.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as Config from "effect/Config"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as DotEnv from "./dotEnv.ts"
 import * as Failure from "./failure.ts"
 import * as Cli from "./cli.ts"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -30,24 +31,14 @@ import type * as UploadJob from "./uploadJob.ts"
 /** The services that a job of `assembly upload` needs. */
 export type Services = AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
 
-/** The flag `--journal`, which names another folder. */
-export const flag = Cli.optional("journal", "folder")
+/** The flag `--journal`, which names another folder. Only `assembly help environment` explains it. */
+export const flag = Flag.withHidden(Cli.optional("journal", "folder"))
 
-/**
- * The default folder: below XDG_STATE_HOME, else below HOME, else below LOCALAPPDATA, as is usual on Windows. A variable
- * whose path is relative is ignored, as the XDG Base Directory Specification says.
- */
+/** The default folder, if the variables name one. */
 export const usual = Effect.gen(function* () {
-  const path = yield* Path.Path
-  const variable = (name: string) =>
-    Effect.map(
-      Config.option(Config.String(name)),
-      Option.filter((at) => path.isAbsolute(at))
-    )
-  const state = yield* variable("XDG_STATE_HOME")
-  const home = Option.map(yield* variable("HOME"), (at) => path.join(at, ".local", "state"))
-  const found = Option.firstSomeOf([state, home, yield* variable("LOCALAPPDATA")])
-  return Option.map(found, (at) => path.join(at, "assembly", "uploads"))
+  const { join } = yield* Path.Path
+  const folder = yield* DotEnv.folderOf("XDG_STATE_HOME", ".local/state")
+  return Option.map(folder, (at) => join(at, "assembly", "uploads"))
 })
 
 /** The folder of `--journal`, or else the default folder, if there is one. */

@@ -22,28 +22,6 @@ export const beginMessage = (): void => {
   setImmediate(() => (messages -= 1))
 }
 
-/** Whether an earlier command can have kept an upload. Without a folder, no command keeps an upload. */
-const hasFolder = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv): boolean =>
-  args.some((arg) => /^--journal(?:=|$)/.test(arg)) ||
-  [env.XDG_STATE_HOME, env.HOME, env.LOCALAPPDATA].some((path) => path !== undefined && Path.isAbsolute(path))
-
-/**
- * The text for a Ctrl-C during an `assembly upload` that has sent nothing, and has not yet found out whether an earlier
- * command has sent anything. The text is empty for every other command. On a terminal, the text begins with a line
- * break, because the terminal has written `^C`.
- */
-export const textAtStart = (
-  args: ReadonlyArray<string>,
-  { isTTY }: { readonly isTTY?: boolean | undefined },
-  env: NodeJS.ProcessEnv
-): string => {
-  if (args[0] !== "upload") return ""
-  const text = hasFolder(args, env)
-    ? "interrupted before anything was sent; what an earlier command uploaded is kept. Run the same command again"
-    : "interrupted before a file was sent; run the same command again"
-  return `${isTTY === true ? "\n" : ""}assembly: ${text}\n`
-}
-
 const readPackage = (): Package =>
   JSON.parse(FileSystem.readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as Package
 
@@ -128,32 +106,6 @@ const isFolder = (path: string): boolean => {
   }
 }
 
-const signals = ["SIGINT", "SIGTERM"] as const
-
-/**
- * Until the program runs and receives signals itself, ends the process with the exit code 130 after SIGINT (Ctrl-C) or
- * SIGTERM.
- *
- * The listener stays when the program runs. If the listener were removed after a signal has arrived, but before Node
- * calls the listener, Node would lose the signal. The listener removes itself at the first signal, so that the second
- * signal ends the process.
- */
-const listen = (): { readonly handOver: () => void } => {
-  let isRunning = false
-  const end = () => {
-    for (const signal of signals) process.off(signal, end)
-    if (isRunning) return
-    process.stderr.write(textAtStart(process.argv.slice(2), process.stderr, process.env))
-    process.exit(130)
-  }
-  for (const signal of signals) process.on(signal, end)
-  return {
-    handOver: () => {
-      isRunning = true
-    }
-  }
-}
-
 /** Runs the command line. `load` loads the part that needs Effect, and returns the function that runs this part. */
 export const launch = async (load: () => Promise<(version: string) => void>): Promise<void> => {
   reportLost()
@@ -172,8 +124,6 @@ export const launch = async (load: () => Promise<(version: string) => void>): Pr
     return
   }
   keepCompiled(process.env)
-  const { handOver } = listen()
   const run = await load()
   run(version)
-  handOver()
 }

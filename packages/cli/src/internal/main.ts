@@ -59,7 +59,7 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
   if (!Runtime.getErrorReported(error) || isLostTerminal(cause) || Cause.hasInterruptsOnly(cause)) return
   const Advice = yield* loadAdvice
-  const address = yield* Address.current
+  const address = yield* Address.of(error)
   const isDefect = !cause.reasons.some(Cause.isFailReason)
   // A defect is a bug in this program, so its stack is kept.
   const line = isDefect ? Cause.pretty(cause) : Advice.line(error, address.baseUrl?.host)
@@ -70,9 +70,18 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   if (Advice.isOfSettings(error)) for (const note of yield* DotEnv.notes) yield* Output.hint(note)
 })
 
+/** `--json id,created` as `--json=id,created`. Without a comma, the next argument may be an id, and stays one. */
+const attachFields = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isFields = (arg: string | undefined) => /^\w+(?:,\w+)+$/.test(arg ?? "")
+  return args.flatMap((arg, index) => {
+    if (arg === "--json" && isFields(args[index + 1])) return [`--json=${args[index + 1]}`]
+    return args[index - 1] === "--json" && isFields(arg) ? [] : [arg]
+  })
+}
+
 /** Runs the command that the arguments in `Stdio` name. */
 export const run = (version: string) =>
-  Stdio.Stdio.use(({ args }) => args).pipe(
+  Stdio.Stdio.use(({ args }) => Effect.map(args, attachFields)).pipe(
     Effect.flatMap((args) => Effect.flatMap(root(args), (command) => Command.runWith(command, { version })(args))),
     Effect.tapCause(report),
     Effect.provide([
@@ -89,8 +98,7 @@ export const run = (version: string) =>
 export const main = (version: string): void =>
   run(version).pipe(
     Effect.provide(Layer.provideMerge(Output.standardErrorLayer, NodeServices.layer)),
-    // `Output.sayingFate` also surrounds the layers: Ctrl-C may arrive while they are built.
-    Output.sayingFate(process.argv.slice(2)),
+    Output.sayingFate,
     Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
     NodeRuntime.runMain({
       disableErrorReporting: true,

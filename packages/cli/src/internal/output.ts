@@ -9,7 +9,9 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Formatter from "effect/Formatter"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Launch from "./launch.ts"
@@ -64,30 +66,71 @@ export const whileRead = <A, E, R, E2, R2>(
 const unprintable = (problem: string) =>
   Failure.failed(`the response of the service cannot be printed as JSON: ${problem}`)
 
+/** What `--json` asks for: a text for a person (false), or JSON with these fields, or with all fields if none is named. */
+export type Json = false | ReadonlyArray<string>
+
+const namesOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  if (ast._tag === "Arrays") return ast.rest.flatMap(namesOf)
+  return ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+}
+
+/** A schema, of which only the names of its fields are read. */
+export type Shape = Pick<Schema.Top, "ast">
+
+/**
+ * The fields of a response that can be named, and the key of the response that has them. The service wraps some things:
+ * the fields of `{ ok, message, asset }` are those of the asset, and the fields of `{ ok, assets }` those of each asset.
+ */
+export const fieldsOf = (schema: Shape): { readonly key?: string; readonly names: ReadonlyArray<string> } => {
+  const ast = SchemaAST.toEncoded(schema.ast)
+  const own = ast._tag === "Objects" ? ast.propertySignatures : []
+  const [inside, ...others] = own.filter(({ name }) => name !== "ok" && name !== "message")
+  const names = inside === undefined || others.length > 0 ? [] : namesOf(inside.type)
+  return names.length > 0 ? { key: String(inside?.name), names } : { names: namesOf(ast) }
+}
+
 /** Encodes a value as JSON. `JSON.stringify` is recursive: it throws if the value is too deep or the text is too long. */
-const encoded = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, indentation: number) => {
+const encoded = <S extends Schema.ConstraintCodec<unknown, unknown>>(
+  schema: S,
+  indentation: number,
+  fields: ReadonlyArray<string>
+) => {
   const encode = Schema.encodeEffect(schema)
+  const { key } = fieldsOf(schema)
+  const pick = (found: unknown) =>
+    Object.fromEntries(fields.map((name) => [name, Predicate.hasProperty(found, name) ? found[name] : null]))
+  const picked = (json: unknown) => {
+    if (fields.length === 0) return json
+    const found = key !== undefined && Predicate.hasProperty(json, key) ? json[key] : json
+    return Array.isArray(found) ? found.map(pick) : pick(found)
+  }
   return (value: S["Type"]): Effect.Effect<string, Failure.CommandError> =>
     encode(value).pipe(
       Effect.mapError(({ message }) => unprintable(message)),
       Effect.flatMap((json) =>
         Effect.try({
-          try: () => Printable.escapeJson(JSON.stringify(json, null, indentation)),
+          try: () => Printable.escapeJson(JSON.stringify(picked(json), null, indentation)),
           catch: () => unprintable("the response is nested too deeply or too long")
         })
       )
     )
 }
 
-/** Writes a value as JSON, encoded by its schema. */
-export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
-  const encode = encoded(schema, 2)
+/** Writes a value as JSON, encoded by its schema, with all fields or only the given ones. */
+export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(
+  schema: S,
+  fields: ReadonlyArray<string> = []
+) => {
+  const encode = encoded(schema, 2, fields)
   return (value: S["Type"]) => Effect.flatMap(encode(value), (text) => Console.log(text))
 }
 
-/** Writes values as JSON, one line each, encoded by their schema. */
-export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
-  const encode = encoded(schema, 0)
+/** Writes values as JSON, one line each, encoded by their schema, with all fields or only the given ones. */
+export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(
+  schema: S,
+  fields: ReadonlyArray<string>
+) => {
+  const encode = encoded(schema, 0, fields)
   return (values: ReadonlyArray<S["Type"]>) =>
     Effect.flatMap(Effect.forEach(values, encode), (texts) =>
       texts.length === 0 ? Effect.void : Console.log(texts.join("\n"))
@@ -100,11 +143,11 @@ export const jsonLine = (record: Readonly<Record<string, Schema.Json>>): Effect.
 
 /** Writes a response as JSON, or its lines for a person. */
 export const show = <S extends Schema.ConstraintCodec<unknown, unknown>>(
-  isJson: boolean,
+  wanted: Json,
   schema: S,
   value: S["Type"],
   render: (layout: Layout) => ReadonlyArray<Text.Line>
-) => (isJson ? json(schema)(value) : Effect.flatMap(layout, (found) => report(render(found))))
+) => (wanted ? json(schema, wanted)(value) : Effect.flatMap(layout, (found) => report(render(found))))
 
 /** A sentence as lines for {@link show}. */
 export const sentence = (text: string): ReadonlyArray<Text.Line> => [Text.toLine(Printable.escape(text))]
@@ -170,23 +213,20 @@ export const layout: Effect.Effect<Layout, never, Terminal.Terminal> = Effect.ge
   return { width: width === 0 ? undefined : width, style: yield* Text.current, now: yield* DateTime.now }
 })
 
-/** What happened to the work of an interrupted command. `assembly upload` replaces `say` when it begins its work. */
+/** Says what happened to the work of an interrupted command. A command replaces `say` when it begins its work. */
 export const Fate = Context.Reference<{ say: Effect.Effect<void> }>("@assembly-effect/cli/Fate", {
   defaultValue: () => ({ say: Effect.void })
 })
 
-/** Runs the program, and says its {@link Fate} if it is interrupted: at first that no upload has begun its work. */
-export const sayingFate =
-  (args: ReadonlyArray<string>) =>
-  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => {
-      const write = () => void process.stderr.write(Launch.textAtStart(args, process.stderr, process.env))
-      const fate = { say: Effect.sync(write) }
-      return program.pipe(
-        Effect.provideService(Fate, fate),
-        Effect.onInterrupt(() => Effect.suspend(() => fate.say))
-      )
-    })
+/** Runs a program, and says its {@link Fate} if it is interrupted. */
+export const sayingFate = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const fate = { say: Effect.void }
+    return program.pipe(
+      Effect.provideService(Fate, fate),
+      Effect.onInterrupt(() => Effect.suspend(() => fate.say))
+    )
+  })
 
 /** The services that write to the standard error. Without them, progress goes to the `Terminal` of the context. */
 const StandardError = Context.Reference<Context.Context<Terminal.Terminal> | undefined>(

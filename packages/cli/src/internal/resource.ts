@@ -1,6 +1,6 @@
 /** What the commands of several resources do: lists that come in pages, and deletions after a question. */
 import * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
@@ -15,14 +15,17 @@ import * as Prompt from "effect/cli/Prompt"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 
 /** The flags `--limit`, `--all` and `--json` of a list. */
-export const flags = (most: number) => ({
+export const flags = (item: Output.Shape, most: number) => ({
   limit: Flag.optional(Cli.number("limit", [1, most])),
   all: Cli.flag("all"),
-  json: Cli.json
+  json: Cli.json(item)
 })
 
 /** The flags of a list whose pages have numbers. The cursor counts pages of `--limit` things. */
-export const numberedFlags = { ...flags(5000), cursor: Flag.withDefault(Cli.number("cursor", [1]), 1) }
+export const numberedFlags = (item: Output.Shape) => ({
+  ...flags(item, 5000),
+  cursor: Flag.withDefault(Cli.number("cursor", [1]), 1)
+})
 
 /** A list, and how its pages are shown. `more` are the cursor of the next page and the number of all things. */
 export interface Listing<Page, Item> {
@@ -40,7 +43,11 @@ export interface Listing<Page, Item> {
 }
 
 /** Prints each page of a stream when it arrives: as JSON with one thing on each line, or as a table. */
-export const all = <Page, Item, E, R>(listing: Listing<Page, Item>, pages: Stream.Stream<Page, E, R>, json: boolean) =>
+export const all = <Page, Item, E, R>(
+  listing: Listing<Page, Item>,
+  pages: Stream.Stream<Page, E, R>,
+  json: Output.Json
+) =>
   Effect.gen(function* () {
     const layout = yield* Output.layout
     const { empty = `no ${listing.what}` } = listing
@@ -48,7 +55,7 @@ export const all = <Page, Item, E, R>(listing: Listing<Page, Item>, pages: Strea
     let end: ReadonlyArray<Text.Line> | undefined
     const print = (page: Page): Effect.Effect<void, Failure.CommandError> => {
       const items = listing.items(page)
-      if (json) return Output.jsonLines(listing.item)(items)
+      if (json) return Output.jsonLines(listing.item, json)(items)
       if (items.length === 0) return Effect.void
       const part = render(listing.columns(layout, items, true), items)
       end = part.end
@@ -63,12 +70,13 @@ export const all = <Page, Item, E, R>(listing: Listing<Page, Item>, pages: Strea
 export const page = <Page, Item>(
   listing: Listing<Page, Item>,
   found: Page,
-  json: boolean,
+  json: Output.Json,
   more: { readonly cursor: string | number; readonly count?: number | undefined } | undefined
 ) =>
   Effect.gen(function* () {
     const items = listing.items(found)
     const { empty = `no ${listing.what}` } = listing
+    if (json && json.length > 0) return yield* Output.json(Schema.Array(listing.item), json)(items)
     yield* Output.show(json, listing.page, found, (layout) =>
       // Another program reads the same columns from every list.
       Table.list(listing.columns(layout, items, layout.width === undefined), items, { ...layout, empty })
@@ -98,7 +106,7 @@ export const numbered = <Item, Page extends Numbered<Item>, E, R, E2, R2>(
   listing: Omit<Listing<Page, Item>, "items">,
   asked: {
     readonly all: boolean
-    readonly json: boolean
+    readonly json: Output.Json
     readonly limit: Option.Option<number>
     readonly cursor: number
   },

@@ -8,7 +8,9 @@ import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 
 /**
@@ -67,6 +69,11 @@ const noticing = Effect.gen(function* () {
     run: (operation, input) =>
       Effect.forkScoped(Effect.delay(notice, patience)).pipe(
         Effect.andThen(Effect.tap(withWholeWait(client.run(operation, input)), () => settle)),
+        Effect.tapError((error) =>
+          Effect.sync(() =>
+            Failure.keepInputs(error, { ...(Predicate.isObject(input.params) ? input.params : {}), ...input.path })
+          )
+        ),
         Effect.scoped
       )
   })

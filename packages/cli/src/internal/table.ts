@@ -14,7 +14,7 @@ import * as Text from "./text.ts"
  * - `least`: the minimum width to which the column may be cut, 6 by default. The title is never cut.
  * - `optional`: in a narrow terminal, the column may be left out. A line below the table names what is left out.
  * - `rank`: the importance, 1 is the highest; by default the position. The optional columns get space in this order.
- * - `short`: a shorter title and text, used if the whole table does not fit.
+ * - `short`, `shortTitle`: a shorter text and title, used if the whole table does not fit.
  * - `wrap`: a text that is too wide is broken between words into several lines, and is not cut.
  * - `style`: the style of a cell, from the text after cutting and the row.
  */
@@ -27,7 +27,8 @@ export interface Column<in Row> {
   readonly least?: number | undefined
   readonly optional?: boolean | undefined
   readonly rank?: number | undefined
-  readonly short?: { readonly title: string; readonly value: (row: Row) => string } | undefined
+  readonly short?: ((row: Row) => string) | undefined
+  readonly shortTitle?: string | undefined
   readonly wrap?: boolean | undefined
   readonly style?: ((text: string, row: Row, style: Text.Style) => string) | undefined
 }
@@ -57,9 +58,10 @@ export const timeColumn = <Row>(
   { now, rank }: { readonly now: DateTime.DateTime; readonly rank: number }
 ): Column<Row> => ({
   title: `${title} (UTC)`,
+  shortTitle: title,
   rank,
   value: (row) => minute(value(row)),
-  short: { title, value: (row) => age(value(row), now) },
+  short: (row) => age(value(row), now),
   keep: true
 })
 
@@ -89,7 +91,8 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, oth
 
 const draw = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, isShort: boolean) =>
   columns.map((column): Drawn<Row> => {
-    const { title, value } = (isShort ? column.short : undefined) ?? column
+    const title = (isShort ? column.shortTitle : undefined) ?? column.title
+    const value = (isShort ? column.short : undefined) ?? column.value
     const cell = (row: Row) => Printable.escape(value(row))
     const natural = most([title, ...rows.map(cell)].map(Text.width))
     const words = column.wrap === true ? rows.flatMap((row) => cell(row).split(" ")) : []
@@ -136,9 +139,13 @@ interface Parts {
   readonly end: ReadonlyArray<Text.Line>
 }
 
-/** Each row as the text of its first column, and below it the titles and the texts of the cells that say something. */
-const blocks = <Row>([first, ...others]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
+/**
+ * Each row as the text of its first column, and below it the titles and the texts of the cells that say something. A
+ * column that is optional is left out if one of its texts is wider than a line.
+ */
+const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
   const indent = width < 12 ? "" : gap
+  const others = all.filter(({ column, natural }) => column.optional !== true || natural <= width - indent.length)
   const wrap = (words: string, cells: number) => Text.wrap(words, cells, { breakWords: true })
   const linesOf = (row: Row) => {
     const filled = others.filter(({ cell }) => cell(row) !== "" && cell(row) !== unknown)

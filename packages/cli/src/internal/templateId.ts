@@ -12,7 +12,7 @@ export type TemplateError =
   | Exclude<Effect.Error<ReturnType<typeof Templates.get>>, ApiError.TemplateNotFound>
 
 const unknown = (template: string) =>
-  Failure.failed(`there is no Template ${template}`, "assembly templates list shows the Templates.")
+  Failure.failed(`there is no Template ${template}`, "Run assembly templates list to see what there is.")
 
 /** The id of the Template with this id or name. */
 export const find = (template: string): Effect.Effect<string, TemplateError, AssemblyClient> =>

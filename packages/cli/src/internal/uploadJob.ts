@@ -3,6 +3,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -10,6 +11,7 @@ import * as Stream from "effect/Stream"
 import type { TemplateError } from "./templateId.ts"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
+import type * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Option from "effect/Option"
 import * as Advice from "./advice.ts"
@@ -20,6 +22,8 @@ import * as Text from "./text.ts"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 import * as Shown from "./assembly.ts"
+
+type Files = ReadonlyArray<UploadPlan.Planned>
 
 /** A Status that was read after the upload of all files, or something that the user should know. */
 interface Executing {
@@ -35,6 +39,46 @@ interface Notice {
 export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Notice
 
 export const notice = (message: string): JobEvent => ({ _tag: "Notice", message })
+
+/**
+ * How the files of a job are sent. `concurrency` is the number of files at once, undefined if the user has not said.
+ * `parallel` is the number of parts of a large file that are sent at once.
+ */
+export interface Sending {
+  readonly transport: "tus" | "form"
+  readonly verify: boolean
+  readonly concurrency: number | undefined
+  readonly parallel: number | undefined
+}
+
+/**
+ * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
+ * about six minutes, so an upload survives a restart of the server or a lost network for at least this time.
+ */
+const maxRetries = 20
+
+/** The maximum size of all files of a form, in bytes. */
+export const mostInForm = 8n * 1024n * 1024n
+
+/** A larger file fills the line alone for some time, so that only a few of them are sent at once. */
+const small = 8n * 1024n * 1024n
+
+/** How many files are sent at once: many, because a small file is one request, but only a few large ones. */
+export const concurrencyOf = ({ concurrency }: Sending, files: Files): number => {
+  const large = files.filter(({ source: { size } }) => size === undefined || size > small)
+  return concurrency ?? (large.length > 4 ? 4 : 16)
+}
+
+/** The options of a job for {@link Sending}. A form is one request, which has no options of its own. */
+export const optionsOf = (sending: Sending, files: Files) => ({
+  ...(sending.verify ? { verify: DeliveryProof.md5 } : {}),
+  ...(sending.transport === "form"
+    ? { transport: "form" as const }
+    : {
+        concurrency: concurrencyOf(sending, files),
+        upload: { maxRetries, ...(sending.parallel === undefined ? {} : { parallel: sending.parallel }) }
+      })
+})
 
 /** The errors of a job. */
 export type JobError = AssemblyUploadError | TemplateError
@@ -109,23 +153,52 @@ export const toRecord = Effect.fnUntraced(function* (event: JobEvent, names: Rea
   } satisfies Schema.JsonObject
 })
 
-type Files = ReadonlyArray<UploadPlan.Planned>
-
 const decodeAssetId = Schema.decodeUnknownOption(Identifier.AssetId)
 
 const nfc = (path: string | null | undefined): string | undefined => path?.normalize("NFC")
 
-/** Whether the Workspace lacks a file that the Assembly stored, or has it at another path or with another content. */
-const isGone = ({ file, id }: { readonly id: Identifier.AssetId; readonly file: Assembly.File }) =>
-  Dam.get(id).pipe(
-    Effect.map(({ asset }) => {
-      const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
-      const isSame =
-        asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
-      return isMoved || !isSame
-    }),
-    Effect.catchTag("DamResourceNotFound", () => Effect.succeed(true))
-  )
+/** A file that an Assembly has stored, with its id in the Workspace. */
+interface Stored {
+  readonly id: Identifier.AssetId
+  readonly file: Assembly.File
+}
+
+/** The longest text with which both texts begin. */
+const commonStart = (one: string, other: string): string => {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length++
+  return one.slice(0, length)
+}
+
+/** Of more files than this, the list of the Workspace says whether they are there, with up to 500 in one request. */
+const fewFiles = 16
+
+/** The assets of many stored files that are in the list of the Workspace, which may have other files between them. */
+const listed = Effect.fnUntraced(function* (stored: ReadonlyArray<Stored>) {
+  if (stored.length <= fewFiles) return new Map<string, DamAsset.Asset>()
+  const prefix = stored.map(({ file }) => file.path ?? "").reduce(commonStart)
+  const pages = Stream.take(Dam.listPages({ prefix, limit: 500 }), Math.ceil(stored.length / 500) + 1)
+  const assets = yield* Stream.runCollect(Stream.flattenIterable(Stream.map(pages, (page) => page.assets)))
+  return new Map(assets.map((asset) => [asset.asset_id, asset]))
+})
+
+/** The stored files that the Workspace lacks, or has at another path or with another content. */
+const goneOf = Effect.fnUntraced(function* (stored: ReadonlyArray<Stored>) {
+  const known = yield* listed(stored)
+  const isOther = ({ file }: Stored, asset: DamAsset.Asset) => {
+    const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
+    const isSame = asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
+    return isMoved || !isSame
+  }
+  const isGone = (one: Stored) => {
+    const asset = known.get(one.id)
+    return (asset === undefined ? Effect.map(Dam.get(one.id), (found) => found.asset) : Effect.succeed(asset)).pipe(
+      Effect.map((found) => isOther(one, found)),
+      Effect.catchTag("DamResourceNotFound", () => Effect.succeed(true))
+    )
+  }
+  return yield* Effect.filter(stored, isGone, { concurrency: 8 })
+})
 
 /**
  * Asks whether the Workspace still has the files that the completed Assembly of an earlier command has stored. If one is
@@ -140,7 +213,7 @@ export const checkEarlier = (
     .flatMap((file) => Option.toArray(Option.map(decodeAssetId(file.asset_id), (id) => ({ id, file }))))
   const on = start_date ? ` on ${Shown.createdAt(start_date)} (UTC)` : ""
   const done = `Already uploaded${on} by Assembly ${assembly}; no file was uploaded again. --restart uploads again`
-  return Effect.match(Effect.filter(stored, isGone, { concurrency: 8 }), {
+  return Effect.match(goneOf(stored), {
     onSuccess: (gone) => {
       if (gone.length === 0) return { isGone: false, message: done }
       const name = gone[0]?.file.path ?? gone[0]?.file.name ?? ""

@@ -18,6 +18,7 @@ import { glob } from "node:fs/promises"
 import { devNull } from "node:os"
 import { isatty } from "node:tty"
 import * as Failure from "./failure.ts"
+import * as Filter from "./filter.ts"
 
 /**
  * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path that the user
@@ -109,12 +110,12 @@ const filesBelow = (
     return found
   })
 
+/** The files that a path names: a file, or with `isRecursive` the files of a folder. */
 const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
   const path = yield* Path.Path
   if ((yield* typeOf(typed)) !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
   if (!isRecursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
   const found = yield* filesBelow(typed)
-  if (found.length === 0) return yield* refuse(typed, "the folder contains no files")
   return found.map((at): Found => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
 })
 
@@ -209,25 +210,33 @@ const targetProblem = (folder: string | undefined, name: string): string | undef
 
 /**
  * - `paths`: files, folders (with `isRecursive`), patterns, or `-` for the standard input, whose name is `inputName`.
+ * - `listed`: more files and folders, whose names are no patterns.
+ * - `patterns`: which of the files are uploaded.
  * - `folder`: where the Workspace stores the files, see {@link folderOf}. Undefined if Steps decide that.
+ * - `isWatched`: whether files may come later, so that a plan without files is permitted.
+ * - `skip`: gets the problem of a file, which is then left out. Without it, `make` fails.
  */
-interface Options {
+export interface Options {
   readonly paths: ReadonlyArray<string>
+  readonly listed?: ReadonlyArray<string>
+  readonly patterns?: Filter.Patterns
   readonly isRecursive: boolean
   readonly inputName: string | undefined
   readonly folder?: string | undefined
+  readonly isWatched?: boolean
+  readonly skip?: ((problem: Failure.CommandError) => Effect.Effect<void>) | undefined
+}
+
+/** Fails if the service would refuse the name of a file. */
+const checkName = (file: Planned, folder: string | undefined) => {
+  const rule = nameProblem(file.name)
+  const advice = file.path === "-" ? "give another --name" : "rename the file"
+  const broken = rule === undefined ? targetProblem(folder, file.name) : `${rule}; ${advice}`
+  return broken === undefined ? Effect.succeed(file) : refuse(file.path, broken)
 }
 
 /** Two files with the same name could replace each other at the service, which compares names in NFC. */
-const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { folder, isRecursive }: Options) {
-  for (const { name, path } of files) {
-    const rule = nameProblem(name)
-    const broken =
-      rule === undefined
-        ? targetProblem(folder, name)
-        : `${rule}; ${path === "-" ? "give another --name" : "rename the file"}`
-    if (broken !== undefined) return yield* refuse(path, broken)
-  }
+const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { isRecursive }: Options) {
   const same = [...Map.groupBy(files, ({ name }) => name.normalize("NFC"))].find(([, found]) => found.length > 1)
   if (same === undefined) return files
   const two = same[1].slice(0, 2).map(({ path }) => path)
@@ -246,20 +255,33 @@ const checkInput = ({ inputName, paths }: Options): string | undefined => {
 
 /** The files of the paths, in the order of the paths. With `isRecursive` the names keep the folders. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { inputName = "", isRecursive, paths } = options
+  const { folder, inputName = "", isRecursive, isWatched = false, listed = [], paths, patterns, skip } = options
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
-  const planned = Effect.fnUntraced(function* (typed: string) {
-    if (typed === "-") {
-      yield* checkStandardInput
-      const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
-      return [{ path: "-", realPath: "-", name: inputName, source } satisfies Planned]
-    }
-    return yield* Effect.forEach(yield* expand(typed, isRecursive), ({ kept, path }) =>
-      Effect.map(open(path), (file): Planned => ({ ...file, name: isRecursive ? kept : file.name }))
+  const isPicked = patterns === undefined ? () => true : Filter.make(patterns)
+  const openAll = Effect.fnUntraced(function* (typed: string, found: ReadonlyArray<Found>) {
+    if (found.length === 0 && !isWatched) return yield* refuse(typed, "the folder contains no files")
+    const picked = found.filter(({ kept }) => isPicked(kept))
+    const opened = yield* Effect.forEach(picked, ({ kept, path }) =>
+      open(path).pipe(
+        Effect.flatMap((file) => checkName({ ...file, name: isRecursive ? kept : file.name }, folder)),
+        Effect.catch((error) => (skip === undefined ? Effect.fail(error) : Effect.as(skip(error), undefined)))
+      )
     )
+    return opened.filter((file) => file !== undefined)
   })
-  const files: ReadonlyArray<Planned> = (yield* Effect.forEach(paths, planned)).flat()
+  const planned = Effect.fnUntraced(function* (typed: string) {
+    if (typed !== "-") return yield* openAll(typed, yield* expand(typed, isRecursive))
+    yield* checkStandardInput
+    const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
+    return [yield* checkName({ path: "-", realPath: "-", name: inputName, source }, folder)]
+  })
+  const ofList = (typed: string) => Effect.flatMap(expandOne(typed, isRecursive), (found) => openAll(typed, found))
+  const files: ReadonlyArray<Planned> = [
+    ...(yield* Effect.forEach(paths, planned)),
+    ...(yield* Effect.forEach(listed, ofList))
+  ].flat()
+  if (files.length === 0 && !isWatched) return yield* Failure.usage("no file is left after --include and --exclude")
   // An argument may name a file again that an earlier argument has named.
   const keys = new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file]))
   return yield* checkNames([...keys.values()], options)

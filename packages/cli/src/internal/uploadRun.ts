@@ -23,12 +23,6 @@ import * as Journal from "./journal.ts"
 import * as UploadJob from "./uploadJob.ts"
 
 /**
- * The maximum number of consecutive failures of a file that are retried. The pauses between these retries together take
- * about six minutes, so an upload survives a restart of the server or a lost network for at least this time.
- */
-const maxRetries = 20
-
-/**
  * If the service is unreachable, the job is continued after this pause, until the service has been unreachable for
  * `patience`. The number of pauses is limited too: each Status from the service starts `patience` again, so a service
  * that sends a Status in each attempt and then fails would never reach `patience`.
@@ -38,13 +32,15 @@ const patience = Duration.minutes(10)
 const maxPauses = 120
 
 /**
+ * - `isAwaited`: whether the job waits for the results.
  * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
  * - `folder`: the folder of the journal. Without it, no later command can continue the upload.
  * - `memory`: remembers the Assembly of the command.
  */
 export interface Settings {
   readonly params: Assembly.CreateParams
-  readonly concurrency: number
+  readonly sending: UploadJob.Sending
+  readonly isAwaited: boolean
   readonly isRestarted: boolean
   readonly isJson: boolean
   readonly folder: string | undefined
@@ -59,16 +55,15 @@ type Started = Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.
  * The events of the job. A later command can continue the job only if all files can be read again. Each attempt
  * resolves the name of a Template again, so {@link waiting} also applies to that.
  */
-const eventsOf = (files: Files, { concurrency, isJson, params }: Settings, isRestarted: boolean): Events => {
+const eventsOf = (files: Files, { isAwaited, isJson, params, sending }: Settings, isRestarted: boolean): Events => {
   const replayable = UploadPlan.replayable(files)
   const named = <Source>(all: ReadonlyArray<{ readonly name: string; readonly source: Source }>) =>
     all.map(({ name, source }) => ({ source, filename: name }))
   const jobOf = (resolved: Assembly.CreateParams): Started => {
     const options = {
+      ...UploadJob.optionsOf(sending, files),
       params: resolved,
-      concurrency,
-      upload: { maxRetries },
-      wait: { interval: "100 millis" },
+      wait: isAwaited ? ({ interval: "100 millis" } as const) : (false as const),
       progressInterval: isJson ? "1 second" : undefined
     } as const
     return replayable === undefined
@@ -79,7 +74,8 @@ const eventsOf = (files: Files, { concurrency, isJson, params }: Settings, isRes
           Stream.provide(AssemblyUpload.layerJournaled)
         )
   }
-  return UploadJob.withWork(Stream.unwrap(Effect.map(TemplateId.inParams(params), jobOf)))
+  const job = Stream.unwrap(Effect.map(TemplateId.inParams(params), jobOf))
+  return isAwaited ? UploadJob.withWork(job) : job
 }
 
 /** What the events have shown so far about the Assembly and the service. */
@@ -271,6 +267,7 @@ const hasEnded = (error: UploadJob.JobError): boolean => {
     case "AssemblyCanceled":
     case "AssemblyAborted":
     case "DeliveryMismatch":
+    case "FormBroken":
       return true
     case "FilesFailed": {
       // If a file has changed, the next command starts again in a new Assembly.

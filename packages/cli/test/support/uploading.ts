@@ -21,6 +21,7 @@ export const assembly = Effect.fnUntraced(function* (
     readonly redirection?: string | undefined
     readonly state?: string | undefined
     readonly env?: Readonly<Record<string, string>> | undefined
+    readonly onOutput?: ((stdout: string) => void) | undefined
     readonly onError?: ((stderr: string, kill: (signal?: NodeJS.Signals) => void) => void) | undefined
   } = {}
 ) {
@@ -36,7 +37,7 @@ export const assembly = Effect.fnUntraced(function* (
     ...options.env
   }
   return yield* Effect.promise(
-    () =>
+    (interrupted) =>
       new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
         const program = [process.execPath, bin, ...args]
         const [file = "", ...rest] =
@@ -47,7 +48,11 @@ export const assembly = Effect.fnUntraced(function* (
         let stdout = ""
         let stderr = ""
         let isKilled = false
-        child.stdout.on("data", (text: Buffer) => (stdout += text.toString()))
+        interrupted.addEventListener("abort", () => child.kill())
+        child.stdout.on("data", (text: Buffer) => {
+          stdout += text.toString()
+          options.onOutput?.(stdout)
+        })
         child.stderr.on("data", (text: Buffer) => {
           stderr += text.toString()
           // A second signal would end the program at once.

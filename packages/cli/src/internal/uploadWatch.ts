@@ -1,0 +1,205 @@
+/**
+ * Runs `assembly upload --watch`: one job for each file, at the start and as files come or change. The journal skips a
+ * file whose job has completed, also in a later command.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import type * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Queue from "effect/Queue"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Advice from "./advice.ts"
+import * as Download from "./download.ts"
+import * as Failure from "./failure.ts"
+import * as Output from "./output.ts"
+import * as Shown from "./assembly.ts"
+import * as TemplateId from "./templateId.ts"
+import * as UploadJob from "./uploadJob.ts"
+import * as UploadPlan from "./uploadPlan.ts"
+
+/** A file that is the same for this long is no longer being written. */
+const settling = Duration.seconds(1)
+
+/** After this pause, a job is tried again that failed because the service was unreachable. */
+const retrying = Duration.seconds(10)
+
+/** `plan` names the folders, whose files may change. `save` says where results are downloaded, if they are. */
+interface Settings {
+  readonly plan: UploadPlan.Options
+  readonly params: Assembly.CreateParams
+  readonly sending: UploadJob.Sending
+  readonly isJson: boolean
+  readonly save: { readonly output: string; readonly overwrite: boolean } | undefined
+}
+
+type File = UploadPlan.Planned<UploadSource.Replayable>
+
+/** The files that have come or changed since the last call. A file that is still being written comes in a later call. */
+const makeScan = (plan: UploadPlan.Options) => {
+  const taken = new Map<string, string>()
+  let seen: ReadonlyMap<string, { readonly identity: string; readonly since: number }> = new Map()
+  const scan = Effect.gen(function* () {
+    const files = UploadPlan.replayable(yield* UploadPlan.make(plan)) ?? []
+    const now = yield* Clock.currentTimeMillis
+    const found = yield* Effect.forEach(files, (file) =>
+      Effect.map(
+        Effect.orElseSucceed(file.source.identity, () => undefined),
+        (identity = "") => {
+          const before = seen.get(file.realPath)
+          return { file, identity, since: before?.identity === identity ? before.since : now }
+        }
+      )
+    )
+    seen = new Map(found.map(({ file, identity, since }) => [file.realPath, { identity, since }]))
+    const fresh = found.filter(({ file, identity }) => taken.get(file.realPath) !== identity)
+    const ready = fresh.filter(({ since }) => now - since >= Duration.toMillis(settling))
+    for (const { file, identity } of ready) taken.set(file.realPath, identity)
+    return { ready: ready.map(({ file }) => file), isSettled: ready.length === fresh.length }
+  })
+  return { scan, again: ({ realPath }: File) => void taken.delete(realPath) }
+}
+
+/** Fails if a folder cannot be watched. */
+const changesIn = (folders: ReadonlyArray<string>) =>
+  Stream.unwrap(
+    Effect.map(FileSystem.FileSystem, (fs) =>
+      Stream.mergeAll(
+        folders.map((folder) =>
+          Stream.mapError(fs.watch(folder, { recursive: true }), (error) =>
+            Failure.failed(`${folder} cannot be watched: ${Failure.problemOf(error)}`)
+          )
+        ),
+        { concurrency: "unbounded" }
+      )
+    )
+  )
+
+/** Downloads the results of a file. Results without a path in the Workspace get the folder of the file. */
+const saveResults = Effect.fnUntraced(function* (file: File, status: Assembly.Status, { isJson, save }: Settings) {
+  if (save === undefined) return
+  const paths = yield* Path.Path
+  const hasPath = Shown.of(status).some(({ file: result }) => Boolean(result.path))
+  const output = hasPath ? save.output : paths.join(save.output, paths.dirname(file.name))
+  yield* Download.save(status, { ...save, output, steps: [], concurrency: 4, json: isJson })
+})
+
+/** Prints what became of a file: `event` for another program, `text` for a person. */
+const tell = (file: File, isJson: boolean, event: string, assemblyId: string | undefined, text: string) =>
+  isJson
+    ? Output.jsonLine({ event, name: file.name, assembly_id: assemblyId ?? null })
+    : Output.lines<string>([`${file.name}: ${text}`])
+
+/** Prints how the job of a file ended, and downloads its results. */
+const finish = Effect.fnUntraced(function* (
+  outcome: AssemblyUpload.Outcome<{ readonly data: File }>,
+  settings: Settings
+) {
+  const { isJson, save } = settings
+  const file = outcome.job.data
+  switch (outcome._tag) {
+    case "Completed": {
+      const { status } = outcome
+      yield* tell(file, isJson, "Completed", status.assembly_id, Shown.line(status))
+      return yield* saveResults(file, status, settings)
+    }
+    case "Skipped": {
+      yield* tell(file, isJson, "Skipped", outcome.assemblyId, `uploaded before, by Assembly ${outcome.assemblyId}`)
+      return save === undefined
+        ? undefined
+        : yield* saveResults(file, yield* Assemblies.get(outcome.assemblyId), settings)
+    }
+    case "Failed":
+      return yield* Effect.fail(outcome.error)
+    case "Died":
+      return yield* Effect.failCause(outcome.cause)
+  }
+})
+
+/** Fails if results would be downloaded into a watched folder, and be uploaded again. */
+const checkOutput = Effect.fnUntraced(function* ({ plan, save }: Settings) {
+  const paths = yield* Path.Path
+  const isInside = (folder: string) => !/^\.\.(?:[\\/]|$)/.test(paths.relative(folder, save?.output ?? folder))
+  const folder = save === undefined ? undefined : plan.paths.find(isInside)
+  if (folder !== undefined) {
+    return yield* Failure.usage(`--output ${save?.output} is inside of ${folder}, so its files would be uploaded too`)
+  }
+})
+
+/** Uploads files until the command is interrupted. A file whose job fails does not end the command. */
+export const run = Effect.fnUntraced(function* (settings: Settings) {
+  const { isJson, params, plan, sending } = settings
+  yield* checkOutput(settings)
+  const concurrency = UploadJob.concurrencyOf(sending, [])
+  const resolved = yield* TemplateId.inParams(params)
+  const told = new Set<string>()
+  /** Says once what is wrong with a file, or with a folder that cannot be searched. */
+  const skip = (error: Failure.CommandError) =>
+    Effect.suspend(() => {
+      const line = Advice.line(error)
+      return told.has(line)
+        ? Effect.void
+        : Effect.andThen(
+            Effect.sync(() => told.add(line)),
+            Output.error(line)
+          )
+    })
+  const { again, scan } = makeScan({ ...plan, skip })
+  const wake = yield* Queue.sliding<void>(1)
+  const scanAfter = (pause: Duration.Duration) => Effect.forkScoped(Effect.delay(Queue.offer(wake, undefined), pause))
+  const fate = yield* Output.Fate
+  // The terminal has written ^C.
+  fate.say = Effect.andThen(Output.hint(""), Output.error("stopped watching; the same command goes on"))
+
+  let isFirst = true
+  const fresh = Effect.gen(function* () {
+    const { isSettled, ready } = yield* scan
+    if (!isSettled) yield* scanAfter(settling)
+    isFirst = false
+    return ready
+  }).pipe(
+    // A folder may be gone before it is read.
+    Effect.catchIf(
+      () => !isFirst,
+      (error) => Effect.as(skip(error), [])
+    )
+  )
+  const jobs = Stream.fromQueue(wake).pipe(
+    Stream.mapEffect(() => fresh),
+    Stream.flattenIterable,
+    Stream.map((file) => ({
+      ...UploadJob.optionsOf(sending, [file]),
+      data: file,
+      params: resolved,
+      files: [{ source: file.source, filename: file.name }]
+    }))
+  )
+  const end = Effect.fnUntraced(function* (outcome: AssemblyUpload.Outcome<{ readonly data: File }>) {
+    const ended = yield* Effect.result(finish(outcome, settings))
+    if (Result.isSuccess(ended)) return
+    const file = outcome.job.data
+    const [message, exit_code] = [Advice.line(ended.failure), Failure.codeOf(ended.failure)]
+    // If the service refuses the credentials, every other job would fail too.
+    if (exit_code === Failure.codes.authentication) return yield* Effect.fail(ended.failure)
+    yield* isJson
+      ? Output.jsonLine({ event: "Failed", name: file.name, message, exit_code })
+      : Output.error(`${file.name}: ${message}`)
+    if (exit_code !== Failure.codes.network) return
+    again(file)
+    yield* scanAfter(retrying)
+  })
+
+  yield* Queue.offer(wake, undefined)
+  if (!isJson) yield* Output.hint(`Watching ${plan.paths.join(", ")}. Press Ctrl-C to stop.`)
+  yield* AssemblyUpload.runAll(jobs, { assemblies: concurrency, uploads: concurrency }).pipe(
+    Stream.mapEffect(end, { concurrency, unordered: true }),
+    Stream.merge(Stream.drain(Stream.tap(changesIn(plan.paths), () => Queue.offer(wake, undefined)))),
+    Stream.runDrain,
+    Effect.provide(AssemblyUpload.layerJournaled)
+  )
+}, Effect.scoped)
