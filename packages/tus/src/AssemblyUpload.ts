@@ -20,13 +20,11 @@ import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
-import * as AssemblyJob from "./internal/assemblyJob.ts"
-import * as AssemblyOptions from "./internal/assemblyOptions.ts"
+import * as AssemblyOptions from "./internal/job.ts"
 import * as Events from "./internal/events.ts"
-import * as InMemory from "./internal/inMemory.ts"
 import type { Options } from "./internal/job.ts"
-import * as JournaledJob from "./internal/journaledJob.ts"
 import * as Pauses from "./internal/pauses.ts"
+import * as PreparedJob from "./internal/preparedJob.ts"
 import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import { UploadJournal } from "./internal/journal.ts"
@@ -307,30 +305,30 @@ export const runAll: {
     )
 )
 
-/** Uploads one file of a job without a journal. */
-const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, source, options, _, emit) =>
-  InMemory.runFile(target, source, options, emit)
-
-/** Runs a job without a journal. */
-const runOnce = <R>(options: Options<R>, emit: Emit) =>
-  Effect.gen(function* () {
-    const sources = yield* AssemblyOptions.prepare(options, false)
-    let current: Assembly.AssemblyId | undefined
-    const store: AssemblyJob.Store = {
-      found: undefined,
-      record: (_, { assemblyId }) =>
-        Effect.sync(() => {
-          current = assemblyId
-        }),
-      forget: Effect.void
-    }
-    const tell = yield* Events.paced(emit, options.progressInterval)
-    return yield* Effect.onInterrupt(AssemblyJob.run({ options, sources, store, uploadOne, emit: tell }), () =>
-      options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
-    )
-  })
-
 const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", status })
+
+/** The service, whose jobs `prepare` prepares. */
+const make = (prepare: PreparedJob.Prepare): Effect.Effect<Service, never, HttpClient.HttpClient | AssemblyClient> =>
+  Effect.gen(function* () {
+    const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
+      Context.add(AssemblyClient, yield* AssemblyClient)
+    )
+    return {
+      run: (options, emit) =>
+        Effect.provide(
+          Effect.flatMap(prepare(options), ({ run: start }) => start(emit)),
+          services
+        ),
+      outcome: (options, emit) =>
+        Effect.gen(function* () {
+          const prepared = yield* prepare({ ...options, cancelOnInterrupt: true })
+          const done = yield* prepared.done
+          if (done === undefined) return completed(yield* prepared.run(emit))
+          for (const assemblyId of done.earlier ?? []) emit(AssemblyUploadEvent.Resent({ assemblyId }))
+          return { _tag: "Skipped", assemblyId: done.assemblyId } as const
+        }).pipe(Effect.provide(services))
+    }
+  })
 
 /**
  * Runs jobs over HTTP, without a journal: a later run cannot continue a job.
@@ -339,19 +337,7 @@ const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", stat
  * @category layers
  */
 export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | AssemblyClient> = Layer.fresh(
-  Layer.effect(
-    AssemblyUpload,
-    Effect.gen(function* () {
-      const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
-        Context.add(AssemblyClient, yield* AssemblyClient)
-      )
-      return {
-        run: (options, emit) => Effect.provide(runOnce(options, emit), services),
-        outcome: (options, emit) =>
-          Effect.map(Effect.provide(runOnce({ ...options, cancelOnInterrupt: true }, emit), services), completed)
-      }
-    })
-  )
+  Layer.effect(AssemblyUpload, make(PreparedJob.inMemory))
 )
 
 /**
@@ -370,28 +356,7 @@ export const layerJournaled: Layer.Layer<
 > = Layer.fresh(
   Layer.effect(
     AssemblyUpload,
-    Effect.gen(function* () {
-      const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
-        Context.add(AssemblyClient, yield* AssemblyClient),
-        Context.add(UploadJournal, yield* UploadJournal)
-      )
-      return {
-        run: (options, emit) =>
-          Effect.provide(
-            Effect.flatMap(JournaledJob.prepare(options), (prepared) => JournaledJob.run(prepared, emit)),
-            services
-          ),
-        outcome: (options, emit) =>
-          Effect.gen(function* () {
-            const prepared = yield* JournaledJob.prepare(options)
-            const done = yield* JournaledJob.completed(prepared)
-            if (Option.isNone(done)) return completed(yield* JournaledJob.run(prepared, emit))
-            const { assemblyId: id, earlier = [] } = done.value
-            for (const assemblyId of earlier) emit(AssemblyUploadEvent.Resent({ assemblyId }))
-            return { _tag: "Skipped", assemblyId: id } as const
-          }).pipe(Effect.provide(services))
-      }
-    })
+    Effect.flatMap(UploadJournal, (journal) => make(PreparedJob.journaled(journal)))
   )
 )
 

@@ -311,36 +311,6 @@ describe("a restart", () => {
     )
   )
 
-  it.live("removes an upload whose creation was not answered, where a receipt tells where it is", () =>
-    run(
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
-        server.receipts = false
-        assert.strictEqual((yield* Effect.flip(UploadEvent.result(upload(target))))._tag, "CreationUnknown")
-        server.receipts = true
-        yield* UploadEvent.result(upload(target, restart))
-        assert.strictEqual(server.created.length, 2)
-        assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 1)
-      })
-    )
-  )
-
-  it.live("removes a part whose creation was not answered, where a receipt tells where it is", () =>
-    run(
-      Effect.gen(function* () {
-        const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
-        const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
-        const options = { ...Scene.options, parallel: 3 } as const
-        server.receipts = false
-        assert.strictEqual((yield* Effect.flip(Upload.journaled.run(target, parts, options)))._tag, "CreationUnknown")
-        server.receipts = true
-        yield* Upload.journaled.run(target, parts, { ...options, ...restart })
-        assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
-        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
-      })
-    )
-  )
-
   it.live("leaves an upload that its receipt tells to be a file by now", () =>
     run(
       Effect.gen(function* () {

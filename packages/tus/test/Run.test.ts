@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Context from "../src/internal/context.ts"
 import * as Engine from "../src/internal/engine.ts"
+import * as Journaled from "../src/internal/journaled.ts"
 import * as StateStore from "../src/internal/stateStore.ts"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadState from "../src/internal/uploadState.ts"
@@ -27,7 +28,7 @@ const kept = Effect.fnUntraced(function* (
 ) {
   const { target } = yield* Scene.make(faults)
   const heard: Array<string> = []
-  const store = StateStore.written(UploadState.planned, (state) =>
+  const store = StateStore.written(UploadState.planned, Journaled.settle, (state) =>
     Effect.sync(() => {
       if (state._tag === "Untrusted") heard.push(state.description)
     })
@@ -35,7 +36,7 @@ const kept = Effect.fnUntraced(function* (
   const source = UploadSource.fromBytes(bytes)
   return {
     heard,
-    run: Effect.flatMap(Context.make(target, source, { ...Scene.options, retryDelay }, onEvent, store), Engine.run)
+    run: Effect.flatMap(Context.make(target, source, { ...Scene.options, retryDelay }, onEvent, store), Engine.perform)
   }
 })
 

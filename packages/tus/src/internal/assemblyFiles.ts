@@ -5,7 +5,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -81,7 +80,7 @@ const isHarmless = (exit: FileExit | undefined): boolean =>
 /**
  * Uploads every file. The first permanent failure stops the uploads of the other files. If `onFailure` is "keep", only
  * a failure that is not bearable (see `isBearable`) stops them. Two files at the same upload URL would become one file,
- * and no other check detects this, so both are stopped.
+ * and no other check detects this.
  */
 const uploadAll = <R>(
   job: Job<unknown>,
@@ -92,28 +91,27 @@ const uploadAll = <R>(
 ): Effect.Effect<ReadonlyArray<FileExit | undefined>, never, R> => {
   const exits = job.files.map((): FileExit | undefined => undefined)
   const progress = totals(sources, emit)
-  const owners = new Map<string, number>()
-  const clash = Deferred.makeUnsafe<never, UploadUntrusted>()
+  const urls = new Set<string>()
 
-  const tell = (file: number) => (event: UploadEvent.UploadEvent) => {
-    if (event._tag === "Progress") return progress(file, event)
-    if (event._tag === "Created" || event._tag === "Completed") {
-      const url = Redacted.value(event.url)
-      if ((owners.get(url) ?? file) !== file) {
-        const description = "two files have the same Location"
-        const error = new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole: true })
-        return Deferred.doneUnsafe(clash, Effect.fail(error))
-      }
-      owners.set(url, file)
-    }
-    emit(AssemblyUploadEvent.FileEvent({ file, event }))
-  }
+  const tell = (file: number) => (event: UploadEvent.UploadEvent) =>
+    event._tag === "Progress" ? progress(file, event) : emit(AssemblyUploadEvent.FileEvent({ file, event }))
+
+  const checkDistinct = ({ url }: UploadEvent.UploadResult) =>
+    urls.size === urls.add(Redacted.value(url)).size
+      ? Effect.fail(
+          new UploadUntrusted({
+            host: hostOf(target.tusUrl),
+            description: "two files have the same Location",
+            mayBeWhole: true
+          })
+        )
+      : Effect.void
 
   const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = job.files[file] ?? { filename: "" }
     const options = { ...job.upload, metadata: { ...metadata, filename, fieldname } }
     return uploadOne(target, source, options, file, tell(file)).pipe(
-      (upload) => (sources.length === 1 ? upload : Effect.raceFirst(upload, Deferred.await(clash))),
+      Effect.tap(checkDistinct),
       Effect.onExit((exit) =>
         Effect.sync(() => {
           exits[file] = exit

@@ -110,5 +110,5 @@ export const run = <E>(
   { parts }: UploadState.Parts
 ): Effect.Effect<void, TusError.UploadError | E, HttpClient.HttpClient> => {
   const work = Effect.flatMap(store(upload, source, parts), (urls) => Concatenation.begin(upload, urls, source.size))
-  return upload.store.isKept ? work : Removal.unlessDone(work, upload)
+  return upload.store.settle !== undefined ? work : Removal.unlessDone(work, upload)
 }

@@ -22,30 +22,27 @@ export type Settle = <A, E, E2, R>(request: {
 
 /**
  * - `state`: the current state.
- * - `note`: changes the state without storing it. A crash may lose this change, which is harmless, because a later run
- *   requests this state from the server.
  * - `update`: changes the state and stores it. The next step starts after the state is stored, so a crash cannot lose
  *   the change.
- * - `isKept`: whether a later run can find the state. If no later run can find it, the parts of a failed upload are
- *   useless.
- * - `settle`: see {@link Settle}. `settle` is undefined if no later run can find the state. The function is passed as a
- *   value, so that a bundle without a journal does not contain it.
+ * - `settle`: see {@link Settle}. `settle` is undefined if no later run can find the state: then the parts of a failed
+ *   upload are useless. The function is passed as a value, so that a bundle without a journal does not contain it.
  */
 export interface StateStore<E> {
   readonly state: () => UploadState
-  readonly note: (change: Change) => void
   readonly update: (change: Change) => Effect.Effect<void, E>
-  readonly isKept: boolean
   readonly settle?: Settle | undefined
 }
 
 /** A store in memory. A crash loses the state. */
 export const forgetful = (initial: UploadState): StateStore<never> => {
   let state = initial
-  const note = (change: Change) => {
-    state = change(state)
+  return {
+    state: () => state,
+    update: (change) =>
+      Effect.sync(() => {
+        state = change(state)
+      })
   }
-  return { state: () => state, note, update: (change) => Effect.sync(() => note(change)), isKept: false }
 }
 
 /**
@@ -54,17 +51,17 @@ export const forgetful = (initial: UploadState): StateStore<never> => {
  */
 export const written = <E>(
   initial: UploadState,
+  settle: Settle,
   write: (state: UploadState) => Effect.Effect<void, E>
 ): StateStore<E> => {
-  const { note, state } = forgetful(initial)
+  const { state, update } = forgetful(initial)
   const changing = Semaphore.makeUnsafe(1)
   let saved: UploadState | undefined = initial
   return {
     state,
-    note,
+    settle,
     update: (change) =>
-      Effect.suspend(() => {
-        note(change)
+      Effect.flatMap(update(change), () => {
         const now = state()
         if (now === saved) return Effect.void
         // A write that fails may have changed the store all the same.
@@ -72,7 +69,6 @@ export const written = <E>(
         return Effect.map(write(now), () => {
           saved = now
         })
-      }).pipe(changing.withPermits(1)),
-    isKept: true
+      }).pipe(changing.withPermits(1))
   }
 }

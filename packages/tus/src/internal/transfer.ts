@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
-import { happened } from "./errorText.ts"
+import { happened } from "./host.ts"
 
 /**
  * - `acknowledged`: the number of stored bytes, according to the last accepted report of the server; 0 before the first

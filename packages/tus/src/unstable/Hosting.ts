@@ -3,9 +3,10 @@
  * modules.
  */
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
-import * as AssemblyEntry from "../internal/assemblyEntry.ts"
+import * as Schema from "effect/Schema"
 import * as AssemblyFiles from "../internal/assemblyFiles.ts"
-import * as JournalKey from "../internal/journalKey.ts"
+import * as Journal from "../internal/journal.ts"
+import * as JournalEntry from "../internal/journalEntry.ts"
 import * as Options from "../internal/options.ts"
 import * as Policy from "../internal/policy.ts"
 
@@ -23,7 +24,7 @@ export const Permits = AssemblyFiles.Permits
  * @since 0.1.0
  * @category decoding
  */
-export const decodeAssembly = AssemblyEntry.decode
+export const decodeAssembly = Schema.decodeEffect(JournalEntry.assemblies)
 
 /**
  * The SHA-256 of JSON values, in hexadecimal.
@@ -31,7 +32,7 @@ export const decodeAssembly = AssemblyEntry.decode
  * @since 0.1.0
  * @category hashing
  */
-export const digestOf = JournalKey.digestOf
+export const digestOf = Journal.digestOf
 
 /**
  * The rules that the options and the metadata of an upload break, each with the path of the field.
