@@ -106,10 +106,10 @@ const watch = (
       : Effect.flatMap(Effect.sleep(left), () => watch(request, host, meter, policy, clock))
   })
 
-/** The result of a request, and the offset up to which bytes were given to the HTTP client. */
+/** The result of a request, see `sendAppend`, and the offset up to which bytes were given to the HTTP client. */
 export interface Sent {
   readonly handed: bigint
-  readonly answer: Result.Result<bigint, RequestError>
+  readonly answer: Result.Result<{ readonly offset: bigint; readonly declaresLength: boolean }, RequestError>
 }
 
 /**
@@ -174,6 +174,6 @@ export const append = (options: {
       Effect.result
     )
     const handed = body.start + meter.count
-    if (Result.isSuccess(answer) && answer.success === body.end && handed === body.end) lent?.keep()
+    if (Result.isSuccess(answer) && answer.success.offset === body.end && handed === body.end) lent?.keep()
     return { handed, answer }
   })

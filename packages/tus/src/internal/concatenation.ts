@@ -10,7 +10,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -20,11 +19,10 @@ import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "./uploadState.ts"
 import * as Creation from "./creation.ts"
 import { happened, hostOf } from "./host.ts"
-import { exchange } from "./exchange.ts"
+import { exchange, inTime } from "./exchange.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Context from "./context.ts"
-import { inTime } from "./timeout.ts"
 
 /**
  * The response to HEAD of a final upload. A server should omit `Upload-Offset` until the upload is complete. This rule
@@ -35,14 +33,6 @@ const FinalHeaders = Schema.Struct({
   "upload-offset": Schema.optionalKey(TusUpload.Offset)
 })
 
-const ask = (url: UploadUrl) =>
-  exchange({
-    request: "offset",
-    http: HttpClientRequest.head(Redacted.value(url), { headers: { "tus-resumable": TusUpload.tusVersion } }),
-    status: [200, 204],
-    headers: FinalHeaders
-  })
-
 /**
  * Requests the state of a final upload. Returns undefined if the upload is complete, and otherwise why it is not known to
  * be complete. Fails with `UploadUntrusted` if the reported length is deferred, or is not the total length of the parts:
@@ -50,7 +40,15 @@ const ask = (url: UploadUrl) =>
  */
 const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   Effect.gen(function* () {
-    const found = yield* inTime(upload.policy.stallTimeout, ask(url))
+    const { told: found } = yield* inTime(
+      upload.policy.stallTimeout,
+      exchange({
+        request: "offset",
+        http: HttpClientRequest.head(Redacted.value(url), { headers: { "tus-resumable": TusUpload.tusVersion } }),
+        status: [200, 204],
+        headers: FinalHeaders
+      })
+    )
     const { "upload-length": told, "upload-offset": offset } = found
     if (told === length && offset === length) return undefined
     const toError = (description: string) =>
@@ -92,7 +90,7 @@ const prove = <E>(
         const error = Result.merge(looked)
         if (error === undefined) return
         // A server may remove the URL of a complete upload.
-        if (error._tag === "UploadGone" && Option.isSome(yield* Receipts.finished(upload, url, length))) return
+        if (error._tag === "UploadGone" && (yield* Receipts.isFinished(upload, url, length))) return
         if (error._tag === "UploadUntrusted") {
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(error)))
           return yield* error

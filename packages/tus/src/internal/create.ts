@@ -41,7 +41,7 @@ export const sendCreation = Effect.fnUntraced(
     limit?: Duration.Duration
   ) {
     const request = HttpClientRequest.post(Redacted.value(target.tusUrl), { headers })
-    const created = yield* exchange({
+    const { told: created } = yield* exchange({
       request: "create",
       http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
       status: [201],
@@ -56,7 +56,10 @@ export const sendCreation = Effect.fnUntraced(
   Telemetry.request("Tus.create", "POST")
 )
 
-/** Appends bytes at an offset, and returns the offset that the server reports. See `Tus.append`. */
+/**
+ * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
+ * its body: only then may the server have stored only the first bytes. See `Tus.append`.
+ */
 export const sendAppend = Effect.fnUntraced(
   function* <E>(
     url: UploadTarget.UploadUrl,
@@ -68,7 +71,7 @@ export const sendAppend = Effect.fnUntraced(
     },
     limit?: Duration.Duration
   ) {
-    const headers = yield* exchange({
+    const { declaresLength, told } = yield* exchange({
       request: "append",
       http: HttpClientRequest.patch(Redacted.value(url), {
         headers: {
@@ -80,12 +83,11 @@ export const sendAppend = Effect.fnUntraced(
       }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
       status: [204],
       headers: TusUpload.Appended,
-      isShort: (told) => told["upload-offset"] < options.offset + BigInt(options.body.length),
       limit
     })
-    const reached = headers["upload-offset"]
-    yield* Telemetry.stored(reached - options.offset, BigInt(options.body.length))
-    return reached
+    const offset = told["upload-offset"]
+    yield* Telemetry.stored(offset - options.offset, BigInt(options.body.length))
+    return { offset, declaresLength }
   },
   Telemetry.request("Tus.append", "PATCH")
 )

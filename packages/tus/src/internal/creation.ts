@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
@@ -40,14 +39,12 @@ export type CreationError =
 /**
  * An upload that was created, or found by its receipt.
  *
- * - `answered`: whether a valid response to the creation arrived. If not, the upload was found by its receipt.
  * - `offset`: the number of stored bytes; undefined if it has to be requested.
  * - `finished`: whether the receipt, or the response to the creation of a final upload, shows that all bytes are
  *   stored.
  */
 export interface Created {
   readonly url: UploadUrl
-  readonly answered: boolean
   readonly offset: bigint | undefined
   readonly finished: boolean
 }
@@ -119,31 +116,23 @@ interface Sent {
 /** Why no response to a creation is known, if an earlier run may have sent the creation. */
 export const ended = { description: "the process ended before the response arrived" }
 
-/** Reads the receipts until one of them matches, with a pause between two reads. */
-const look = (subject: Receipts.Subject, { marker, size }: Sent, asked: number): ReturnType<typeof Receipts.byMarker> =>
-  Effect.flatMap(Receipts.byMarker(subject, marker, size), (found) =>
-    Option.isSome(found) || asked === lookups
-      ? Effect.succeed(found)
-      : Effect.andThen(
-          Effect.sleep(Policy.pollDelay(subject.policy, asked)),
-          Effect.suspend(() => look(subject, { marker, size }, asked + 1))
-        )
-  )
-
-/** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
+/**
+ * Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. Reads the
+ * receipts until one of them matches, with a pause between two reads.
+ */
 export const recover = (
   subject: Receipts.Subject,
   { marker, size }: Sent,
   why: Pick<TusError.CreationUnknown, "description" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  look(subject, { marker, size }, 1).pipe(
-    Effect.flatMap((found) => {
-      const { finished = false, url } = Option.getOrUndefined(found) ?? {}
-      return url === undefined
-        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(subject.target.tusUrl), ...why }))
-        : Effect.succeed({ url, answered: false, offset: undefined, finished })
-    })
-  )
+  Effect.gen(function* () {
+    for (let asked = 1; ; asked++) {
+      const { finished = false, url } = (yield* Receipts.byMarker(subject, marker, size)) ?? {}
+      if (url !== undefined) return { url, offset: undefined, finished }
+      if (asked === lookups) return yield* new TusError.CreationUnknown({ host: hostOf(subject.target.tusUrl), ...why })
+      yield* Effect.sleep(Policy.pollDelay(subject.policy, asked))
+    }
+  })
 
 /**
  * What is stored about the creation of an upload, so that a later process creates the upload only if it cannot exist
@@ -220,7 +209,6 @@ export const create = <E>(
   const request = sendCreation(target, headersOf(subject, creation), body, limit).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
-      answered: true,
       offset,
       // If the response to the creation of a final upload reports an offset that equals the size, the parts are
       // concatenated. A HEAD request would return the same offset.

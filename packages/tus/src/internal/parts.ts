@@ -11,7 +11,6 @@ import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "./uploadState.ts"
 import * as Concat from "./concat.ts"
 import * as Concatenation from "./concatenation.ts"
-import * as Discovery from "./discovery.ts"
 import { type Emit, sums } from "./events.ts"
 import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
@@ -71,7 +70,6 @@ const store = <E>(upload: Context.Upload<E>, source: Replayable, parts: Readonly
         emit: emitOfPart(index)
       }
     }))
-    if (parts.every(({ piece }) => piece._tag === "Planned")) yield* Discovery.checkConcatenation(upload)
     // A creation is not interrupted when another creation fails, because its part could then exist at an unknown URL.
     const results = yield* Effect.forEach(
       planned,
