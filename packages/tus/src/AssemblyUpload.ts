@@ -76,10 +76,7 @@ const silent: Emit = () => undefined
 export const events = <R = never>(
   options: Options<R>
 ): Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError, AssemblyUpload | R> =>
-  Events.fromProgram(
-    (emit: Emit) => Effect.flatMap(AssemblyUpload, (service) => service.run(options, emit)),
-    AssemblyFiles.isTransient
-  )
+  Events.fromProgram((emit: Emit) => Effect.flatMap(AssemblyUpload, (service) => service.run(options, emit)))
 
 /**
  * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. If `wait` is

@@ -14,7 +14,6 @@ import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Events from "./internal/events.ts"
 import * as Engine from "./internal/engine.ts"
-import * as Journaled from "./internal/journaled.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import { type Replayable, type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
@@ -328,13 +327,7 @@ const atUrl = (
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
-/** A journal, and the functions that run its uploads, so that a bundle without a journal does not contain them. */
-interface Stored {
-  readonly journal: UploadJournal["Service"]
-  readonly engine: Pick<typeof Journaled, "start" | "resume">
-}
-
-const make = (http: HttpClient.HttpClient, stored?: Stored): Service => {
+const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
   /** Runs an upload of the journal. */
   const kept = <E extends { readonly _tag: string }>(
@@ -353,18 +346,14 @@ const make = (http: HttpClient.HttpClient, stored?: Stored): Service => {
     )
   return {
     run: (target, source, options, emit) =>
-      stored === undefined
+      journal === undefined
         ? provided(Engine.run(target, source, options, emit))
-        : kept(source, options, emit, (again, tell) =>
-            stored.engine.start(stored.journal, target, again, options, tell)
-          ),
+        : kept(source, options, emit, (again, tell) => journal.engine.start(journal, target, again, options, tell)),
     resume: (existing, source, options, emit) => {
       if (!("key" in existing)) return provided(atUrl(existing, source, options, emit))
-      return stored === undefined
+      return journal === undefined
         ? noJournal(existing.key)
-        : kept(source, options, emit, (again, tell) =>
-            stored.engine.resume(stored.journal, existing, again, options, tell)
-          )
+        : kept(source, options, emit, (again, tell) => journal.engine.resume(journal, existing, again, options, tell))
     },
     drain: (target, source, options, isTerminated) =>
       provided(Engine.run(target, source, options, silent, { isTerminated }))
@@ -397,7 +386,7 @@ export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | 
   Layer.effect(
     Upload,
     Effect.gen(function* () {
-      return make(yield* HttpClient.HttpClient, { journal: yield* UploadJournal, engine: Journaled })
+      return make(yield* HttpClient.HttpClient, yield* UploadJournal)
     })
   )
 )

@@ -24,6 +24,7 @@ import {
   UploadJournal,
   validKey
 } from "./internal/journal.ts"
+import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import type { JournalFailed } from "./internal/journalError.ts"
@@ -46,6 +47,7 @@ export {
   assemblyKeyOf,
   type Entries,
   type Entry,
+  type JournaledUploads,
   type Key,
   keyOf,
   type Lease,
@@ -155,6 +157,7 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
 
   return {
     ...uploads.entries,
+    engine: { start: Journaled.start, resume: Journaled.resume },
     list: Effect.tap(uploads.entries.list, () =>
       Effect.ignore(Effect.flatMap(leaseRemovals, (removals) => Effect.all(removals, { discard: true })))
     ),

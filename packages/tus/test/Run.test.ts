@@ -10,7 +10,6 @@ import * as Fiber from "effect/Fiber"
 import * as Context from "../src/internal/context.ts"
 import * as Engine from "../src/internal/engine.ts"
 import * as Journaled from "../src/internal/journaled.ts"
-import * as StateStore from "../src/internal/stateStore.ts"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadState from "../src/internal/uploadState.ts"
 import type { Fault } from "./utils/Fault.ts"
@@ -28,7 +27,7 @@ const kept = Effect.fnUntraced(function* (
 ) {
   const { target } = yield* Scene.make(faults)
   const heard: Array<string> = []
-  const store = StateStore.written(UploadState.planned, Journaled.settle, (state) =>
+  const store = UploadState.written(UploadState.planned, Journaled.settle, (state) =>
     Effect.sync(() => {
       if (state._tag === "Untrusted") heard.push(state.description)
     })

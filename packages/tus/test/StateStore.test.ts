@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Journaled from "../src/internal/journaled.ts"
-import * as StateStore from "../src/internal/stateStore.ts"
 import * as UploadState from "../src/internal/uploadState.ts"
 
 const size = 3n * 1024n * 1024n
@@ -26,7 +25,7 @@ describe("a store that writes", () => {
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const written: Array<ReadonlyArray<string>> = []
-      const store = StateStore.written(UploadState.inParts(size, 3), Journaled.settle, (state) =>
+      const store = UploadState.written(UploadState.inParts(size, 3), Journaled.settle, (state) =>
         Effect.andThen(
           written.length === 0 ? Deferred.await(gate) : Effect.void,
           Effect.sync(() => void written.push(markers(state)))
@@ -50,7 +49,7 @@ describe("a store that writes", () => {
     Effect.gen(function* () {
       let failures = 1
       let writes = 0
-      const store = StateStore.written(UploadState.planned, Journaled.settle, () =>
+      const store = UploadState.written(UploadState.planned, Journaled.settle, () =>
         Effect.suspend(() => {
           writes++
           return failures-- > 0 ? Effect.fail("no space") : Effect.void

@@ -32,13 +32,6 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
   }
 )
 
-/**
- * Whether an event of a job is transient, which means out of date after the next event of its kind. A `FileEvent` is
- * transient if its `UploadEvent` is transient.
- */
-export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
-  Events.isTransient(event._tag === "FileEvent" ? event.event : event)
-
 /** Uploads one file. `file` is its index. */
 export type UploadOne<R> = (
   target: UploadTarget.UploadTarget,

@@ -13,7 +13,7 @@ import type { Emit } from "./events.ts"
 import * as Options from "./options.ts"
 import { type Policy, type RequestError, retryPolicy } from "./policy.ts"
 import type { UploadSource } from "./source.ts"
-import type { StateStore } from "./stateStore.ts"
+import type { StateStore } from "./uploadState.ts"
 import { defaultSize } from "./outgoing.ts"
 
 /**

@@ -2,13 +2,15 @@
  * The requests with a body, with headers that were checked before.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as UploadTarget from "../UploadTarget.ts"
 import { exchange } from "./exchange.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -91,3 +93,30 @@ export const sendAppend = Effect.fnUntraced(
   },
   Telemetry.request("Tus.append", "PATCH")
 )
+
+/**
+ * The value of `upload-concat` for a final upload. A URL with the prefix of a proxy is sent as the path that the service
+ * knows.
+ */
+export const concat = (target: UploadTarget.UploadTarget, parts: ReadonlyArray<UploadTarget.UploadUrl>): string => {
+  const urls = parts.map((part) => {
+    const url = Redacted.value(part)
+    const { pathname } = new URL(url)
+    const path = ServiceOrigins.withoutPrefix(target.origins, pathname)
+    return path === pathname ? url : path
+  })
+  return `final;${urls.join(" ")}`
+}
+
+const longest = 8192
+
+/** Checks the length of the header `upload-concat` of these parts (spec.md, "Limits"). */
+export const checkConcat = (
+  target: UploadTarget.UploadTarget,
+  parts: ReadonlyArray<UploadTarget.UploadUrl>
+): Effect.Effect<void, InvalidRequest> => {
+  const { length } = concat(target, parts)
+  if (length <= longest) return Effect.void
+  const message = `Expected at most ${longest} characters of upload URLs, got ${length} for ${parts.length} parts`
+  return Effect.fail(new InvalidRequest({ operation: "Tus.create", issues: [{ path: ["upload-concat"], message }] }))
+}

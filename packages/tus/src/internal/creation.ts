@@ -6,7 +6,6 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
@@ -16,13 +15,11 @@ import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
 import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
-import { concat } from "./concat.ts"
-import { sendCreation } from "./create.ts"
-import { happened, hostOf } from "./host.ts"
+import { concat, sendCreation } from "./create.ts"
+import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import type { StateStore } from "./stateStore.ts"
 import type { Change } from "./uploadState.ts"
 
 /**
@@ -63,14 +60,8 @@ export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
   )
 )
 
-/** The fields of a creation error that show what happened to the request. */
-interface Failure {
-  readonly _tag: string
-  readonly status?: number
-  readonly retryAfter?: Duration.Duration
-  readonly sent?: "no" | "maybe"
-  readonly permanent?: boolean
-}
+/** The errors of one request, without those of a creation that may have been sent. */
+type RequestError = Exclude<CreationError, TusError.CreationUnknown>
 
 /**
  * What a failed creation did on the server. The result depends on the HTTP status of the response or, without a
@@ -83,18 +74,21 @@ interface Failure {
  * - `Open`: an upload may exist. There was no response, or the response was invalid, or its status does not show
  *   whether the request was carried out (for example 409, 500 or 502).
  */
-const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
-  const { status } = error
+const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
   switch (error._tag) {
     case "TransportFailure":
       if (error.sent !== "no") return "Open"
-      return error.permanent === true ? "Refused" : "TurnedAway"
+      return error.permanent ? "Refused" : "TurnedAway"
     case "RateLimited":
     case "UploadLocked":
       return "TurnedAway"
-    default:
-      if (status === 503 && error.retryAfter !== undefined) return "TurnedAway"
-      return status !== undefined && Outcome.isRefusal(status) ? "Refused" : "Open"
+    case "Stalled":
+    case "UnsafeLocation":
+      return "Open"
+    default: {
+      const isBusy = error._tag === "ServerFailure" && error.status === 503 && error.retryAfter !== undefined
+      return isBusy ? "TurnedAway" : Outcome.isRefusal(error.status) ? "Refused" : "Open"
+    }
   }
 }
 
@@ -149,24 +143,6 @@ export interface Ledger {
   readonly created: (found: Created) => Change
 }
 
-/** Sends a request that creates an upload, and records the result in the ledger. */
-const recorded = <Failed extends Failure, E, R>(
-  { settle, update }: StateStore<E>,
-  ledger: Ledger,
-  request: Effect.Effect<Created, Failed, R>
-): Effect.Effect<Result.Result<Created, Failed>, E, R> => {
-  const sending = update(ledger.sending)
-  const refused = ignored(update(ledger.refused))
-  const answered = Effect.tap(
-    Effect.result(request),
-    Result.match({
-      onSuccess: (found): Effect.Effect<void, E> => update(ledger.created(found)),
-      onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused)
-    })
-  )
-  return settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
-}
-
 /**
  * The upload to create.
  *
@@ -216,18 +192,30 @@ export const create = <E>(
     }))
   )
 
+  const { settle, update } = store
+  const sending = update(ledger.sending)
+  const refused = ignored(update(ledger.refused))
+  const answered = Effect.tap(
+    Effect.result(request),
+    Result.match({
+      onSuccess: (found): Effect.Effect<void, E> => update(ledger.created(found)),
+      onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused)
+    })
+  )
+  /** Sends the request, and records its result in the ledger. */
+  const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
+
   const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
     Effect.gen(function* () {
-      const answer = yield* recorded(store, ledger, request)
+      const answer = yield* recorded
       if (Result.isSuccess(answer)) return answer.success
       const error = answer.failure
-      if (error._tag === "UnsafeLocation") return yield* error
       const did = outcome(error)
+      if (error._tag === "UnsafeLocation" || did === "Refused") return yield* error
       if (error._tag === "Stalled" || did === "Open") {
-        const why = { description: happened(error), cause: error }
-        return yield* Effect.tap(recover(subject, creation, why), (found) => store.update(ledger.created(found)))
+        const why = { description: error.message, cause: error }
+        return yield* Effect.tap(recover(subject, creation, why), (found) => update(ledger.created(found)))
       }
-      if (did === "Refused") return yield* error
       yield* pauseAfter(failures, error)
       return yield* attempt(failures + 1)
     })

@@ -9,7 +9,6 @@ import type * as Scope from "effect/Scope"
 import { type UploadError, UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import * as Context from "./context.ts"
-import * as Concatenation from "./concatenation.ts"
 import { type Emit, paced } from "./events.ts"
 import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
@@ -19,7 +18,6 @@ import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
 import * as Removal from "./removal.ts"
 import type { SourceFailed, UploadSource } from "./source.ts"
-import * as StateStore from "./stateStore.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
@@ -82,7 +80,7 @@ export const perform = <E extends { readonly _tag: string }>(
           yield* Parts.run(upload, yield* Options.replayable(source), state)
           break
         case "Concatenating":
-          yield* Concatenation.finish(upload, state)
+          yield* Parts.finish(upload, state)
           break
         case "Completed":
         case "Untrusted":
@@ -135,7 +133,7 @@ const start = (
   { existing, isTerminated = false }: Beginning,
   header?: string
 ) => {
-  const store = StateStore.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
+  const store = UploadState.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
   return Effect.flatMap(Context.make(target, source, options, emit, store, header), (upload) =>
     isTerminated ? Removal.unlessDone(perform(upload), upload) : perform(upload)
   )

@@ -8,10 +8,8 @@ import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import { InvalidTarget, type UnsafeLocation, type UploadTarget } from "../UploadTarget.ts"
@@ -19,7 +17,7 @@ import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import type { Emit } from "./events.ts"
 import { foreign } from "./host.ts"
-import { type Entry, keyOf, type Lease, type UploadJournal } from "./journal.ts"
+import { type Entry, type JournaledUploads, keyOf, type Lease, type UploadJournal } from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
@@ -27,7 +25,6 @@ import type { Metadata, SharedOptions, UploadOptions } from "./options.ts"
 import * as Pieces from "./pieces.ts"
 import * as Removal from "./removal.ts"
 import type { Replayable, SourceFailed } from "./source.ts"
-import * as StateStore from "./stateStore.ts"
 import * as UploadState from "./uploadState.ts"
 
 /** Identifies the bytes of a source: by its `identity`, or by a digest of the bytes if it has none. */
@@ -43,7 +40,7 @@ const grace = "2 seconds"
  * After an interruption, a request that still waits for a permit of the rate limiter is not sent. If the request has
  * been sent, its response is awaited for at most `grace`.
  */
-export const settle: StateStore.Settle = ({ answered, refused, sending }) =>
+export const settle: UploadState.Settle = ({ answered, refused, sending }) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       let isSent = false
@@ -73,8 +70,8 @@ export const storeOf = (
   { journal, key, lease }: Held,
   about: JournalEntry.About,
   initial: UploadState.UploadState
-): StateStore.StateStore<JournalFailed | LeaseLost | InvalidRequest> =>
-  StateStore.written(initial, settle, (state) =>
+): UploadState.StateStore<JournalFailed | LeaseLost | InvalidRequest> =>
+  UploadState.written(initial, settle, (state) =>
     Effect.gen(function* () {
       // After the lease is lost, the entry may belong to another holder.
       yield* lease.check
@@ -153,8 +150,6 @@ const deployment = (target: UploadTarget, additional: ReadonlyArray<string> = []
 const differs = (field: TusError.UploadMismatch["field"], expected: string, found: string) =>
   Effect.fail(new TusError.UploadMismatch({ field, expected, found }))
 
-type Options = SharedOptions & { readonly restart?: boolean | undefined }
-
 /**
  * Continues the upload in the journal (`known`), if the journal has it and `restart` is not true. If the upload has
  * ended, returns its result or fails with its error. Otherwise starts a new upload of the source (`given`). The upload
@@ -163,7 +158,7 @@ type Options = SharedOptions & { readonly restart?: boolean | undefined }
 const proceed = (
   held: Held,
   source: Replayable,
-  options: Options,
+  options: SharedOptions & { readonly restart?: boolean | undefined },
   emit: Emit,
   given: JournalEntry.About,
   known?: Known | undefined
@@ -197,18 +192,7 @@ const proceed = (
     })
   )
 
-/**
- * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
- * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
- * the same bytes and names.
- */
-export const start = (
-  journal: UploadJournal["Service"],
-  target: UploadTarget,
-  source: Replayable,
-  options: UploadOptions & Options & { readonly file?: number | undefined },
-  emit: Emit
-): Effect.Effect<UploadEvent.UploadResult, TusError.UploadError, HttpClient.HttpClient | Scope.Scope> =>
+export const start: JournaledUploads["start"] = (journal, target, source, options, emit) =>
   Effect.gen(function* () {
     const { file, metadata } = options
     const identity = yield* identify(source)
@@ -220,17 +204,7 @@ export const start = (
     return yield* proceed({ journal, lease, key }, source, options, emit, given, known)
   })
 
-/**
- * Continues the upload with this key. If `restart` is true, starts a new upload instead. `origins` are further permitted
- * origins of its URLs.
- */
-export const resume = (
-  journal: UploadJournal["Service"],
-  { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-  source: Replayable,
-  options: Options,
-  emit: Emit
-): Effect.Effect<UploadEvent.UploadResult, TusError.UploadError | NoSuchUpload, HttpClient.HttpClient | Scope.Scope> =>
+export const resume: JournaledUploads["resume"] = (journal, { key, origins }, source, options, emit) =>
   Effect.gen(function* () {
     const lease = yield* Leasing.hold(journal, key, emit)
     const found = yield* journal.get(key)
