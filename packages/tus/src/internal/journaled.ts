@@ -21,7 +21,7 @@ import { type Entry, type JournaledUploads, keyOf, type Lease, type UploadJourna
 import * as JournalEntry from "./journalEntry.ts"
 import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
-import type { Metadata, SharedOptions, UploadOptions } from "./options.ts"
+import type { Metadata, SharedOptions } from "./options.ts"
 import * as Pieces from "./pieces.ts"
 import * as Removal from "./removal.ts"
 import type { Replayable, SourceFailed } from "./source.ts"
