@@ -213,35 +213,34 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         return yield* sourceFailed("Unreadable", description)
       }
     }
-    const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
+    const check = (state: Effect.Effect<FileState, PlatformError.PlatformError>) =>
+      Effect.flatMap(Effect.mapError(state, unreadable), unchanged)
     const size = BigInt(info.size)
     const reader = SmallFile.readerOf(fs)
-    // Opening a named pipe would wait for its other end.
-    const found = Effect.flatMap(Effect.mapError(fs.stat(path), unreadable), unchanged)
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
-          yield* found
+          // Opening a named pipe would wait for its other end.
+          yield* check(fs.stat(path))
           const file = yield* open
-          const check = checkOf(file)
           const pieces = yield* FilePieces.reader(file, pieceSize)
           let isFirst = true
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
-                if (isFirst) yield* check
+                if (isFirst) yield* check(file.stat)
                 pieces.done()
                 return undefined
               }
               const piece = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
               if (Option.isNone(piece)) {
-                yield* check
+                yield* check(file.stat)
                 return undefined
               }
               const next = position + BigInt(piece.value.length)
               // The file is checked before the first piece is sent, so that no byte of another file is sent, and before
               // the last piece, so that a complete upload contains the unchanged file.
-              if (isFirst || next >= end) yield* check
+              if (isFirst || next >= end) yield* check(file.stat)
               isFirst = false
               return [piece.value, next] as const
             })

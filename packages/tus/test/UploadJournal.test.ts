@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as PlatformError from "effect/PlatformError"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
+import { execFileSync } from "node:child_process"
 import * as Journals from "./utils/Journals.ts"
 
 const entry = Effect.map(
@@ -177,6 +178,23 @@ describe("UploadJournal in files", () => {
         }
         yield* journal.forget("k")
         assert.isTrue(Option.isNone(yield* journal.get("k")))
+      })
+    )
+  )
+
+  it.effect("a named pipe in the place of an entry or a lease is not opened", () =>
+    run(
+      Effect.gen(function* () {
+        const path = yield* Journals.folder
+        const journal = yield* journalIn(path)
+        execFileSync("mkfifo", ["k.json"], { cwd: path })
+        assert.strictEqual((yield* Effect.flip(journal.get("k")))._tag, "JournalTorn")
+        assert.deepStrictEqual(yield* journal.list, [])
+        yield* journal.forget("k")
+        assert.isTrue(Option.isNone(yield* journal.get("k")))
+        yield* (yield* FileSystem.FileSystem).makeDirectory(`${path}/k.lease`)
+        execFileSync("mkfifo", ["1"], { cwd: `${path}/k.lease` })
+        yield* Effect.scoped(journal.lease("k"))
       })
     )
   )

@@ -41,7 +41,11 @@ export type UploadOne<R> = (
   emit: Events.Emit
 ) => Effect.Effect<UploadEvent.UploadResult, UploadError, R>
 
-export type FileExit = Exit.Exit<UploadEvent.UploadResult, UploadError>
+/** How the upload of one file ended. Both are absent if the upload was stopped, or did not start. */
+export interface Ended {
+  readonly result?: UploadEvent.UploadResult
+  readonly error?: UploadError
+}
 
 /** Makes a function that adds the progress of one file to the progress of all files, and emits the sum. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
@@ -51,13 +55,9 @@ const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
   return (file: number, now: Events.Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
 }
 
-const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome => {
-  if (exit === undefined) return { filename, outcome: "Stopped" }
-  if (Exit.isSuccess(exit)) return { filename, outcome: "Completed" }
-  return Option.match(Exit.findErrorOption(exit), {
-    onNone: (): FileOutcome => ({ filename, outcome: "Stopped" }),
-    onSome: (error) => ({ filename, outcome: "Failed", error })
-  })
+const toOutcome = (filename: string, { error, result }: Ended): FileOutcome => {
+  if (error !== undefined) return { filename, outcome: "Failed", error }
+  return { filename, outcome: result === undefined ? "Stopped" : "Completed" }
 }
 
 /**
@@ -65,10 +65,6 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
  * as a complete file and start processing it.
  */
 const isBearable = (error: UploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
-
-/** Whether the Assembly can continue after this outcome of a file. */
-const isHarmless = (exit: FileExit | undefined): boolean =>
-  exit === undefined || Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
 
 /**
  * Uploads every file. The first permanent failure stops the uploads of the other files. If `onFailure` is "keep", only
@@ -81,8 +77,8 @@ const uploadAll = <R>(
   sources: ReadonlyArray<UploadSource>,
   uploadOne: UploadOne<R>,
   emit: Emit
-): Effect.Effect<ReadonlyArray<FileExit | undefined>, never, R> => {
-  const exits = job.files.map((): FileExit | undefined => undefined)
+): Effect.Effect<ReadonlyArray<Ended>, never, R> => {
+  const ends = job.files.map((): Ended => ({}))
   const progress = totals(sources, emit)
   const urls = new Set<string>()
 
@@ -105,15 +101,17 @@ const uploadAll = <R>(
     const options = { ...job.upload, metadata: { ...metadata, filename, fieldname } }
     return uploadOne(target, source, options, file, tell(file)).pipe(
       Effect.tap(checkDistinct),
-      Effect.onExit((exit) =>
+      Effect.tap((result) =>
         Effect.sync(() => {
-          exits[file] = exit
-          if (Exit.isSuccess(exit)) {
-            progress(file, { sent: exit.value.length, acknowledged: exit.value.length })
-            return emit(AssemblyUploadEvent.FileCompleted({ file, length: exit.value.length }))
-          }
-          const error = Exit.findErrorOption(exit)
-          if (Option.isSome(error)) emit(AssemblyUploadEvent.FileFailed({ file, error: error.value }))
+          ends[file] = { result }
+          progress(file, { sent: result.length, acknowledged: result.length })
+          emit(AssemblyUploadEvent.FileCompleted({ file, length: result.length }))
+        })
+      ),
+      Effect.tapError((error) =>
+        Effect.sync(() => {
+          ends[file] = { error }
+          emit(AssemblyUploadEvent.FileFailed({ file, error }))
         })
       ),
       (upload) => (job.onFailure === "keep" ? Effect.catchIf(upload, isBearable, () => Effect.void) : upload)
@@ -129,7 +127,7 @@ const uploadAll = <R>(
       )
     ),
     Effect.ignore,
-    Effect.map(() => exits)
+    Effect.map(() => ends)
   )
 }
 
@@ -154,12 +152,9 @@ export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, 
  */
 const ownError = (
   assemblyId: Assembly.AssemblyId,
-  exits: ReadonlyArray<FileExit | undefined>
+  ends: ReadonlyArray<Ended>
 ): Effect.Effect<void, Assemblies.AssemblyError, AssemblyClient> => {
-  const isRefused = exits.some(
-    (exit) => exit !== undefined && Option.exists(Exit.findErrorOption(exit), (error) => "status" in error)
-  )
-  if (!isRefused) return Effect.void
+  if (!ends.some(({ error }) => error !== undefined && "status" in error)) return Effect.void
   return Assemblies.get(assemblyId).pipe(
     Effect.timeout(patience),
     Effect.option,
@@ -174,7 +169,7 @@ const ownError = (
 
 /**
  * Uploads all files into an Assembly. If files fail, or if the Status names no permitted URL for them, the Assembly is
- * canceled, unless `onFailure` is "keep" and every failure is harmless (see `isHarmless`).
+ * canceled, unless `onFailure` is "keep" and every failure is bearable (see `isBearable`).
  */
 export const fill = <R>(
   job: Job<unknown>,
@@ -191,13 +186,13 @@ export const fill = <R>(
       UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
       () => (job.onFailure === "keep" ? Effect.void : cancel(assemblyId))
     )
-    const exits = yield* uploadAll(job, target, sources, uploadOne, emit)
-    if (exits.every((exit) => exit !== undefined && Exit.isSuccess(exit))) return exits
-    yield* ownError(assemblyId, exits)
-    const isKept = job.onFailure === "keep" && exits.every(isHarmless)
+    const ends = yield* uploadAll(job, target, sources, uploadOne, emit)
+    if (ends.every(({ result }) => result !== undefined)) return ends
+    yield* ownError(assemblyId, ends)
+    const isKept = job.onFailure === "keep" && ends.every(({ error }) => error === undefined || isBearable(error))
     return yield* new FilesFailed({
       assemblyId,
-      files: job.files.map(({ filename }, index) => toOutcome(filename, exits[index])),
+      files: job.files.map(({ filename }, index) => toOutcome(filename, ends[index] ?? {})),
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
@@ -206,8 +201,5 @@ export const fill = <R>(
   )
 
 /** The files of a job for its proof. `uploaded` is empty if the Assembly had ended before the uploads. */
-export const delivered = (job: Job<unknown>, uploaded: ReadonlyArray<FileExit>): ReadonlyArray<Delivered> =>
-  job.files.map(({ fieldname, filename }, index) => {
-    const exit = uploaded[index]
-    return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
-  })
+export const delivered = (job: Job<unknown>, uploaded: ReadonlyArray<Ended>): ReadonlyArray<Delivered> =>
+  job.files.map(({ fieldname, filename }, index) => ({ filename, fieldname, url: uploaded[index]?.result?.url }))

@@ -200,7 +200,7 @@ const attempt = <R, R2>(given: Job<R, R2>, known: AssemblyEntry | undefined, ear
     }
     const status = yield* known === undefined ? create(job, about) : reopen(job, { ...known, ...about })
 
-    let uploaded: ReadonlyArray<AssemblyFiles.FileExit> = []
+    let uploaded: ReadonlyArray<AssemblyFiles.Ended> = []
     let ended = status
     if (isForm) ended = yield* finishForm(job, about, status)
     else if (Option.isNone(Assemblies.outcome(status))) {

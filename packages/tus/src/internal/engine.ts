@@ -17,25 +17,20 @@ import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
 import * as Removal from "./removal.ts"
-import type { SourceFailed, UploadSource } from "./source.ts"
+import type { UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 
-/** The piece of an upload without parts, which contains the whole source. */
-const wholeOf = <E>(upload: Context.Upload<E>): Effect.Effect<Piece.Piece<E>, SourceFailed, Scope.Scope> => {
-  const { chunkSize: windowSize = Outgoing.defaultSize, source, streams } = upload
-  const outgoing =
-    source._tag === "OneShot"
-      ? Outgoing.oneShot(source, { windowSize, streams })
-      : Effect.succeed(Outgoing.replayable(source, { start: 0n, end: source.size, streams }))
-  return Effect.map(outgoing, (made) => ({ ...upload, outgoing: made, place: UploadState.whole, isPart: false }))
-}
-
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
 const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
   Effect.gen(function* () {
-    const piece = yield* wholeOf(upload)
+    const { chunkSize: windowSize = Outgoing.defaultSize, source, streams } = upload
+    const outgoing =
+      source._tag === "OneShot"
+        ? yield* Outgoing.oneShot(source, { windowSize, streams })
+        : Outgoing.replayable(source, { start: 0n, end: source.size, streams })
+    const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
     const created = yield* Piece.begin(piece, state)
     const length = yield* Piece.finish(piece, created)
     yield* upload.store.update(UploadState.completed(created.url, length))

@@ -35,6 +35,15 @@ const failed = (action: JournalFailed["action"]) => (error: PlatformError.Platfo
 }
 
 /**
+ * The text of a file. A named pipe or a device is read as an empty text, because reading may never end. Reading a folder
+ * fails.
+ */
+const textOf = (fs: FileSystem.FileSystem, path: string) =>
+  Effect.flatMap(fs.stat(path), ({ type }) =>
+    type === "File" || type === "Directory" ? fs.readFileString(path) : Effect.succeed("")
+  )
+
+/**
  * A store of texts in a folder, with one file for each entry; `makeLeases` stores the leases. An entry is written to an
  * exclusive temporary file, synced and renamed, so that a reader never sees a part of an entry. Only the owner of a
  * file can read it.
@@ -82,7 +91,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
 
     return {
       get: (key) =>
-        fs.readFileString(file(key)).pipe(
+        textOf(fs, file(key)).pipe(
           Effect.catchIf(isNotFound, () => Effect.undefined),
           Effect.mapError(failed("read"))
         ),
@@ -138,7 +147,7 @@ const makeLeases = (options: {
     Effect.flatMap(versions(key), (found) => {
       const version = found.at(-1)
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
-      return fs.readFileString(file(key, version)).pipe(
+      return textOf(fs, file(key, version)).pipe(
         Effect.map((text) => ({ version, text })),
         // The file was removed in the meantime: a newer file has replaced it, or the lease was removed.
         Effect.catchIf(isNotFound, () => present(key))
