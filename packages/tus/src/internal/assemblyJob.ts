@@ -12,6 +12,7 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
 import { type AssemblyUploadError, FormBroken } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
@@ -158,20 +159,35 @@ const isUndecided = (error: AssemblyUploadError): boolean =>
   error._tag === "FilesFailed" &&
   error.files.every((file) => file.outcome !== "Failed" || file.error._tag === "CreationUnknown")
 
-/** Waits until the Assembly of a form has ended. If `wait` is false, its files must have arrived. */
+const hasArrived = ({ ok }: Assembly.Status): boolean => ok !== "ASSEMBLY_UPLOADING"
+
+/** The first Status that shows that all files of a form have arrived. */
+const arrived = (assemblyId: Assembly.AssemblyId) =>
+  Assemblies.watch(assemblyId).pipe(
+    Stream.filter(hasArrived),
+    Stream.runHead,
+    Effect.map(Option.getOrThrow),
+    Effect.flatMap((status) =>
+      Option.match(Assemblies.outcome(status), {
+        onNone: () => Effect.succeed(status),
+        onSome: (outcome) => Effect.fromResult(outcome)
+      })
+    )
+  )
+
+/** Waits until the Assembly of a form has ended, or until its files have arrived if `wait` is false. */
 const finishForm = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About, status: Assembly.Status) =>
   Effect.gen(function* () {
     const { assemblyId } = about
     const { wait } = options
     const outcome = Assemblies.outcome(status)
-    if (wait === false && status.ok === "ASSEMBLY_UPLOADING") {
-      return yield* broken(about, false, "the Assembly does not have the files yet")
-    }
     const end: Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> = Option.isSome(outcome)
       ? Effect.fromResult(outcome.value)
-      : wait === false
-        ? Effect.succeed(status)
-        : Assemblies.awaitCompletion(assemblyId, wait)
+      : wait !== false
+        ? Assemblies.awaitCompletion(assemblyId, wait)
+        : hasArrived(status)
+          ? Effect.succeed(status)
+          : arrived(assemblyId)
     const ended = yield* end.pipe(
       Effect.catchTag("AssemblyAborted", ({ description }) => Effect.fail(broken(about, true, description)))
     )
