@@ -29,7 +29,7 @@ type Services = HttpClient.HttpClient | AssemblyClient
  * A job whose options are valid, with open sources. `done` is the entry of its Assembly, if an earlier run has seen that
  * the Assembly has completed.
  */
-export interface Prepared {
+interface Prepared {
   readonly done: Effect.Effect<AssemblyEntry | undefined, AssemblyUploadError>
   readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, Services>
 }
