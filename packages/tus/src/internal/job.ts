@@ -76,8 +76,8 @@ export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Pro
  * - `params`: the params of the request that creates the Assembly. The job adds the number of files to these params.
  * - `transport`: how the service gets the files. By default (`tus`), each file is an upload, which continues after a
  *   failure. `form` sends the files inside the request that creates the Assembly: one request instead of three for a
- *   small file. A form cannot be continued. It has at most 8 MiB of files, whose sources can be read again, and no
- *   `metadata`, `upload`, `concurrency` and `onFailure`. Quotation marks, backslashes and control characters are not
+ *   small file. A form cannot be continued. It has at most 8 MiB of files, which are read into memory before the request
+ *   and whose sources can be read again, and no `metadata`, `upload`, `concurrency` and `onFailure`. Quotation marks, backslashes and control characters are not
  *   permitted in its names. After a lost response, the id of the Assembly decides. `verify` is `DeliveryProof.md5` by
  *   default. If the request breaks, the job fails with `FormBroken`.
  * - `resend`: sends a form that broke again, as often as the `RetryPolicy` of a safe operation permits; false by
