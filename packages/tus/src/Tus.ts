@@ -1,29 +1,34 @@
 /**
- * The requests of tus 1.0.0, one function for each. `Upload` combines them into an upload that retries and resumes.
+ * The requests of tus 1.0.0 and the download of an upload, one function for each. `Upload` combines the requests of tus
+ * 1.0.0 into an upload that retries and resumes.
  */
+import * as Exchange from "@assembly-effect/api/unstable/Exchange"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import * as Stream from "effect/Stream"
 import { concat, type Body, sendAppend, sendCreation } from "./internal/create.ts"
-import { exchange, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
+import { exchange, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import { hostOf } from "./internal/host.ts"
-import { ProtocolViolation } from "./TusError.ts"
+import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
 export type { Body } from "./internal/create.ts"
 export type { AnswerError } from "./TusError.ts"
 
 /**
- * The time limit of a request of this module without a body: 30 seconds by default. After this time the request fails
- * with `Stalled`. The limit also applies to each response, and to each piece of its body, of `WebSource.fromUrl`.
+ * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
+ * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource.fromUrl`.
  *
  * **Gotchas**
  *
@@ -231,3 +236,36 @@ export const discover = Effect.fnUntraced(
   },
   Telemetry.request("Tus.discover", "OPTIONS")
 )
+
+/** Fails with `Stalled` if the headers or the next piece of a download do not arrive within {@link RequestTimeout}. */
+const limited = <A, E, R>(
+  wait: Effect.Effect<A, E, R>,
+  url: UploadTarget.UploadUrl
+): Effect.Effect<A, E | Stalled, R> =>
+  Effect.flatMap(RequestTimeout, (after) => {
+    const late = () => Effect.fail(new Stalled({ request: "download", host: hostOf(url), after }))
+    return Duration.isFinite(after) ? Effect.timeoutOrElse(wait, { duration: after, orElse: late }) : wait
+  })
+
+/**
+ * Downloads the bytes of a finished upload. {@link RequestTimeout} applies to the response headers and to each piece.
+ * tus 1.0.0 does not define this request, and the specification of the service only names it.
+ *
+ * @since 0.1.0
+ * @category requests
+ */
+export const download = (url: UploadTarget.UploadUrl) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      const subject = { operation: "Tus.download" }
+      yield* Telemetry.server(Redacted.value(url))
+      yield* Exchange.admit(yield* Admission.gate(), Redacted.value(url), subject)
+      const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
+      const response = yield* limited(Exchange.open(client, request, subject), url)
+      if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
+      return Stream.transformPull(Stream.mapError(response.stream, Exchange.toFailure(subject)), (pull) =>
+        Effect.succeed(limited(pull, url))
+      )
+    })
+  ).pipe(Stream.withSpan("Tus.download", Telemetry.spanOf("GET")))

@@ -22,7 +22,7 @@ import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
  * @since 0.1.0
  * @category schemas
  */
-export const RequestName = Schema.Literals(["create", "offset", "append", "terminate", "discover"])
+export const RequestName = Schema.Literals(["create", "offset", "append", "terminate", "discover", "download"])
 /**
  * The type of {@link RequestName}.
  *

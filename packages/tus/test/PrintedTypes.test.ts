@@ -71,6 +71,7 @@ const shown = [
   "Tus.append: Stalled | TransportFailure | AnswerError",
   "Tus.create: InvalidRequest | Stalled | TransportFailure | UnsafeLocation | AnswerError",
   "Tus.discover: Stalled | TransportFailure | AnswerError",
+  "Tus.download: Stalled | TransportFailure | AnswerError",
   "Tus.offset: Stalled | TransportFailure | AnswerError",
   "Tus.terminate: Stalled | TransportFailure | AnswerError",
   "Upload.events: UploadError",

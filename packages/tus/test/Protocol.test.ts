@@ -8,6 +8,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -164,6 +165,27 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
 layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici), { excludeTestServices: true })(
   "with the emulator alone",
   (it) => {
+    it.effect("gives the bytes of a finished upload back", () =>
+      Effect.gen(function* () {
+        const bytes = Scene.content(300_000)
+        const { target } = yield* place
+        const { url } = yield* Upload.run(target, UploadSource.fromBytes(bytes), Scene.options)
+        const downloaded = yield* Stream.mkUint8Array(Tus.download(url))
+        assert.strictEqual(TusServer.sha256(downloaded), TusServer.sha256(bytes))
+      })
+    )
+
+    it.effect("an upload that is not finished, or gone, cannot be downloaded", () =>
+      Effect.gen(function* () {
+        const { target } = yield* place
+        const { url } = yield* begin(target, 10, new Uint8Array(5))
+        const download = Effect.flip(Stream.runDrain(Tus.download(url)))
+        assert.deepInclude(yield* download, { _tag: "UploadRefused", request: "download", status: 400 })
+        yield* Tus.terminate(url)
+        assert.deepInclude(yield* download, { _tag: "UploadGone", request: "download", status: 404 })
+      })
+    )
+
     const bytes = Scene.content(4 * 1024 * 1024 + 5)
 
     it.effect("a concatenation puts parts together into one file", () =>

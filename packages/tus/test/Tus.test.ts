@@ -3,13 +3,17 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
@@ -34,6 +38,19 @@ const recorded = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     yield* Effect.provideService(effect, HttpClient.HttpClient, client)
     return requests
   })
+
+/** A server whose downloads never end. */
+const endless = Effect.gen(function* () {
+  const closed = yield* Deferred.make<void>()
+  const origin = yield* Loopback.serve((_, response) => {
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    }
+    response.on("drain", more).on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+    more()
+  })
+  return { origin, closed: Deferred.await(closed) }
+})
 
 const fixed = { _tag: "Fixed", length: 3n, metadata } as const
 
@@ -137,6 +154,17 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Tus", (it) => 
       })
       assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "ProtocolViolation")
       assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "UploadRefused")
+    })
+  )
+
+  it.effect("download frees its connection when it is left in the middle", () =>
+    Effect.gen(function* () {
+      const { closed, origin } = yield* endless
+      const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
+      const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/endless"))
+      const first = yield* Tus.download(url).pipe(Stream.take(1), Stream.mkUint8Array)
+      assert.isAbove(first.length, 0)
+      yield* closed
     })
   )
 

@@ -4,6 +4,7 @@
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -11,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -120,6 +122,9 @@ const stalls = <A, E, R>(effect: Effect.Effect<A, E, R>, server: { readonly requ
     return yield* Fiber.join(fiber)
   })
 
+/** A server whose downloads begin and never go on. */
+const stuck = Loopback.serve((_, response) => response.write(Buffer.alloc(1000)))
+
 /** The connection stays; a server that was never asked would close it after a while. Downloads must not reach this one. */
 const hangs = (method: Fault["method"]): Fault =>
   method === "GET" ? { _tag: "NoAnswer", method } : { _tag: "SlowAnswer", method, millis: 3_600_000 }
@@ -133,7 +138,8 @@ layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
         create: ["POST", Tus.create(target, { _tag: "Fixed", length: 3n, metadata })],
         offset: ["HEAD", Tus.offset(url)],
         terminate: ["DELETE", Tus.terminate(url)],
-        discover: ["OPTIONS", Tus.discover(target)]
+        discover: ["OPTIONS", Tus.discover(target)],
+        download: ["GET", Stream.runDrain(Tus.download(url))]
       } as const
       for (const [request, [method, effect]] of Object.entries(requests)) {
         server.faults.push(hangs(method))
@@ -156,6 +162,26 @@ layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
         TestClock.withLive
       )
       assert.deepInclude(error, { _tag: "Stalled", after: Duration.millis(20) })
+    })
+  )
+
+  it.effect("or whose answer stands still, is left", () =>
+    Effect.gen(function* () {
+      const origin = yield* stuck
+      const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
+      const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/stuck"))
+      const read = { size: 0 }
+      const idle = Idle.make()
+      const fiber = yield* Tus.download(url).pipe(
+        Stream.runForEach((piece) => Effect.sync(() => (read.size += piece.length))),
+        Effect.flip,
+        idle.within,
+        Effect.forkChild
+      )
+      while (read.size < 1000) yield* idle.settled
+      const { value: error } = yield* Idle.passUntil(idle, fiber)
+      assert.deepInclude(error, { _tag: "Stalled", request: "download" })
+      assert.strictEqual(read.size, 1000)
     })
   )
 })

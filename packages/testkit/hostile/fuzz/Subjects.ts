@@ -179,6 +179,7 @@ export const all = (pace: Pace): ReadonlyArray<Subject> => {
     tus("append", pace, (_, url) => Effect.timeout(Tus.append(url, { offset: 0n, body: first }), ofBody)),
     tus("terminate", pace, (_, url) => Tus.terminate(url)),
     tus("discover", pace, (to) => Tus.discover(to)),
+    tus("download", pace, (_, url) => Stream.runDrain(Stream.take(Tus.download(url), 1000))),
     upload("a small file", pace, small),
     upload("a large file", pace, large),
     upload("a stream", pace, oneShot, { chunkSize: 200_000 })

@@ -14,6 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -119,6 +120,13 @@ const toRefusal = (
     }
     return toError(refusal, Option.getOrUndefined(Wait.named(headers, json, now)))
   })
+
+/** The error of a response that is read as a stream if its status is the expected success. */
+export const readError = (
+  request: TusError.RequestName,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<TusError.AnswerError> =>
+  Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
 
 /**
  * Reads the headers of a response. The error names the headers that break a rule, without their values, because a value

@@ -123,18 +123,21 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
     })
   })
 
-/**
- * Runs a request in a span, with the method and the path as a template. `Effect.fn` is not used, because it would add its
- * code for stack traces to a bundle.
- */
-export const request = (name: string, method: "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") => {
-  const attributes = {
-    "http.request.method": method,
-    "url.template": method === "POST" || method === "OPTIONS" ? "/resumable/files/" : "/resumable/files/:id"
-  }
-  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    traced(effect, name, { kind: "client", attributes })
-}
+/** The options of a request's span: the kind, the method, and the path as a template. */
+export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
+  ({
+    kind: "client",
+    attributes: {
+      "http.request.method": method,
+      "url.template": method === "POST" || method === "OPTIONS" ? "/resumable/files/" : "/resumable/files/:id"
+    }
+  }) as const
+
+/** Runs a request in a span. `Effect.fn` is not used, because it would add its code for stack traces to a bundle. */
+export const request =
+  (name: string, method: Parameters<typeof spanOf>[0]) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    traced(effect, name, spanOf(method))
 
 /** Adds the server of a request to the current span. */
 export const server = (url: string): Effect.Effect<void> =>
