@@ -20,16 +20,14 @@ import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
-import * as AssemblyJob from "./internal/assemblyJob.ts"
-import * as AssemblyOptions from "./internal/assemblyOptions.ts"
+import * as AssemblyOptions from "./internal/job.ts"
 import * as Events from "./internal/events.ts"
-import * as InMemory from "./internal/inMemory.ts"
 import type { Ended, Options, Outcome } from "./internal/job.ts"
-import * as JournaledJob from "./internal/journaledJob.ts"
 import * as PackedJobs from "./internal/packedJobs.ts"
 import * as PackingOptions from "./internal/packingOptions.ts"
 import * as Packs from "./internal/packs.ts"
 import * as Pauses from "./internal/pauses.ts"
+import * as PreparedJob from "./internal/preparedJob.ts"
 import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import { UploadJournal } from "./internal/journal.ts"
@@ -77,10 +75,7 @@ const silent: Emit = () => undefined
 export const events = <R = never>(
   options: Options<R>
 ): Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError, AssemblyUpload | R> =>
-  Events.fromProgram(
-    (emit: Emit) => Effect.flatMap(AssemblyUpload, (service) => service.run(options, emit)),
-    AssemblyFiles.isTransient
-  )
+  Events.fromProgram((emit: Emit) => Effect.flatMap(AssemblyUpload, (service) => service.run(options, emit)))
 
 /**
  * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. If `wait` is
@@ -296,33 +291,36 @@ export const runAll: {
     )
 )
 
-/** Uploads one file of a job without a journal. */
-const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, source, options, _, emit) =>
-  InMemory.runFile(target, source, options, emit)
-
-/** Runs a job whose sources are open, without a journal. */
-const send = <R>(options: Options<R>, sources: ReadonlyArray<UploadSource>, emit: Emit) =>
-  Effect.gen(function* () {
-    let current: Assembly.AssemblyId | undefined
-    const store: AssemblyJob.Store = {
-      found: undefined,
-      record: (_, { assemblyId }) =>
-        Effect.sync(() => {
-          current = assemblyId
-        }),
-      forget: Effect.void
-    }
-    const tell = yield* Events.paced(emit, options.progressInterval)
-    return yield* Effect.onInterrupt(AssemblyJob.run({ options, sources, store, uploadOne, emit: tell }), () =>
-      options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
-    )
-  })
-
-/** Runs a job without a journal. */
-const runOnce = <R>(options: Options<R>, emit: Emit) =>
-  Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) => send(options, sources, emit))
-
 const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", status })
+
+/** The service, whose jobs `prepare` prepares. */
+const make = (prepare: PreparedJob.Prepare): Effect.Effect<Service, never, HttpClient.HttpClient | AssemblyClient> =>
+  Effect.gen(function* () {
+    const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
+      Context.add(AssemblyClient, yield* AssemblyClient)
+    )
+    return {
+      run: (options, emit) =>
+        Effect.provide(
+          Effect.flatMap(prepare(options), ({ run: start }) => start(emit)),
+          services
+        ),
+      outcome: (options, emit) =>
+        Effect.gen(function* () {
+          const prepared = yield* prepare({ ...options, cancelOnInterrupt: true })
+          const done = yield* prepared.done
+          if (done === undefined) return completed(yield* prepared.run(emit))
+          for (const assemblyId of done.earlier ?? []) emit(AssemblyUploadEvent.Resent({ assemblyId }))
+          return { _tag: "Skipped", assemblyId: done.assemblyId } as const
+        }).pipe(Effect.provide(services)),
+      open: (options) =>
+        Effect.gen(function* () {
+          const { completed: complete, done, sources } = yield* prepare(options, true)
+          return { sources, isDone: (yield* done) !== undefined, completed: complete }
+        }).pipe(Effect.provide(services)),
+      send: (options, sources, emit) => Effect.provide(PreparedJob.send(options, sources, emit), services)
+    }
+  })
 
 /**
  * Runs jobs over HTTP, without a journal: a later run cannot continue a job.
@@ -331,21 +329,7 @@ const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", stat
  * @category layers
  */
 export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | AssemblyClient> = Layer.fresh(
-  Layer.effect(
-    AssemblyUpload,
-    Effect.gen(function* () {
-      const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
-        Context.add(AssemblyClient, yield* AssemblyClient)
-      )
-      return {
-        run: (options, emit) => Effect.provide(runOnce(options, emit), services),
-        outcome: (options, emit) =>
-          Effect.map(Effect.provide(runOnce({ ...options, cancelOnInterrupt: true }, emit), services), completed),
-        open: PackedJobs.open,
-        send: (options, sources, emit) => Effect.provide(send(options, sources, emit), services)
-      }
-    })
-  )
+  Layer.effect(AssemblyUpload, make(PreparedJob.inMemory))
 )
 
 /**
@@ -364,30 +348,7 @@ export const layerJournaled: Layer.Layer<
 > = Layer.fresh(
   Layer.effect(
     AssemblyUpload,
-    Effect.gen(function* () {
-      const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
-        Context.add(AssemblyClient, yield* AssemblyClient),
-        Context.add(UploadJournal, yield* UploadJournal)
-      )
-      return {
-        run: (options, emit) =>
-          Effect.provide(
-            Effect.flatMap(JournaledJob.prepare(options), (prepared) => JournaledJob.run(prepared, emit)),
-            services
-          ),
-        outcome: (options, emit) =>
-          Effect.gen(function* () {
-            const prepared = yield* JournaledJob.prepare(options)
-            const done = yield* JournaledJob.completed(prepared)
-            if (Option.isNone(done)) return completed(yield* JournaledJob.run(prepared, emit))
-            const { assemblyId: id, earlier = [] } = done.value
-            for (const assemblyId of earlier) emit(AssemblyUploadEvent.Resent({ assemblyId }))
-            return { _tag: "Skipped", assemblyId: id } as const
-          }).pipe(Effect.provide(services)),
-        open: (options) => Effect.provide(JournaledJob.open(options), services),
-        send: (options, sources, emit) => Effect.provide(send(options, sources, emit), services)
-      }
-    })
+    Effect.flatMap(UploadJournal, (journal) => make(PreparedJob.journaled(journal)))
   )
 )
 

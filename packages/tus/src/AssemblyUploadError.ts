@@ -32,10 +32,7 @@ export const FileOutcome = Schema.Union([
  * @since 0.1.0
  * @category errors
  */
-export type FileOutcome =
-  | { readonly filename: string; readonly outcome: "Completed" }
-  | { readonly filename: string; readonly outcome: "Failed"; readonly error: UploadError }
-  | { readonly filename: string; readonly outcome: "Stopped" }
+export type FileOutcome = typeof FileOutcome.Type
 
 const next = {
   canceled: "the Assembly was canceled; run the job again to create another Assembly",

@@ -13,8 +13,7 @@ import * as UploadEvent from "./UploadEvent.ts"
 
 /**
  * An event of a job. `file` is the index of a file in `files` of the options. `sent`, `acknowledged`, `total` and
- * `length` are in bytes. `Progress`, `Waiting`, and a `FileEvent` with a transient `UploadEvent`, are transient: only
- * the newest 128 unread transient events are kept.
+ * `length` are in bytes.
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
  * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether this Assembly has

@@ -11,7 +11,7 @@ import { DeliveryMismatch } from "./AssemblyUploadError.ts"
 import type { Delivered, Proof, Verify } from "./internal/job.ts"
 import * as PackedStatus from "./internal/packedStatus.ts"
 import { wholeOf, withWhole } from "./internal/source.ts"
-import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
+import type { Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
  * The size of a source in bytes, and the MD5 of its bytes in hexadecimal digits.
@@ -39,64 +39,44 @@ export interface Summed<Source> {
 }
 
 /** The number and the MD5 of the bytes that were read so far. */
-interface Sum {
-  size: number
-  readonly md5: Md5.Md5
-}
-
-const newSum: Effect.Effect<Sum> = Effect.map(Md5.make, (hash) => ({ size: 0, md5: hash }))
+const newSum = Effect.map(Md5.make, (md5sum) => ({ size: 0, md5sum }))
+type Sum = Effect.Success<typeof newSum>
 
 const add = (sum: Sum, piece: Uint8Array): void => {
   sum.size += piece.length
-  sum.md5.add(piece)
+  sum.md5sum.add(piece)
 }
 
-const totalOf = ({ md5: hash, size }: Sum): Total => ({ size, md5hash: hash.hex() })
+const totalOf = ({ md5sum, size }: Sum): Total => ({ size, md5hash: md5sum.hex() })
 
-const observing = <E>(
-  stream: Stream.Stream<Uint8Array, E>,
-  observe: (piece: Uint8Array) => void
-): Stream.Stream<Uint8Array, E> =>
-  Pieces.mapPieces(stream, (piece) => {
-    observe(piece)
-    return Effect.succeed([piece])
-  })
-
-const summedOneShot = (source: OneShot, sum: Sum): Summed<OneShot> => ({
-  source: { ...source, stream: observing(source.stream, (piece) => add(sum, piece)) },
-  total: Effect.sync(() => totalOf(sum))
-})
-
-const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
-  const whole = wholeOf(source)
-
-  /**
-   * Adds the bytes that follow the bytes in `sum`. If an upload reads bytes again, `sum` contains these bytes already,
-   * so the observer skips them.
-   */
-  const observer = (start: bigint) => {
-    let at = start
-    return (piece: Uint8Array) => {
+/**
+ * Adds the bytes of a stream from the offset `start` that follow the bytes in `sum`. If an upload reads bytes again,
+ * `sum` contains these bytes already, so they are skipped.
+ */
+const adding = (sum: Sum, start: bigint) => {
+  let at = start
+  return (piece: Uint8Array) =>
+    Effect.sync(() => {
       const known = BigInt(sum.size)
       const end = at + BigInt(piece.length)
       if (at <= known && end > known) add(sum, piece.subarray(Number(known - at)))
       at = end
-    }
-  }
+      return [piece]
+    })
+}
 
+const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
+  const whole = wholeOf(source)
+  const read = (start: bigint, end: bigint) =>
+    Stream.suspend(() => Pieces.mapPieces(source.bytes(start, end), adding(sum, start)))
   const readAgain = Effect.flatMap(newSum, (again) =>
-    source.bytes(0n, source.size).pipe(
-      Stream.runForEach((piece) => Effect.sync(() => add(again, piece))),
-      Effect.map(() => totalOf(again))
+    Effect.map(
+      Stream.runForEach(source.bytes(0n, source.size), (piece) => Effect.sync(() => add(again, piece))),
+      () => totalOf(again)
     )
   )
-
-  const observed: Replayable = {
-    ...source,
-    bytes: (start, end) => Stream.suspend(() => observing(source.bytes(start, end), observer(start)))
-  }
   return {
-    source: withWhole(observed, whole && Effect.tap(whole, (bytes) => Effect.sync(() => observer(0n)(bytes)))),
+    source: withWhole({ ...source, bytes: read }, whole && Effect.tap(whole, (bytes) => adding(sum, 0n)(bytes))),
     total: Effect.suspend(() => (BigInt(sum.size) === source.size ? Effect.sync(() => totalOf(sum)) : readAgain))
   }
 }
@@ -116,7 +96,13 @@ const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
  */
 export const summed = <Source extends UploadSource>(source: Source): Effect.Effect<Summed<Source>> =>
   Effect.map(newSum, (sum) => {
-    const made = source._tag === "OneShot" ? summedOneShot(source, sum) : summedReplayable(source, sum)
+    const made: Summed<UploadSource> =
+      source._tag === "Replayable"
+        ? summedReplayable(source, sum)
+        : {
+            source: { ...source, stream: Pieces.mapPieces(source.stream, adding(sum, 0n)) },
+            total: Effect.sync(() => totalOf(sum))
+          }
     return made as Summed<Source>
   })
 

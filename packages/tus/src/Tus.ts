@@ -7,7 +7,7 @@ import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -16,11 +16,11 @@ import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
-import { concat } from "./internal/concat.ts"
-import { type Body, sendAppend, sendCreation } from "./internal/create.ts"
-import { exchange, readError } from "./internal/exchange.ts"
+import { concat, type Body, sendAppend, sendCreation } from "./internal/create.ts"
+import { exchange, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
-import * as Timeout from "./internal/timeout.ts"
+import { hostOf } from "./internal/host.ts"
+import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
 export type { Body } from "./internal/create.ts"
@@ -40,7 +40,7 @@ export type { Body } from "./internal/create.ts"
  * @since 0.1.0
  * @category references
  */
-export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.RequestTimeout
+export const RequestTimeout: Context.Reference<Duration.Duration> = requestTimeout
 
 /**
  * The metadata of an upload: a text for each key, or null for a key without a value. Each creation also sends the
@@ -76,35 +76,25 @@ type Creation =
 
 const version = { "tus-resumable": TusUpload.tusVersion } as const
 
-const encodeFixed = SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" })
-const encodeDeferred = SchemaParser.encodeUnknownEffect(TusUpload.DeferredHeaders, { errors: "all" })
-const encodeFinal = SchemaParser.encodeUnknownEffect(TusUpload.FinalHeaders, { errors: "all" })
+const encoders = {
+  Fixed: SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" }),
+  Deferred: SchemaParser.encodeUnknownEffect(TusUpload.DeferredHeaders, { errors: "all" }),
+  Final: SchemaParser.encodeUnknownEffect(TusUpload.FinalHeaders, { errors: "all" })
+}
 
 const encodeCreation = (
   target: UploadTarget.UploadTarget,
   creation: Creation
-): Effect.Effect<Readonly<Record<string, string | undefined>>, SchemaIssue.Issue> => {
-  const headers = {
+): Effect.Effect<Readonly<Record<string, string | undefined>>, SchemaIssue.Issue> =>
+  encoders[creation._tag]({
     ...version,
-    "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) }
-  }
-  switch (creation._tag) {
-    case "Fixed":
-      return encodeFixed({
-        ...headers,
-        "upload-length": creation.length,
-        ...(creation.partial === true ? { "upload-concat": "partial" } : undefined)
-      })
-    case "Deferred":
-      return encodeDeferred({
-        ...headers,
-        "upload-defer-length": "1",
-        ...(creation.partial === true ? { "upload-concat": "partial" } : undefined)
-      })
-    case "Final":
-      return encodeFinal({ ...headers, "upload-concat": concat(target, creation.parts) })
-  }
-}
+    "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) },
+    ...(creation._tag === "Fixed" ? { "upload-length": creation.length } : undefined),
+    ...(creation._tag === "Deferred" ? { "upload-defer-length": "1" } : undefined),
+    ...(creation._tag === "Final"
+      ? { "upload-concat": concat(target, creation.parts) }
+      : creation.partial === true && { "upload-concat": "partial" })
+  })
 
 /**
  * Creates an upload and returns its URL, which has passed the checks of `UploadTarget.resolve`. `offset` is the offset
@@ -135,7 +125,7 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
  */
 export const offset = Effect.fnUntraced(
   function* (url: UploadTarget.UploadUrl) {
-    const headers = yield* exchange({
+    const { told: headers } = yield* exchange({
       request: "offset",
       http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
       // tus 1.0.0 allows both statuses.
@@ -167,7 +157,19 @@ export const append = <E>(
     readonly length?: TusUpload.UploadLength | undefined
     readonly checksum?: string | undefined
   }
-) => sendAppend(url, options)
+) =>
+  Effect.flatMap(sendAppend(url, options), ({ declaresLength, offset: reached }) =>
+    declaresLength || reached >= options.offset + BigInt(options.body.length)
+      ? Effect.succeed(reached)
+      : Effect.fail(
+          new ProtocolViolation({
+            request: "append",
+            host: hostOf(url),
+            status: 204,
+            description: "upload-offset is less than the sent bytes, and the request declared no length"
+          })
+        )
+  )
 
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 
@@ -212,7 +214,7 @@ const Discovered = Schema.Struct({
  */
 export const discover = Effect.fnUntraced(
   function* (target: UploadTarget.UploadTarget) {
-    const headers = yield* exchange({
+    const { told: headers } = yield* exchange({
       request: "discover",
       http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
       status: [200, 204],
@@ -228,13 +230,19 @@ export const discover = Effect.fnUntraced(
   Telemetry.request("Tus.discover", "OPTIONS")
 )
 
-/** Fails with `Stalled` if the next piece of a download does not arrive within {@link RequestTimeout}. */
-const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget.UploadUrl) =>
-  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, { request: "download", url })))
+/** Fails with `Stalled` if the headers or the next piece of a download do not arrive within {@link RequestTimeout}. */
+const limited = <A, E, R>(
+  wait: Effect.Effect<A, E, R>,
+  url: UploadTarget.UploadUrl
+): Effect.Effect<A, E | Stalled, R> =>
+  Effect.flatMap(RequestTimeout, (after) => {
+    const late = () => Effect.fail(new Stalled({ request: "download", host: hostOf(url), after }))
+    return Duration.isFinite(after) ? Effect.timeoutOrElse(wait, { duration: after, orElse: late }) : wait
+  })
 
 /**
  * Downloads the bytes of a finished upload. {@link RequestTimeout} applies to the response headers and to each piece.
- * Neither tus 1.0.0 nor the specification of the service defines this request.
+ * tus 1.0.0 does not define this request, and the specification of the service only names it.
  *
  * @since 0.1.0
  * @category requests
@@ -245,13 +253,12 @@ export const download = (url: UploadTarget.UploadUrl) =>
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
       yield* Telemetry.server(Redacted.value(url))
-      const admitted = Effect.flatMap(Admission.gate(), (gate) => Exchange.admit(gate, Redacted.value(url), subject))
+      yield* Exchange.admit(yield* Admission.gate(), Redacted.value(url), subject)
       const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
-      const response = yield* Timeout.limited(Effect.andThen(admitted, Exchange.open(client, request, subject)), {
-        request: "download",
-        url
-      })
+      const response = yield* limited(Exchange.open(client, request, subject), url)
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
-      return moving(Stream.mapError(response.stream, Exchange.toFailure(subject)), url)
+      return Stream.transformPull(Stream.mapError(response.stream, Exchange.toFailure(subject)), (pull) =>
+        Effect.succeed(limited(pull, url))
+      )
     })
   ).pipe(Stream.withSpan("Tus.download", Telemetry.spanOf("GET")))

@@ -14,7 +14,7 @@ import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as JournalError from "./internal/journalError.ts"
-import { SourceFailed } from "./internal/sourceFailed.ts"
+import { SourceFailed } from "./internal/source.ts"
 import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
 
 /**

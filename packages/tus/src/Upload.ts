@@ -13,11 +13,10 @@ import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Events from "./internal/events.ts"
-import * as InMemory from "./internal/inMemory.ts"
+import * as Engine from "./internal/engine.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
-import type { Replayable, UploadSource } from "./internal/source.ts"
-import { SourceFailed } from "./internal/sourceFailed.ts"
+import { type Replayable, type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
@@ -301,7 +300,7 @@ export const sink = (
           // The upload gets a typed error, so that its metrics and spans do not report a defect. The sink itself fails
           // with the original `failure`.
           failure = cause as Cause.Cause<never>
-          return Effect.fail(new SourceFailed({ kind: "Unreadable", description: "the stream failed" }))
+          return Effect.fail(sourceFailed("Unreadable", "the stream failed"))
         }
       )
       const source: UploadSource = { _tag: "OneShot", size, stream: Stream.fromPull(Effect.succeed(pull)) }
@@ -320,7 +319,7 @@ const atUrl = (
   source: UploadSource,
   options: ResumeOptions,
   emit: Emit
-) => InMemory.run(target, source, { ...options, metadata }, emit, { existing: { _tag: "Created", marker: "", url } })
+) => Engine.run(target, source, { ...options, metadata }, emit, { existing: { _tag: "Created", marker: "", url } })
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
@@ -337,29 +336,23 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
     ) => Effect.Effect<UploadEvent.UploadResult, E, HttpClient.HttpClient | Scope.Scope>
   ) =>
     provided(
-      InMemory.observed(source, options, true, emit, (tell) =>
-        source._tag === "Replayable"
-          ? program(source, tell)
-          : Effect.die(new Error("a one-shot stream was not refused"))
+      Engine.observed(source, options, true, emit, (tell) =>
+        Effect.flatMap(OptionRules.replayable(source), (again) => program(again, tell))
       )
     )
   return {
     run: (target, source, options, emit) =>
       journal === undefined
-        ? provided(InMemory.run(target, source, options, emit))
-        : kept(source, options, emit, (replayable, tell) =>
-            journal.engine.start(journal, target, replayable, options, tell)
-          ),
+        ? provided(Engine.run(target, source, options, emit))
+        : kept(source, options, emit, (again, tell) => journal.engine.start(journal, target, again, options, tell)),
     resume: (existing, source, options, emit) => {
       if (!("key" in existing)) return provided(atUrl(existing, source, options, emit))
       return journal === undefined
         ? noJournal(existing.key)
-        : kept(source, options, emit, (replayable, tell) =>
-            journal.engine.resume(journal, existing, replayable, options, tell)
-          )
+        : kept(source, options, emit, (again, tell) => journal.engine.resume(journal, existing, again, options, tell))
     },
     drain: (target, source, options, isTerminated) =>
-      provided(InMemory.run(target, source, options, silent, { isTerminated }))
+      provided(Engine.run(target, source, options, silent, { isTerminated }))
   }
 }
 

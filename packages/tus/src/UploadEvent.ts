@@ -1,9 +1,8 @@
 /**
  * The events of an upload. Sizes and offsets are in bytes.
  *
- * An upload does not wait for the reader of its events. `Progress`, `Retrying`, `Resumed`, `Waiting` and `Finishing`
- * are transient: only the newest 128 unread transient events are kept, and a `Progress` replaces an unread `Progress`
- * directly before it. All other events are kept until they are read.
+ * An upload does not wait for the reader of its events. A `Progress` replaces an unread `Progress` directly before it.
+ * All other events are kept until they are read.
  */
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"

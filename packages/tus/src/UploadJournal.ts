@@ -15,19 +15,24 @@ import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
-import * as AssemblyEntryAtRest from "./internal/assemblyEntry.ts"
-import * as JournalEntries from "./internal/journalEntries.ts"
-import * as JournalSql from "./internal/journalSql.ts"
-import * as Files from "./internal/journalFiles.ts"
-import * as Stores from "./internal/journalStores.ts"
-import * as Subtle from "./internal/subtle.ts"
-import * as JournalEntry from "./internal/journalEntry.ts"
+import {
+  type AssemblyEntry,
+  type Entry,
+  isAssemblyKey,
+  isKey,
+  type Store,
+  UploadJournal,
+  validKey
+} from "./internal/journal.ts"
 import * as Journaled from "./internal/journaled.ts"
-import * as JournalKey from "./internal/journalKey.ts"
-import * as Leasing from "./internal/lease.ts"
-import * as Sweep from "./internal/sweep.ts"
+import * as JournalEntries from "./internal/journalEntries.ts"
+import * as JournalEntry from "./internal/journalEntry.ts"
 import type { JournalFailed } from "./internal/journalError.ts"
-import { type AssemblyEntry, type Entry, type Key, type Store, UploadJournal } from "./internal/journal.ts"
+import * as Files from "./internal/journalFiles.ts"
+import * as JournalSql from "./internal/journalSql.ts"
+import * as Stores from "./internal/journalStores.ts"
+import * as Leasing from "./internal/lease.ts"
+import * as Subtle from "./internal/subtle.ts"
 
 export {
   type JournalError,
@@ -37,23 +42,20 @@ export {
   NoSuchUpload,
   UploadLeased
 } from "./internal/journalError.ts"
-export type { Emit } from "./internal/events.ts"
 export {
   type AssemblyEntry,
+  assemblyKeyOf,
   type Entries,
   type Entry,
   type JournaledUploads,
-  type Kept,
   type Key,
+  keyOf,
   type Lease,
   type Leases,
   type Locks,
-  type RunOptions,
   type Store,
   UploadJournal
 } from "./internal/journal.ts"
-export { assemblyKeyOf, keyOf } from "./internal/journalKey.ts"
-export type { UploadOptions } from "./internal/options.ts"
 
 /**
  * - `expiry`: how long an entry is valid after its last write, 24 hours by default, because servers remove unfinished
@@ -101,51 +103,44 @@ export const make = (store: Store, options: Options = {}): Effect.Effect<UploadJ
 const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
   const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")
-
-  const { leases } = store
   const millis = Duration.toMillis(settings.leaseDuration ?? "10 seconds")
-  const lease = "lock" in leases ? Leasing.onLocks(leases, { millis }) : Leasing.make(leases, { millis })
+  const leases = "lock" in store.leases ? undefined : store.leases
+  const lease = "lock" in store.leases ? Leasing.onLocks(store.leases, millis) : Leasing.make(store.leases, millis)
 
   /**
-   * Removes a lease that expired at least the time `expiry` ago. If a process acquires the lease between this check and
-   * the removal, that process loses the lease again. The first renewal of the removed lease then fails, and the upload
-   * or job of that process ends with `LeaseLost`.
+   * Removes the leases that expired at least the time `expiry` ago. If a process acquires such a lease between the check
+   * and the removal, that process loses the lease again. The first renewal of the removed lease then fails, and the
+   * upload or job of that process ends with `LeaseLost`.
    */
-  const removeExpiredLease = (key: Key) =>
-    Effect.gen(function* () {
-      if ("lock" in leases) return
-      const now = yield* Clock.currentTimeMillis
-      const text = yield* leases.get(key)
-      if (text === undefined || Leasing.until(text) + expiry <= now) yield* leases.remove(key)
-    })
+  const leaseRemovals = Effect.gen(function* () {
+    if (leases === undefined) return []
+    return (yield* leases.keys).filter(isKey).map((key) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const text = yield* leases.get(key)
+        if (text === undefined || Leasing.until(text) + expiry <= now) yield* leases.remove(key)
+      })
+    )
+  })
 
-  const leaseKeys =
-    "lock" in leases ? Effect.succeed([]) : Effect.map(leases.keys, (keys) => keys.filter(JournalKey.isKey))
-  const sweepLeases = Effect.flatMap(leaseKeys, (keys) => Effect.forEach(keys, removeExpiredLease, { discard: true }))
-
-  const sweepSome: Effect.Effect<void> = Sweep.make(
+  const sweepSome: Effect.Effect<void> = JournalEntries.sweeping(
     Effect.gen(function* () {
-      const entries = (yield* store.keys).filter(JournalKey.isKey)
-      const ended = yield* leaseKeys
+      const keys = (yield* store.keys).filter(isKey)
       return [
-        ...entries.map((key) => (JournalKey.isAssemblyKey(key) ? assemblies : uploads).removeIfExpired(key)),
-        ...ended.map(removeExpiredLease)
+        ...keys.map((key) => (isAssemblyKey(key) ? assemblies : uploads).removeIfExpired(key)),
+        ...(yield* leaseRemovals)
       ]
-    }),
-    (remove) => remove
+    })
   )
-
-  const isOld = ({ writtenAt }: Entry | AssemblyEntry, now: number) => writtenAt + expiry <= now
 
   const uploads: JournalEntries.Swept<Entry> = JournalEntries.make<Entry>(
     store,
     lease,
     {
-      encode: JournalEntry.encode,
-      decode: JournalEntry.decode,
-      isKey: (key) => !JournalKey.isAssemblyKey(key),
+      codec: JournalEntry.uploads,
+      isOwn: (key) => !isAssemblyKey(key),
       // An untrusted upload stays untrusted, so its entry never expires.
-      isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
+      lifetime: ({ _tag }) => (_tag === "Untrusted" ? Infinity : expiry)
     },
     sweepSome
   )
@@ -153,21 +148,21 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
     store,
     lease,
     {
-      encode: AssemblyEntryAtRest.encode,
-      decode: AssemblyEntryAtRest.decode,
-      isKey: JournalKey.isAssemblyKey,
-      isExpired: (entry, now) =>
-        entry._tag === "Completed" ? entry.writtenAt + completedExpiry <= now : isOld(entry, now)
+      codec: JournalEntry.assemblies,
+      isOwn: isAssemblyKey,
+      lifetime: ({ _tag }) => (_tag === "Completed" ? completedExpiry : expiry)
     },
     sweepSome
   )
 
   return {
     ...uploads.entries,
-    engine: Journaled.engine,
-    list: Effect.tap(uploads.entries.list, () => Effect.ignore(sweepLeases)),
+    engine: { start: Journaled.start, resume: Journaled.resume },
+    list: Effect.tap(uploads.entries.list, () =>
+      Effect.ignore(Effect.flatMap(leaseRemovals, (removals) => Effect.all(removals, { discard: true })))
+    ),
     assemblies: assemblies.entries,
-    lease: (text) => Effect.flatMap(JournalKey.check(text), lease)
+    lease: (text) => Effect.flatMap(validKey(text), lease)
   }
 }
 

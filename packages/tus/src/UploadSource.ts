@@ -12,12 +12,18 @@ import * as FilePieces from "./internal/filePieces.ts"
 import * as Outgoing from "./internal/outgoing.ts"
 import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
-import { type OneShot, type Replayable, withWhole } from "./internal/source.ts"
-import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+import {
+  failedWith,
+  type OneShot,
+  type Replayable,
+  type SourceFailed,
+  sourceFailed,
+  withWhole
+} from "./internal/source.ts"
 import * as Subtle from "./internal/subtle.ts"
 
 export type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
-export { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+export { failedWith, SourceFailed } from "./internal/source.ts"
 
 /**
  * Makes a source that can be read again. `bytes(offset)` streams all bytes from `offset` to the end, and may be called
@@ -43,10 +49,10 @@ export const make = (options: {
 
 /** The source of a value that is no source. An upload refuses the source before it creates anything. */
 const invalid = (description: string): Replayable & { readonly description: string } => {
-  const failure = new SourceFailed({ kind: "Unreadable", description: description })
+  const failure = sourceFailed("Unreadable", description)
   return {
     _tag: "Replayable",
-    description: description,
+    description,
     size: -1n,
     bytes: () => Stream.fail(failure),
     identity: Effect.fail(failure)
@@ -68,7 +74,7 @@ export const fromBytes = (bytes: Uint8Array): Replayable => {
   const read = (start: bigint, end: bigint) =>
     Effect.suspend(() =>
       own.length < size
-        ? Effect.fail(new SourceFailed({ kind: "Changed", description: "the memory of the bytes was taken away" }))
+        ? Effect.fail(sourceFailed("Changed", "the memory of the bytes was taken away"))
         : Effect.succeed(own.subarray(Number(start), Number(end)))
     )
   const whole = read(0n, BigInt(size))
@@ -90,26 +96,24 @@ const blobPart = 1024 * 1024
  * and another runtime emits the whole Blob as one piece.
  */
 const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, SourceFailed> =>
-  Stream.unfold(start, (at) =>
-    at >= end
-      ? Effect.succeed(undefined)
-      : Effect.tryPromise({
-          try: async () => {
-            const next = Math.min(end, at + blobPart)
-            const memory = await blob.slice(at, next).arrayBuffer()
-            // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
-            return [Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer), next] as const
-          },
-          catch: () => new SourceFailed({ kind: "Changed", description: "the Blob can no longer be read" })
-        }).pipe(
-          Effect.flatMap((read) => {
-            const [{ length }, next] = read
-            if (length === next - at) return Effect.succeed(read)
-            const description = `a slice of the Blob has ${length} bytes instead of ${next - at}`
-            return Effect.fail(new SourceFailed({ kind: "Changed", description }))
-          })
-        )
-  )
+  Stream.unfold(start, (at) => {
+    if (at >= end) return Effect.succeed(undefined)
+    const next = Math.min(end, at + blobPart)
+    return Effect.tryPromise({
+      try: async () => {
+        const memory = await blob.slice(at, next).arrayBuffer()
+        // `DataView` throws for every value that is no memory. `Uint8Array` would make zeros of a number.
+        return Bytes.own(memory) ?? new Uint8Array(new DataView(memory).buffer)
+      },
+      catch: () => sourceFailed("Changed", "the Blob can no longer be read")
+    }).pipe(
+      Effect.filterOrFail(
+        ({ length }) => length === next - at,
+        ({ length }) => sourceFailed("Changed", `a slice of the Blob has ${length} bytes instead of ${next - at}`)
+      ),
+      Effect.map((bytes) => [bytes, next] as const)
+    )
+  })
 
 /** Whether a value can be read as a Blob. A Blob of another realm or of a class of its own can be read too. */
 const isBlob = (value: unknown): value is Blob =>
@@ -118,18 +122,6 @@ const isBlob = (value: unknown): value is Blob =>
   Predicate.hasProperty(value, "slice") &&
   Predicate.hasProperty(value, "arrayBuffer") &&
   typeof value.arrayBuffer === "function"
-
-/**
- * The size in the slot of a Blob, because a subclass may have another `size`. A Blob of another realm, or an object with
- * the methods of a Blob, has no such slot.
- */
-const sizeOf = (blob: Blob): number => {
-  try {
-    return Object.getOwnPropertyDescriptor(Blob.prototype, "size")?.get?.call(blob)
-  } catch {
-    return blob.size
-  }
-}
 
 /**
  * Makes a source from a Blob, or from a File of a browser. The identity of a File is its name, size and modification
@@ -147,11 +139,11 @@ export const fromBlob = (blob: Blob): Replayable =>
   isBlob(blob)
     ? {
         _tag: "Replayable",
-        size: BigInt(sizeOf(blob)),
+        size: BigInt(blob.size),
         bytes: (start, end) => Pieces.cutLarge(blobParts(blob, Number(start), Number(end))),
         identity: Effect.succeed(
           "name" in blob && typeof blob.name === "string" && "lastModified" in blob
-            ? `file ${blob.name} ${sizeOf(blob)} ${blob.lastModified}`
+            ? `file ${blob.name} ${blob.size} ${blob.lastModified}`
             : undefined
         )
       }
@@ -163,11 +155,8 @@ const problems: Partial<Record<string, string>> = {
 }
 
 const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
-  const description = problems[error.reason._tag]
-  return new SourceFailed({
-    kind: "Unreadable",
-    description: description === undefined ? error.message : `${path}: ${description}`
-  })
+  const problem = problems[error.reason._tag]
+  return sourceFailed("Unreadable", problem === undefined ? error.message : `${path}: ${problem}`)
 }
 
 type FileState = Pick<FileSystem.File.Info, "dev" | "ino" | "mtime" | "size">
@@ -178,11 +167,6 @@ const shownState = ({ mtime, size }: FileState): string =>
     onNone: () => "at an unknown time",
     onSome: (time) => time.toISOString()
   })}`
-
-/** Whether a file has the same size and modification time as before. */
-const isUnchanged = (now: FileState, before: FileState): boolean =>
-  now.size === before.size &&
-  Option.getOrUndefined(now.mtime)?.getTime() === Option.getOrUndefined(before.mtime)?.getTime()
 
 /** Whether a path still leads to the same file, and not to a replacement. */
 const isSameFile = (now: FileState, before: FileState): boolean =>
@@ -210,15 +194,13 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     const fs = yield* FileSystem.FileSystem
     const unreadable = unreadableAt(path)
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
-    if (info.type !== "File") {
-      return yield* new SourceFailed({ kind: "Unreadable", description: `${path} is not a file` })
-    }
+    if (info.type !== "File") return yield* sourceFailed("Unreadable", `${path} is not a file`)
     const unchanged = (now: FileState) => {
-      if (isUnchanged(now, info) && isSameFile(now, info)) return Effect.void
-      const description = isUnchanged(now, info)
-        ? `${path} was replaced by another file`
-        : `${path}: was ${shownState(info)}, is ${shownState(now)}`
-      return Effect.fail(new SourceFailed({ kind: "Changed", description }))
+      const [before, after] = [shownState(info), shownState(now)]
+      if (before !== after) return Effect.fail(sourceFailed("Changed", `${path}: was ${before}, is ${after}`))
+      return isSameFile(now, info)
+        ? Effect.void
+        : Effect.fail(sourceFailed("Changed", `${path} was replaced by another file`))
     }
 
     const pieceSize: FilePieces.PieceSize = { size: FilePieces.smallest }
@@ -228,38 +210,37 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       const first = yield* Effect.scoped(Effect.flatMap(open, (file) => Effect.mapError(file.readAlloc(1), unreadable)))
       if (Option.isSome(first)) {
         const description = `${path} has content, but its size is 0, as in /proc; upload a copy of it, or a stream`
-        return yield* new SourceFailed({ kind: "Unreadable", description: description })
+        return yield* sourceFailed("Unreadable", description)
       }
     }
-    const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
+    const check = (state: Effect.Effect<FileState, PlatformError.PlatformError>) =>
+      Effect.flatMap(Effect.mapError(state, unreadable), unchanged)
     const size = BigInt(info.size)
     const reader = SmallFile.readerOf(fs)
-    // Opening a named pipe would wait for its other end.
-    const found = Effect.flatMap(Effect.mapError(fs.stat(path), unreadable), unchanged)
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
-          yield* found
+          // Opening a named pipe would wait for its other end.
+          yield* check(fs.stat(path))
           const file = yield* open
-          const check = checkOf(file)
           const pieces = yield* FilePieces.reader(file, pieceSize)
           let isFirst = true
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
-                if (isFirst) yield* check
+                if (isFirst) yield* check(file.stat)
                 pieces.done()
                 return undefined
               }
               const piece = yield* Effect.mapError(pieces.next(position, end - position), unreadable)
               if (Option.isNone(piece)) {
-                yield* check
+                yield* check(file.stat)
                 return undefined
               }
               const next = position + BigInt(piece.value.length)
               // The file is checked before the first piece is sent, so that no byte of another file is sent, and before
               // the last piece, so that a complete upload contains the unchanged file.
-              if (isFirst || next >= end) yield* check
+              if (isFirst || next >= end) yield* check(file.stat)
               isFirst = false
               return [piece.value, next] as const
             })

@@ -136,19 +136,19 @@ export const make = (options: {
     return yield* within(tusUrl, assemblySslUrl, origins)
   })
 
-const within = Effect.fnUntraced(function* (
+const within = (
   tusUrl: string,
   assemblySslUrl: string,
   origins: ServiceOrigins.ServiceOrigins
-): Effect.fn.Return<UploadTarget, InvalidTarget> {
-  if (!ServiceOrigins.includes(origins, tusUrl)) return yield* refused("tus_url", foreign(tusUrl))
-  return {
-    [TypeId]: TypeId,
-    tusUrl: checked(tusUrl),
-    assemblySslUrl: Redacted.make(assemblySslUrl, { label: "assembly_ssl_url" }),
-    origins
-  }
-})
+): Effect.Effect<UploadTarget, InvalidTarget> =>
+  ServiceOrigins.includes(origins, tusUrl)
+    ? Effect.succeed({
+        [TypeId]: TypeId,
+        tusUrl: checked(tusUrl),
+        assemblySslUrl: Redacted.make(assemblySslUrl, { label: "assembly_ssl_url" }),
+        origins
+      })
+    : Effect.fail(refused("tus_url", foreign(tusUrl)))
 
 /** The Status leaves out a field that is not a string. */
 const absent = "missing from the Assembly status, or not a string"

@@ -14,8 +14,14 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as DeliveryProof from "./DeliveryProof.ts"
 import * as Pieces from "./internal/pieces.ts"
-import type { OneShot, Replayable, UploadSource } from "./internal/source.ts"
-import { failedWith, SourceFailed } from "./internal/sourceFailed.ts"
+import {
+  type OneShot,
+  type Replayable,
+  type UploadSource,
+  failedWith,
+  type SourceFailed,
+  sourceFailed
+} from "./internal/source.ts"
 import * as Subtle from "./internal/subtle.ts"
 import * as UrlSource from "./internal/urlSource.ts"
 
@@ -63,24 +69,21 @@ export const fromReadableStream = (
       const description = problemOf(readable)
       return description === undefined
         ? Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
-        : Stream.fail(new SourceFailed({ kind: "Unreadable", description }))
+        : Stream.fail(sourceFailed("Unreadable", description))
     })
   ).pipe(Stream.mapError(failedWith))
 })
-
-const toSourceFailed = ({ kind, description }: Pick<SourceFailed, "kind" | "description">) =>
-  new SourceFailed({ kind, description })
 
 const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
   const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
     ? Effect.succeed(url)
-    : Effect.fail(
-        new SourceFailed({
-          kind: "Unreadable",
-          // The text does not contain the URL, because the URL may contain a credential.
-          description: "expected a valid http or https URL without user info (pass a credential in headers)"
-        })
+    : // The text does not contain the URL, because the URL may contain a credential.
+      Effect.fail(
+        sourceFailed(
+          "Unreadable",
+          "expected a valid http or https URL without user info (pass a credential in headers)"
+        )
       )
 }
 
@@ -127,7 +130,7 @@ export const fromUrl = (
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
     const resource = { http, url: yield* toUrl(url), headers: options?.headers ?? {} }
-    const described = yield* Effect.mapError(UrlSource.describe(resource), toSourceFailed)
+    const described = yield* Effect.mapError(UrlSource.describe(resource), ({ error }) => error)
     const { etag, isRanged, size } = described
     const { href, origin, pathname } = resource.url
     const identified = options?.isPresigned === true ? origin + pathname : href
@@ -135,13 +138,14 @@ export const fromUrl = (
       ? {
           _tag: "Replayable",
           size,
-          bytes: (start, end) => Stream.mapError(UrlSource.range(resource, described, start, end), toSourceFailed),
+          bytes: (start, end) =>
+            Stream.mapError(UrlSource.range(resource, described, start, end), ({ error }) => error),
           identity: Effect.map(
             Subtle.sha256(new TextEncoder().encode(`${identified} ${etag}`)),
             (digest) => `url ${digest}`
           )
         }
-      : { _tag: "OneShot", size, stream: Stream.mapError(UrlSource.once(resource, described), toSourceFailed) }
+      : { _tag: "OneShot", size, stream: Stream.mapError(UrlSource.once(resource, described), ({ error }) => error) }
   })
 
 /**
@@ -175,10 +179,7 @@ export const fromResult = (
     const services = yield* Effect.context<HttpClient.HttpClient>()
     const isDownloadable = Results.downloadable({ results: { file: [file] } }).size > 0
     if (!isDownloadable || typeof file.size !== "number") {
-      return yield* toSourceFailed({
-        kind: "Unreadable",
-        description: "the Status has no URL or no size of the result"
-      })
+      return yield* sourceFailed("Unreadable", "the Status has no URL or no size of the result")
     }
     const size = BigInt(file.size)
     const md5hash = Md5.ofFile(file)
@@ -197,7 +198,7 @@ export const fromResult = (
     const check = Effect.flatMap(total, (read) =>
       md5hash === undefined || read.md5hash === md5hash
         ? Effect.void
-        : Effect.fail(toSourceFailed({ kind: "Changed", description: `the MD5 was ${md5hash}, is ${read.md5hash}` }))
+        : Effect.fail(sourceFailed("Changed", `the MD5 was ${md5hash}, is ${read.md5hash}`))
     )
     return {
       ...source,
@@ -215,7 +216,4 @@ export const fromResult = (
   })
 
 const fromDownload = ({ _tag, message }: DownloadError): SourceFailed =>
-  toSourceFailed({
-    kind: _tag === "ResultChanged" || _tag === "ResultMismatch" ? "Changed" : "Unreadable",
-    description: message
-  })
+  sourceFailed(_tag === "ResultChanged" || _tag === "ResultMismatch" ? "Changed" : "Unreadable", message)

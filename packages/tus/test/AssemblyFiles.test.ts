@@ -4,12 +4,11 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import type * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, it as test, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -17,7 +16,6 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as AssemblyFiles from "../src/internal/assemblyFiles.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const client = Layer.unwrap(
@@ -197,10 +195,4 @@ layer(live, { excludeTestServices: true })("the files of an Assembly", (it) => {
       assert.strictEqual(uploads?.[0]?.name, "renamed.bin")
     })
   )
-})
-
-test("an event of a file that is soon out of date is one of the job too", () => {
-  const waiting = UploadEvent.Waiting({ reason: "busy", until: 5 })
-  assert.isTrue(AssemblyFiles.isTransient(AssemblyUploadEvent.FileEvent({ file: 0, event: waiting })))
-  assert.isFalse(AssemblyFiles.isTransient(AssemblyUploadEvent.FileCompleted({ file: 0, length: 1n })))
 })

@@ -178,22 +178,6 @@ describe("BodySize", () => {
     assert.strictEqual(size.next(all), 16_384n)
   })
 
-  it("grows again after 8 bodies of the half of a body that was cut, and remembers only the size after 413", () => {
-    const { remembered, size } = body()
-    assert.isTrue(size.refused(2n * 65_536n * 16n))
-    for (const _ of [1, 2]) size.cut(0n, 65_536n)
-    size.passed(16_384n, 1)
-    for (let passed = 0; passed < 8; passed++) {
-      assert.strictEqual(size.next(all), 32_768n)
-      size.passed(32_768n, 1)
-    }
-    assert.strictEqual(size.next(all), 65_536n)
-    assert.deepStrictEqual(remembered, [])
-    for (let bytes = 65_536n; bytes <= 1_048_576n; bytes *= 2n) size.passed(bytes, 1)
-    assert.strictEqual(size.next(all), 1_048_576n)
-    assert.deepStrictEqual(remembered, [1_048_576n])
-  })
-
   it("begins with the known size of an origin, and keeps it", () => {
     const { size } = body(1_000_000n)
     assert.strictEqual(size.next(all), 1_000_000n)

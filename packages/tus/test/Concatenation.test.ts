@@ -99,37 +99,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
 })
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that were put together", (it) => {
-  it.effect("are not begun where the server says that it cannot, and the option is named", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      server.meet = (request, go) =>
-        request.method === "OPTIONS"
-          ? { status: 200, headers: { "tus-extension": "creation, termination", "tus-version": "1.0.0" } }
-          : go()
-      const error = yield* Effect.flip(Upload.run(server.target, source, options))
-      assert.strictEqual(
-        String(error),
-        `InvalidRequest: Upload: parallel: Expected 1: the server ${new URL(server.origin).host} does not support concatenation, only creation, termination`
-      )
-      assert.deepStrictEqual(server.requests, ["OPTIONS"])
-    })
-  )
-
-  for (const [name, answer] of [
-    ["does not say what it can", { status: 204, headers: { "tus-version": "1.0.0" } }],
-    ["does not know the question", { status: 405 }],
-    ["does not answer the question", "cut"]
-  ] as const) {
-    it.effect(`may be, where the server ${name}`, () =>
-      Effect.gen(function* () {
-        const server = yield* ScriptedTus.make
-        server.meet = (request, go) => (request.method === "OPTIONS" ? answer : go())
-        yield* Upload.run(server.target, source, options)
-        assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
-      })
-    )
-  }
-
   it.effect("are not asked about when the answer to the final creation tells their last byte", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedTus.make
@@ -308,19 +277,6 @@ layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
       const held = yield* Deferred.make<ScriptedTus.Answer>()
       server.meet = (request, go) => (request.method === "PATCH" ? Effect.runPromise(Deferred.await(held)) : go())
       yield* leave(server, () => count(server, "PATCH") === 3)
-      assert.strictEqual(server.uploads.size, 0)
-    })
-  )
-
-  it.effect("are removed though the answers to their creations were not waited for", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const held = yield* Deferred.make<ScriptedTus.Answer>()
-      server.meet = (request, go) => {
-        const answer = go()
-        return request.method === "POST" ? Effect.runPromise(Deferred.await(held)) : answer
-      }
-      yield* leave(server, () => count(server, "POST") === 3)
       assert.strictEqual(server.uploads.size, 0)
     })
   )

@@ -105,11 +105,11 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
   )
 
   it("keep their bytes while they may be on their way: the last eight of a request", () => {
-    const memory = new FilePieces.Memory([])
+    const memory: Array<ArrayBuffer> = []
     const given: Array<ArrayBuffer> = []
     for (let piece = 0; piece < 40; piece++) {
-      const buffer = memory.take(1024)
-      memory.give(buffer)
+      const buffer = FilePieces.take(memory, 1024)
+      memory.push(buffer)
       given.push(buffer)
       assert.strictEqual(emptied(given.slice(-8)), 0)
       assert.strictEqual(emptied(given), Math.max(0, given.length - 8))

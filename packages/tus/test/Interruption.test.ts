@@ -214,35 +214,4 @@ describe("a slow consumer", () => {
       assert.deepInclude(seen.at(-1), { _tag: "Completed", length: 2_500_000n })
     }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici))
   )
-
-  it.live("finds the newest of what happened, however often an upload had to heal, and all that counts", () =>
-    Effect.gen(function* () {
-      const failures = 150
-      const unavailable = (method: "PATCH" | "HEAD"): Fault => ({ _tag: "Status", method, status: 503 })
-      const { server, target } = yield* Scene.make([
-        unavailable("PATCH"),
-        ...Array.from({ length: failures }, () => unavailable("HEAD"))
-      ])
-      const allMet = Effect.suspend(() => (server.faults.length === 0 ? Effect.void : Effect.fail("waiting")))
-      const seen: Array<Event> = []
-      yield* Upload.events(target, source, {
-        ...Scene.options,
-        retryDelay: 0,
-        maxRetries: failures + 1,
-        parallel: 2
-      }).pipe(
-        Stream.runForEach((event) => {
-          // The first event is held until everything has failed that is to fail.
-          const isFirst = seen.push(event) === 1
-          return isFirst ? Effect.retry(allMet, { schedule: Schedule.spaced("5 millis"), times: 4000 }) : Effect.void
-        })
-      )
-      const tags = seen.map(({ _tag }) => _tag)
-      assert.isAtMost(tags.length, 128 + 16)
-      assert.strictEqual(tags.filter((tag) => tag === "PartCompleted").length, 2)
-      assert.deepStrictEqual(tags.slice(-2), ["Created", "Completed"])
-      const attempts = seen.filter(UploadEvent.$is("Retrying")).map(({ attempt }) => attempt)
-      assert.strictEqual(attempts.at(-1), failures + 1)
-    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici))
-  )
 })

@@ -5,6 +5,7 @@ import * as UploadState from "../src/internal/uploadState.ts"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Result from "effect/Result"
 import * as JournalEntry from "../src/internal/journalEntry.ts"
 
@@ -75,7 +76,7 @@ const forms: ReadonlyArray<readonly [UploadState.UploadState, object]> = [
 
 const encoded = (state: UploadState.UploadState) => {
   const entry = JournalEntry.fromState(state, about, 7)
-  return entry === undefined ? assert.fail("no entry") : JournalEntry.encode(entry)
+  return entry === undefined ? assert.fail("no entry") : Schema.encodeEffect(JournalEntry.uploads)(entry)
 }
 
 describe("the form in a journal", () => {
@@ -83,7 +84,7 @@ describe("the form in a journal", () => {
     it.effect(`of an upload that is ${state._tag} stays as it is, and is read again`, () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(JSON.parse(yield* encoded(state)), { ...written, ...form })
-        const entry = yield* JournalEntry.decode(JSON.stringify({ ...written, ...form }))
+        const entry = yield* Schema.decodeEffect(JournalEntry.uploads)(JSON.stringify({ ...written, ...form }))
         assert.deepStrictEqual(JournalEntry.toState(entry, target), Result.succeed(state))
       })
     )
@@ -109,7 +110,7 @@ describe("the form in a journal", () => {
     Effect.gen(function* () {
       const entry = JournalEntry.fromState({ _tag: "Creating", marker: "m" }, { ...about, file: 3 }, 7)
       if (entry === undefined) return assert.fail("no entry")
-      assert.deepInclude(JSON.parse(yield* JournalEntry.encode(entry)), { file: 3 })
+      assert.deepInclude(JSON.parse(yield* Schema.encodeEffect(JournalEntry.uploads)(entry)), { file: 3 })
     })
   )
 })

@@ -194,23 +194,6 @@ layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici), {
       })
     )
 
-    it.effect("a concatenation heals each part", () =>
-      Effect.gen(function* () {
-        const here = yield* place
-        Servers.loseAnswer(here, "PATCH", 1)
-        here.faults.push({ _tag: "Status", method: "PATCH", status: 503 })
-        yield* arrives(here, bytes, UploadSource.fromBytes(bytes), { parallel: 4, chunkSize: 300_000 })
-      })
-    )
-
-    it.effect("a concatenation is found again by its receipt when its answer was lost", () =>
-      Effect.gen(function* () {
-        const here = yield* place
-        here.faults.push({ _tag: "LostAnswer", method: "FINAL" })
-        yield* arrives(here, bytes, UploadSource.fromBytes(bytes), { parallel: 4 })
-      })
-    )
-
     it.effect("a concatenation may be of empty parts, and of one", () =>
       Effect.gen(function* () {
         for (const contents of [[""], ["", "ab", ""], ["b", "a"]]) {

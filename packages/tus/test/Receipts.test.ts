@@ -37,7 +37,6 @@ const unproven: Readonly<Record<string, Retell>> = {
   "without an offset": without("offset"),
   "of no offset": each(() => ({ offset: null })),
   "of another size": each(() => ({ size: 5, offset: 5 })),
-  "with a filename that is no text": each(() => ({ filename: 5 as never })),
   ...Object.fromEntries(
     [0.5, -1, 1e300, 2 ** 53].flatMap((hostile) => [
       [`of the size ${hostile}`, each(() => ({ size: hostile }))],
@@ -50,8 +49,6 @@ const unproven: Readonly<Record<string, Retell>> = {
 
 /** What is not the receipt of this upload. */
 const foreign: Readonly<Record<string, Retell>> = {
-  "with another filename": each(() => ({ filename: "b.bin" })),
-  "with another fieldname": each(() => ({ fieldname: "other" })),
   "in a Status over 8 MiB": (receipts) => [...receipts, { upload_url: "x".repeat(8 * 1024 * 1024) }],
   "that is there twice": (receipts) => [...receipts, ...receipts]
 }
@@ -148,20 +145,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (i
       const { target } = yield* Scene.make([...lost, ...silent])
       const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, stallTimeout: "20 millis" }))
       assert.strictEqual(error._tag, "CreationUnknown")
-    })
-  )
-
-  it.effect("may write a name in another form of Unicode, or not at all", () =>
-    Effect.gen(function* () {
-      for (const change of [
-        ({ filename }: TusServer.Receipt) => ({ filename: filename?.normalize("NFD") }),
-        () => ({ filename: null, fieldname: null })
-      ] satisfies ReadonlyArray<Change>) {
-        const { server, target } = yield* Scene.make(gone)
-        server.retell = each(change)
-        const metadata = { filename: "Käse.bin", fieldname: "file" }
-        yield* Upload.run(target, source, { ...Scene.options, metadata })
-      }
     })
   )
 })

@@ -128,7 +128,7 @@ const mebi = 1024 * 1024
  *
  * - A creation whose answer was lost, where no receipt tells of it, is `CreationUnknown`, and nothing else. The emulator
  *   has no receipts of parts.
- * - A PATCH whose answer counts other bytes than were sent, where the next answer lies as well: `UploadUntrusted`.
+ * - An answer that counts more bytes than were sent is `UploadUntrusted`, or `UploadMismatch` beyond the end.
  * - The same lie told twice in a row cannot be told from the truth.
  */
 const ends = (server: string, { bytes, faults, options }: Plan): ReadonlyArray<string> => {
@@ -139,11 +139,11 @@ const ends = (server: string, { bytes, faults, options }: Plan): ReadonlyArray<s
   const isFound = !(inParts && server === "the emulator") && !faults.some(({ method }) => method === "GET")
   if (isLost && !isFound) return ["CreationUnknown"]
   const lies = has("HEAD", "WrongOffset").map((fault) => (fault._tag === "WrongOffset" ? fault.offset : ""))
-  const isMiscounted = has("PATCH", "WrongOffset", "MissingOffset").length > 0
   return [
     "complete",
-    ...(isMiscounted && lies.length > 0 ? ["UploadUntrusted"] : []),
-    ...(new Set(lies).size < lies.length ? ["UploadUntrusted", "UploadMismatch", "SourceFailed"] : [])
+    ...(has("PATCH", "WrongOffset").length + lies.length > 0 ? ["UploadUntrusted"] : []),
+    ...(lies.length > 0 ? ["UploadMismatch"] : []),
+    ...(new Set(lies).size < lies.length ? ["SourceFailed"] : [])
   ]
 }
 

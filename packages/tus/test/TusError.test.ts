@@ -5,13 +5,10 @@ import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as TusError from "@assembly-effect/tus/TusError"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -20,67 +17,6 @@ import * as HangClock from "./utils/HangClock.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
 
-const host = "tus.example.com"
-const answer = { request: "append", host, status: 400, description: "ERR_X: what the server said" } as const
-
-const said = "append at tus.example.com: ERR_X: what the server said"
-
-const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: string }, string]> = [
-  [new TusError.UploadGone(answer), `${said}; run the upload again to start a new upload`],
-  [new TusError.UploadRefused(answer), said],
-  [new TusError.OffsetConflict(answer), said],
-  [new TusError.TooLarge(answer), said],
-  [new TusError.UploadLocked(answer), said],
-  [new TusError.ChecksumMismatch(answer), said],
-  [new TusError.ServerFailure({ ...answer, retryAfter: Duration.seconds(3) }), said],
-  [
-    new TusError.ProtocolViolation({ request: "offset", host, status: 200, description: "no offset" }),
-    "offset at tus.example.com: status 200, no offset"
-  ],
-  [
-    new TusError.Stalled({ request: "append", host, after: Duration.seconds(30) }),
-    "append at tus.example.com: nothing was sent or received for 30s"
-  ],
-  [
-    new TusError.CreationUnknown({ host, description: "create: the connection failed" }),
-    "no response from tus.example.com shows whether the upload was created (create: the connection failed); check the tus_uploads of the Assembly before you upload the file again"
-  ],
-  [
-    new TusError.UploadUntrusted({ description: "16607 for 4194304", mayBeWhole: false }),
-    "the server may have stored wrong bytes (16607 for 4194304); upload the file again (with restart: true if the upload is in a journal)"
-  ],
-  [
-    new TusError.UploadUntrusted({ host, description: "5 for 4", mayBeWhole: true }),
-    "the server tus.example.com may have stored wrong bytes (5 for 4); cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
-  ],
-  [
-    new TusError.UploadMismatch({ host, field: "upload-length", expected: "5", found: "6" }),
-    "upload-length at tus.example.com: expected 5, found 6; start a new upload (with restart: true if the upload is in a journal)"
-  ],
-  [
-    new TusError.UploadMismatch({ field: "size", expected: "5", found: "6" }),
-    "size: expected 5, found 6; use the source that the upload was started with"
-  ],
-  [new UploadTarget.InvalidTarget({ field: "origins", rule: "a rule" }), "origins: a rule"],
-  [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the upload URL is refused: a rule"],
-  [
-    new SourceFailed({ kind: "TooShort", description: "the source ended after 1 of 2 bytes" }),
-    "the upload source failed: the source ended after 1 of 2 bytes; set size to the actual size of the source"
-  ],
-  [
-    new UploadJournal.NoSuchUpload({ key: "k" }),
-    "the upload journal has no upload k; start the upload with Upload.run"
-  ],
-  [
-    new UploadJournal.UploadLeased({ key: "k", until: 0 }),
-    "another process runs the upload k; run the upload again when that process has ended"
-  ],
-  [
-    new UploadJournal.JournalTorn({ key: "k", description: "3 characters" }),
-    "the upload journal: the entry k is invalid: 3 characters; remove the entry with forget, and run the upload again"
-  ]
-]
-
 const fails = (parts: Parameters<typeof UploadTarget.make>[0]) =>
   Effect.map(Effect.flip(UploadTarget.make(parts)), ({ message }) => message)
 
@@ -88,15 +24,6 @@ const secret = "s3cr3t"
 const sound = { tusUrl: "https://tus.example.com/", assemblySslUrl: "https://api.example.com/assemblies/1" }
 
 layer(Layer.empty)("The text of an error", (it) => {
-  for (const [error, text] of texts) {
-    it.effect(`of ${error._tag} says what happened`, () =>
-      Effect.sync(() => {
-        assert.strictEqual(error.message, text)
-        assert.strictEqual(String(error), `${error._tag}: ${text}`)
-      })
-    )
-  }
-
   it.effect("of an InvalidTarget names the rule, and not the URL that breaks it", () =>
     Effect.gen(function* () {
       for (const [url, rule] of [
@@ -225,11 +152,8 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestSer
         { maxRetries: 1 },
         "ProtocolViolation"
       ],
-      "bytes that are not counted twice": [
-        [
-          { _tag: "WrongOffset", method: "PATCH", offset: "18" },
-          { _tag: "WrongOffset", method: "HEAD", offset: "17" }
-        ],
+      "more bytes than were sent": [
+        [{ _tag: "WrongOffset", method: "PATCH", offset: "100000000" }],
         { maxRetries: 1 },
         "UploadUntrusted"
       ],
@@ -322,23 +246,3 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestSer
     )
   }
 )
-
-layer(Layer.empty)("Every error of an upload", (it) => {
-  /** They are about the source or the journal. `UnsafeLocation` names a host in its rule: one that is not the server's. */
-  const local = [
-    "InvalidTarget",
-    "JournalFailed",
-    "JournalTorn",
-    "LeaseLost",
-    "SourceFailed",
-    "UnsafeLocation",
-    "UploadLeased"
-  ]
-
-  it.effect("can tell the host", () =>
-    Effect.sync(() => {
-      const without = TusError.UploadError.members.filter(({ fields }) => !Object.hasOwn(fields, "host"))
-      assert.deepStrictEqual(without.map(({ identifier }) => identifier).toSorted(), local)
-    })
-  )
-})

@@ -31,16 +31,6 @@ const many = (_tag: string, count: number): ReadonlyArray<Event> =>
   Array.from({ length: count }, (_, number) => ({ _tag, number }))
 
 describe("unread events", () => {
-  it.effect("are the newest 128 of those that are soon out of date, and every fact", () =>
-    Effect.gen(function* () {
-      const fact = { _tag: "Created", number: 0 }
-      const end = { _tag: "Completed", number: 1 }
-      const read = yield* late(fact, ...many("Retrying", 1000), end)
-      assert.deepStrictEqual(read, [fact, ...many("Retrying", 1000).slice(-128), end])
-      assert.strictEqual((yield* late(...many("Created", 1000))).length, 1000)
-    })
-  )
-
   it.effect("have one progress after another one only if something came between them", () =>
     Effect.gen(function* () {
       const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))

@@ -122,50 +122,6 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestSer
     }).pipe(Effect.provide(NodeHttpClient.layerFetch))
   )
 
-  it.effect("a lost creation is found again by its receipt", () =>
-    Effect.gen(function* () {
-      const { log } = yield* arrives(large, UploadSource.fromBytes(large), [{ _tag: "LostAnswer", method: "POST" }])
-      assert.deepStrictEqual(log, ["POST 201", "HEAD 200", "PATCH 204"])
-    })
-  )
-
-  it.effect("a lost creation without a receipt is CreationUnknown, and never repeated", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* scene(UploadSource.fromBytes(large), [{ _tag: "LostAnswer", method: "POST" }])
-      server.receipts = false
-      assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
-      assert.strictEqual(server.created.length, 1)
-    })
-  )
-
-  it.effect("a creation that is turned away with 429 is sent again", () =>
-    arrives(large, UploadSource.fromBytes(large), [
-      { _tag: "Status", method: "POST", status: 429, headers: { "retry-after": "0" } }
-    ])
-  )
-
-  it.effect("an upload whose URL is gone is complete when its receipt says so", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* scene(UploadSource.fromBytes(large), [
-        { _tag: "LostAnswer", method: "PATCH" },
-        { _tag: "Status", method: "HEAD", status: 404 }
-      ])
-      assert.strictEqual((yield* run).at(-1)?._tag, "Completed")
-      assert.strictEqual(server.created.length, 1)
-    })
-  )
-
-  it.effect("an upload that is gone without a receipt is UploadGone", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* scene(UploadSource.fromBytes(large), [
-        { _tag: "Cut", method: "PATCH", bytes: 1000 },
-        { _tag: "Status", method: "HEAD", status: 410 }
-      ])
-      assert.strictEqual((yield* Effect.flip(run))._tag, "UploadGone")
-      assert.strictEqual(server.created.length, 1)
-    })
-  )
-
   it.effect(
     "a one-shot stream of unknown size is created deferred, and sent in as few requests as its window allows",
     () =>

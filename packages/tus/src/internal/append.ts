@@ -15,7 +15,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
-import type { SourceFailed } from "./sourceFailed.ts"
+import type { SourceFailed } from "./source.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { type Body, sendAppend } from "./create.ts"
 import { hostOf } from "./host.ts"
@@ -23,93 +23,10 @@ import type { Pool } from "./filePieces.ts"
 import * as Outgoing from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
 
-/**
- * The state of a running request: the number of sent bytes, and the time of the last progress. While the next bytes
- * wait because of the bandwidth limit, the time of the last progress is `Infinity`, so that the wait does not count as
- * a stall.
- */
-interface Meter {
-  count: bigint
-  movedAt: number
-  allSent: boolean
-  /**
-   * Fails with the cause that ended the body: the source failed, died or was interrupted, or it has a wrong number of
-   * bytes.
-   */
-  readonly failed: Deferred.Deferred<never, SourceFailed>
-}
-
-/**
- * A stream that emits exactly `length` bytes, or fails. HTTP clients handle a short body differently: one client hangs,
- * and another ends the request silently. All clients report a failing body as a broken connection. This stream
- * therefore counts the bytes and keeps the failure. The guard of `StreamSender` lets a client read this stream only
- * once.
- */
-const metered = (
-  source: Stream.Stream<Uint8Array, SourceFailed>,
-  length: bigint,
-  meter: Meter,
-  clock: Clock.Clock,
-  onMove: () => void
-): Stream.Stream<Uint8Array, SourceFailed> => {
-  const move = () => {
-    meter.movedAt = clock.currentTimeMillisUnsafe()
-    onMove()
-  }
-  const read = Stream.suspend(() => {
-    let count = 0n
-    meter.allSent = false
-    return Pieces.mapPieces(
-      source,
-      (piece) => {
-        count += BigInt(piece.length)
-        if (count > length) return Effect.fail(Outgoing.tooLong(length))
-        if (count > meter.count) meter.count = count
-        move()
-        return Effect.succeed([piece])
-      },
-      Effect.suspend(() => {
-        if (count < length) return Effect.fail(Outgoing.tooShort(count, length))
-        meter.allSent = true
-        move()
-        return Effect.void
-      })
-    )
-  })
-  // `tapCause` runs if the source itself is interrupted, but not if the reader of the stream is interrupted.
-  return Stream.transformPull(read, (pull) =>
-    Effect.succeed(
-      Effect.tapCause(pull, (cause) =>
-        Pull.isDoneCause(cause) ? Effect.void : Deferred.failCause(meter.failed, cause as Cause.Cause<SourceFailed>)
-      )
-    )
-  )
-}
-
-/**
- * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
- * file. A limit that is too short would cause a second request while the server still processes the first request.
- */
-const watch = (
-  request: TusError.RequestName,
-  host: string,
-  meter: Meter,
-  policy: Policy,
-  clock: Clock.Clock
-): Effect.Effect<never, TusError.Stalled> =>
-  Effect.suspend(() => {
-    const limit = meter.allSent ? policy.finishTimeout : policy.stallTimeout
-    const most = Duration.toMillis(limit)
-    const left = Math.min(most, meter.movedAt + most - clock.currentTimeMillisUnsafe())
-    return left <= 0
-      ? Effect.fail(new TusError.Stalled({ request, host, after: limit }))
-      : Effect.flatMap(Effect.sleep(left), () => watch(request, host, meter, policy, clock))
-  })
-
-/** The result of a request, and the offset up to which bytes were given to the HTTP client. */
+/** The result of a request, see `sendAppend`, and the offset up to which bytes were given to the HTTP client. */
 export interface Sent {
   readonly handed: bigint
-  readonly answer: Result.Result<bigint, RequestError>
+  readonly answer: Result.Result<{ readonly offset: bigint; readonly declaresLength: boolean }, RequestError>
 }
 
 /**
@@ -142,38 +59,78 @@ export const append = (options: {
     }
 
     const clock = yield* Clock.Clock
-    const meter: Meter = {
-      count: 0n,
-      movedAt: clock.currentTimeMillisUnsafe(),
-      allSent: false,
-      failed: Deferred.makeUnsafe()
+    const bandwidth = yield* UploadBandwidth
+    const { length } = bytes
+    let count = 0n
+    let allSent = false
+    let movedAt = clock.currentTimeMillisUnsafe()
+    const move = () => {
+      movedAt = clock.currentTimeMillisUnsafe()
+      onSent(count, allSent)
     }
+    /** Fails with the cause that ended the body. HTTP clients report a failing body as a broken connection. */
+    const failed = Deferred.makeUnsafe<never, SourceFailed>()
     const lent = pool?.lend(bytes.stream)
     const source = lent?.body ?? bytes.stream
-    const bandwidth = yield* UploadBandwidth
+    // The wait for the bandwidth limit does not count as a stall.
     const waiting = bandwidth?.stream(source, () => {
-      meter.movedAt = Infinity
+      movedAt = Infinity
     })
-    const stream = metered(waiting ?? source, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))
+    // Exactly `length` bytes: after a short body one client hangs, and another ends the request silently. The guard of
+    // `StreamSender` lets a client read this stream only once.
+    const exact = Pieces.mapPieces(
+      waiting ?? source,
+      (piece) => {
+        const next = count + BigInt(piece.length)
+        if (next > length) return Effect.fail(Outgoing.tooLong(length))
+        count = next
+        move()
+        return Effect.succeed([piece])
+      },
+      Effect.suspend(() => {
+        if (count < length) return Effect.fail(Outgoing.tooShort(count, length))
+        allSent = true
+        move()
+        return Effect.void
+      })
+    )
+    // `tapCause` runs if the source itself is interrupted, but not if the reader of the stream is interrupted.
+    const stream = Stream.transformPull(exact, (pull) =>
+      Effect.succeed(
+        Effect.tapCause(pull, (cause) =>
+          Pull.isDoneCause(cause) ? Effect.void : Deferred.failCause(failed, cause as Cause.Cause<SourceFailed>)
+        )
+      )
+    )
+
+    /**
+     * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
+     * file. A limit that is too short would cause a second request while the server still processes the first request.
+     */
+    const watch: Effect.Effect<never, TusError.Stalled> = Effect.suspend(() => {
+      const after = allSent ? policy.finishTimeout : policy.stallTimeout
+      const most = Duration.toMillis(after)
+      const left = Math.min(most, movedAt + most - clock.currentTimeMillisUnsafe())
+      return left <= 0
+        ? Effect.fail(new TusError.Stalled({ request: "append", host: hostOf(url), after }))
+        : Effect.andThen(Effect.sleep(left), watch)
+    })
 
     const answer = yield* Admission.withLimitFromDeparture(
-      request({ length: bytes.length, stream }),
+      request({ length, stream }),
       Effect.suspend(() => {
-        meter.movedAt = Math.max(meter.movedAt, clock.currentTimeMillisUnsafe())
-        return watch("append", hostOf(url), meter, policy, clock)
+        movedAt = Math.max(movedAt, clock.currentTimeMillisUnsafe())
+        return watch
       })
     ).pipe(
-      // A failing source breaks the request. Without this race, the HTTP client would report a broken connection
-      // instead of the error of the source.
-      Effect.raceFirst(Deferred.await(meter.failed)),
-      Effect.catch((error) =>
-        Effect.flatMap(Deferred.isDone(meter.failed), (failed) =>
-          failed ? Deferred.await(meter.failed) : Effect.fail<RequestError>(error)
-        )
+      // Without this race, the HTTP client would report a broken connection instead of the error of the source.
+      Effect.raceFirst(Deferred.await(failed)),
+      Effect.catch((error): Effect.Effect<never, RequestError> =>
+        Deferred.isDoneUnsafe(failed) ? Deferred.await(failed) : Effect.fail(error)
       ),
       Effect.result
     )
-    const handed = body.start + meter.count
-    if (Result.isSuccess(answer) && answer.success === body.end && handed === body.end) lent?.keep()
+    const handed = body.start + count
+    if (Result.isSuccess(answer) && answer.success.offset === body.end && handed === body.end) lent?.keep()
     return { handed, answer }
   })

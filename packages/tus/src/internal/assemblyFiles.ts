@@ -5,7 +5,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -33,13 +32,6 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
   }
 )
 
-/**
- * Whether an event of a job is transient, which means out of date after the next event of its kind. A `FileEvent` is
- * transient if its `UploadEvent` is transient.
- */
-export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
-  Events.isTransient(event._tag === "FileEvent" ? event.event : event)
-
 /** Uploads one file. `file` is its index. */
 export type UploadOne<R> = (
   target: UploadTarget.UploadTarget,
@@ -49,7 +41,11 @@ export type UploadOne<R> = (
   emit: Events.Emit
 ) => Effect.Effect<UploadEvent.UploadResult, UploadError, R>
 
-export type FileExit = Exit.Exit<UploadEvent.UploadResult, UploadError>
+/** How the upload of one file ended. Both are absent if the upload was stopped, or did not start. */
+export interface Ended {
+  readonly result?: UploadEvent.UploadResult
+  readonly error?: UploadError
+}
 
 /** Makes a function that adds the progress of one file to the progress of all files, and emits the sum. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
@@ -59,13 +55,9 @@ const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
   return (file: number, now: Events.Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
 }
 
-const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome => {
-  if (exit === undefined) return { filename, outcome: "Stopped" }
-  if (Exit.isSuccess(exit)) return { filename, outcome: "Completed" }
-  return Option.match(Exit.findErrorOption(exit), {
-    onNone: (): FileOutcome => ({ filename, outcome: "Stopped" }),
-    onSome: (error) => ({ filename, outcome: "Failed", error })
-  })
+const toOutcome = (filename: string, { error, result }: Ended): FileOutcome => {
+  if (error !== undefined) return { filename, outcome: "Failed", error }
+  return { filename, outcome: result === undefined ? "Stopped" : "Completed" }
 }
 
 /**
@@ -74,14 +66,10 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
  */
 const isBearable = (error: UploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
 
-/** Whether the Assembly can continue after this outcome of a file. */
-const isHarmless = (exit: FileExit | undefined): boolean =>
-  exit === undefined || Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
-
 /**
  * Uploads every file. The first permanent failure stops the uploads of the other files. If `onFailure` is "keep", only
  * a failure that is not bearable (see `isBearable`) stops them. Two files at the same upload URL would become one file,
- * and no other check detects this, so both are stopped.
+ * and no other check detects this.
  */
 const uploadAll = <R>(
   job: Job<unknown>,
@@ -89,40 +77,41 @@ const uploadAll = <R>(
   sources: ReadonlyArray<UploadSource>,
   uploadOne: UploadOne<R>,
   emit: Emit
-): Effect.Effect<ReadonlyArray<FileExit | undefined>, never, R> => {
-  const exits = job.files.map((): FileExit | undefined => undefined)
+): Effect.Effect<ReadonlyArray<Ended>, never, R> => {
+  const ends = job.files.map((): Ended => ({}))
   const progress = totals(sources, emit)
-  const owners = new Map<string, number>()
-  const clash = Deferred.makeUnsafe<never, UploadUntrusted>()
+  const urls = new Set<string>()
 
-  const tell = (file: number) => (event: UploadEvent.UploadEvent) => {
-    if (event._tag === "Progress") return progress(file, event)
-    if (event._tag === "Created" || event._tag === "Completed") {
-      const url = Redacted.value(event.url)
-      if ((owners.get(url) ?? file) !== file) {
-        const description = "two files have the same Location"
-        const error = new UploadUntrusted({ host: hostOf(target.tusUrl), description, mayBeWhole: true })
-        return Deferred.doneUnsafe(clash, Effect.fail(error))
-      }
-      owners.set(url, file)
-    }
-    emit(AssemblyUploadEvent.FileEvent({ file, event }))
-  }
+  const tell = (file: number) => (event: UploadEvent.UploadEvent) =>
+    event._tag === "Progress" ? progress(file, event) : emit(AssemblyUploadEvent.FileEvent({ file, event }))
+
+  const checkDistinct = ({ url }: UploadEvent.UploadResult) =>
+    urls.size === urls.add(Redacted.value(url)).size
+      ? Effect.fail(
+          new UploadUntrusted({
+            host: hostOf(target.tusUrl),
+            description: "two files have the same Location",
+            mayBeWhole: true
+          })
+        )
+      : Effect.void
 
   const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = job.files[file] ?? { filename: "" }
     const options = { ...job.upload, metadata: { ...metadata, filename, fieldname } }
     return uploadOne(target, source, options, file, tell(file)).pipe(
-      (upload) => (sources.length === 1 ? upload : Effect.raceFirst(upload, Deferred.await(clash))),
-      Effect.onExit((exit) =>
+      Effect.tap(checkDistinct),
+      Effect.tap((result) =>
         Effect.sync(() => {
-          exits[file] = exit
-          if (Exit.isSuccess(exit)) {
-            progress(file, { sent: exit.value.length, acknowledged: exit.value.length })
-            return emit(AssemblyUploadEvent.FileCompleted({ file, length: exit.value.length }))
-          }
-          const error = Exit.findErrorOption(exit)
-          if (Option.isSome(error)) emit(AssemblyUploadEvent.FileFailed({ file, error: error.value }))
+          ends[file] = { result }
+          progress(file, { sent: result.length, acknowledged: result.length })
+          emit(AssemblyUploadEvent.FileCompleted({ file, length: result.length }))
+        })
+      ),
+      Effect.tapError((error) =>
+        Effect.sync(() => {
+          ends[file] = { error }
+          emit(AssemblyUploadEvent.FileFailed({ file, error }))
         })
       ),
       (upload) => (job.onFailure === "keep" ? Effect.catchIf(upload, isBearable, () => Effect.void) : upload)
@@ -138,7 +127,7 @@ const uploadAll = <R>(
       )
     ),
     Effect.ignore,
-    Effect.map(() => exits)
+    Effect.map(() => ends)
   )
 }
 
@@ -163,12 +152,9 @@ export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, 
  */
 const ownError = (
   assemblyId: Assembly.AssemblyId,
-  exits: ReadonlyArray<FileExit | undefined>
+  ends: ReadonlyArray<Ended>
 ): Effect.Effect<void, Assemblies.AssemblyError, AssemblyClient> => {
-  const isRefused = exits.some(
-    (exit) => exit !== undefined && Option.exists(Exit.findErrorOption(exit), (error) => "status" in error)
-  )
-  if (!isRefused) return Effect.void
+  if (!ends.some(({ error }) => error !== undefined && "status" in error)) return Effect.void
   return Assemblies.get(assemblyId).pipe(
     Effect.timeout(patience),
     Effect.option,
@@ -183,7 +169,7 @@ const ownError = (
 
 /**
  * Uploads all files into an Assembly. If files fail, or if the Status names no permitted URL for them, the Assembly is
- * canceled, unless `onFailure` is "keep" and every failure is harmless (see `isHarmless`).
+ * canceled, unless `onFailure` is "keep" and every failure is bearable (see `isBearable`).
  */
 export const fill = <R>(
   job: Job<unknown>,
@@ -200,13 +186,13 @@ export const fill = <R>(
       UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
       () => (job.onFailure === "keep" ? Effect.void : cancel(assemblyId))
     )
-    const exits = yield* uploadAll(job, target, sources, uploadOne, emit)
-    if (exits.every((exit) => exit !== undefined && Exit.isSuccess(exit))) return exits
-    yield* ownError(assemblyId, exits)
-    const isKept = job.onFailure === "keep" && exits.every(isHarmless)
+    const ends = yield* uploadAll(job, target, sources, uploadOne, emit)
+    if (ends.every(({ result }) => result !== undefined)) return ends
+    yield* ownError(assemblyId, ends)
+    const isKept = job.onFailure === "keep" && ends.every(({ error }) => error === undefined || isBearable(error))
     return yield* new FilesFailed({
       assemblyId,
-      files: job.files.map(({ filename }, index) => toOutcome(filename, exits[index])),
+      files: job.files.map(({ filename }, index) => toOutcome(filename, ends[index] ?? {})),
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
@@ -215,8 +201,5 @@ export const fill = <R>(
   )
 
 /** The files of a job for its proof. `uploaded` is empty if the Assembly had ended before the uploads. */
-export const delivered = (job: Job<unknown>, uploaded: ReadonlyArray<FileExit>): ReadonlyArray<Delivered> =>
-  job.files.map(({ fieldname, filename }, index) => {
-    const exit = uploaded[index]
-    return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
-  })
+export const delivered = (job: Job<unknown>, uploaded: ReadonlyArray<Ended>): ReadonlyArray<Delivered> =>
+  job.files.map(({ fieldname, filename }, index) => ({ filename, fieldname, url: uploaded[index]?.result?.url }))

@@ -10,21 +10,20 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { type AssemblyUploadError, FilesFailed, FormBroken } from "../AssemblyUploadError.ts"
+import { type AssemblyUploadError, FormBroken } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
-import type { AssemblyEntry } from "./assemblyEntry.ts"
+import type { AssemblyEntry } from "./journal.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import * as Form from "./form.ts"
 import type { Options } from "./job.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
-import * as UploadOptions from "./options.ts"
+import { refuse, replayable } from "./options.ts"
+import { readWhole } from "./outgoing.ts"
 import type { UploadSource } from "./source.ts"
-import type { SourceFailed } from "./sourceFailed.ts"
 import * as Telemetry from "./telemetry.ts"
 
 type StoreError = JournalFailed | LeaseLost | InvalidRequest
@@ -60,52 +59,29 @@ const isRefused = (error: AssemblyUploadError): boolean =>
   ("sent" in error && error.sent === "no") ||
   ("status" in error && error.status !== undefined && (Outcome.isRefusal(error.status) || Form.isConflict(error)))
 
-/** The Assembly fails, because the source of the file at `index` has failed. */
-const withoutFile = ({ files }: Options<unknown>, { assemblyId }: About, index: number, error: SourceFailed) =>
-  Effect.flatMap(AssemblyFiles.cancel(assemblyId), (isCanceled) =>
-    Effect.fail(
-      new FilesFailed({
-        assemblyId,
-        files: files.map(({ filename }, file) =>
-          file === index ? { filename, outcome: "Failed", error } : { filename, outcome: "Stopped" }
-        ),
-        assembly: isCanceled ? "canceled" : "not canceled"
-      })
-    )
-  )
+const broken = ({ assemblyId, earlier = [] }: About, isOver: boolean, description: string) =>
+  new FormBroken({ assemblyIds: Arr.append(earlier, assemblyId), isOver, description })
 
-/** Reads small files. Returns the request that sends the files in a form. */
+/** Reads the files into memory. Returns the request that sends them in a form. */
 const formOf = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About) =>
   Effect.gen(function* () {
     const { files, params } = options
-    // The sources were checked, see `AssemblyOptions.prepare`.
-    const replayable = sources.flatMap((source) => (source._tag === "Replayable" ? [source] : []))
-    const form = yield* Form.make(files, replayable)
-    const boundary = yield* Assemblies.newId
+    const contents = yield* Effect.forEach(sources, (source) => Effect.flatMap(replayable(source), readWhole))
+    const size = contents.reduce((sum, { length }) => sum + length, 0)
+    const parts = files.map(({ fieldname, filename }, index) => ({
+      fieldname,
+      filename,
+      bytes: contents[index] ?? new Uint8Array(0)
+    }))
     const permits = yield* AssemblyFiles.Permits
-    const total = BigInt(form.size)
-    const onSent = (bytes: number) => {
-      const sent = BigInt(Math.min(bytes, form.size))
-      emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total }))
-    }
-    const request = Form.create(params, about.assemblyId, form, boundary, onSent)
-    return (permits === undefined ? request : permits.withPermit(request)).pipe(
-      Effect.catch((failure): Effect.Effect<never, AssemblyUploadError, AssemblyClient> => {
-        switch (failure._tag) {
-          case "Refused":
-            return Effect.fail(failure.error)
-          case "Lost":
-            return Effect.fail(broken(about, false, failure.error.message))
-          case "Source":
-            return withoutFile(options, about, failure.index, failure.error)
-        }
-      }),
-      Effect.onExit((exit) => (Exit.hasDies(exit) ? AssemblyFiles.cancel(about.assemblyId) : Effect.void))
+    const request = Form.create(params, about.assemblyId, parts, yield* Assemblies.newId, (bytes) => {
+      const sent = BigInt(Math.min(bytes, size))
+      emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total: BigInt(size) }))
+    })
+    return Effect.mapError(permits === undefined ? request : permits.withPermit(request), ({ error, isLost }) =>
+      isLost ? broken(about, false, error.message) : error
     )
   })
-
-const broken = ({ assemblyId, earlier = [] }: About, isOver: boolean, description: string) =>
-  new FormBroken({ assemblyIds: Arr.append(earlier, assemblyId), isOver, description })
 
 const create = <R, R2>(job: Job<R, R2>, about: About) =>
   Effect.gen(function* () {
@@ -240,7 +216,7 @@ const attempt = <R, R2>(given: Job<R, R2>, known: AssemblyEntry | undefined, ear
     }
     const status = yield* known === undefined ? create(job, about) : reopen(job, { ...known, ...about })
 
-    let uploaded: ReadonlyArray<AssemblyFiles.FileExit> = []
+    let uploaded: ReadonlyArray<AssemblyFiles.Ended> = []
     let ended = status
     if (isForm) ended = yield* finishForm(job, about, status)
     else if (Option.isNone(Assemblies.outcome(status))) {
@@ -305,7 +281,7 @@ export const run = <R, R2>(job: Job<R, R2>) =>
     const { forget, found } = job.store
     if (found === undefined) return yield* persist(job, undefined)
     const hasChosenId = params.assemblyId !== undefined
-    if (hasChosenId && restart) yield* UploadOptions.refuse("AssemblyUpload", [chosenId])
+    if (hasChosenId && restart) yield* refuse("AssemblyUpload", [chosenId])
 
     const anew = Effect.gen(function* () {
       const ended = yield* giveUp(found.assemblyId)

@@ -40,17 +40,10 @@ const lifetime = Duration.toMillis("1 hour")
 export class BodySize {
   readonly #most: bigint | undefined
   #slice: bigint | undefined
-  /** The last slice that got a response: its size, and its bytes in a millisecond. */
-  #last: { readonly bytes: bigint; readonly rate: number } | undefined
-  /** The limit after refused or cut bodies. */
+  /** The limit after refused or cut bodies. It grows up to `#ceiling`, half of what was refused or cut. */
   #limit: bigint | undefined
-  /** The limit does not grow beyond this size, because a larger body was refused with 413. */
-  #refused: bigint | undefined
-  /** The limit does not grow beyond this size until `#patience` bodies of this size have passed. */
-  #cut: bigint | undefined
+  #ceiling: bigint | undefined
   #cutAt = -1n
-  #patience = 4
-  #passed = 0
   readonly #tried: Array<number> = []
   readonly #remember: (size: bigint) => void
 
@@ -64,7 +57,7 @@ export class BodySize {
     this.#most = chunkSize === undefined ? undefined : BigInt(chunkSize)
     this.#slice = streams ? undefined : smaller(small, this.#most ?? largestSlice)
     this.#limit = known
-    this.#refused = known
+    this.#ceiling = known
     this.#remember = remember
   }
 
@@ -85,63 +78,40 @@ export class BodySize {
   /** Call this method when the server has stored a whole body. */
   passed(bytes: bigint, millis: number): void {
     this.#cutAt = -1n
-    if (this.#slice !== undefined && bytes > 0n) {
-      const rate = Number(bytes) / millis
-      const last = this.#last
-      this.#last = { bytes, rate }
-      // If the rate depends on the size, most of the time is the round trip, and a smaller slice would not be faster.
-      const isRoundTrip =
-        last !== undefined &&
-        (bytes > last.bytes ? rate > last.rate * 1.5 : bytes < last.bytes && rate < last.rate * 0.75)
-      if (isRoundTrip || millis < goal) {
-        if (bytes >= this.#slice) this.#slice = smaller(this.#slice * 2n, this.#most ?? largestSlice)
-      } else if (millis > goal * 2) this.#halve(this.#slice)
+    if (this.#slice !== undefined && millis < goal && bytes >= this.#slice) {
+      this.#slice = smaller(this.#slice * 2n, this.#most ?? largestSlice)
+    } else if (this.#slice !== undefined && millis > goal * 2) {
+      this.#slice = smaller(this.#slice, larger(small, this.#slice / 2n))
     }
-    const limit = this.#limit
-    if (limit === undefined || bytes < limit) return
-    if (limit === this.#refused) {
-      if (this.#tried.length > 0) this.#remember(limit)
-    } else if (limit === this.#cut && ++this.#passed < this.#patience) return
-    else {
-      if (limit === this.#cut) this.#cut = undefined
-      this.#limit = smaller(limit * 2n, smaller(this.#cut ?? limit * 2n, this.#refused ?? limit * 2n))
-    }
-  }
-
-  #halve(slice: bigint): void {
-    this.#slice = larger(smaller(least, slice), slice / 2n)
+    if (this.#limit === undefined || bytes < this.#limit) return
+    if (this.#limit === this.#ceiling && this.#tried.length > 0) this.#remember(this.#limit)
+    this.#limit = smaller(this.#limit * 2n, this.#ceiling ?? this.#limit)
   }
 
   /** Call this method when a slice got no response in time. */
   stalled(): void {
-    if (this.#slice !== undefined) this.#halve(this.#slice)
+    if (this.#slice !== undefined) this.#slice = larger(smaller(least, this.#slice), this.#slice / 2n)
   }
 
   /** Call this method after the status 413. Returns whether a smaller body may pass. */
   refused(bytes: bigint): boolean {
     this.#tried.push(Number(bytes))
     if (bytes <= small) return false
-    this.#limit = larger(small, bytes / 2n)
-    this.#refused = this.#limit
+    this.#ceiling = larger(small, bytes / 2n)
+    this.#limit = this.#ceiling
     return true
   }
 
   /**
    * Call this method when the connection was cut while a body with the bytes from `start` to `end` was sent. A single
-   * cut may come from the network. After a second cut at the same offset, the server has stored no byte since then. The
-   * cuts may come from the network all the same, so their limit is raised after some bodies, and later each time.
+   * cut may come from the network. After a second cut at the same offset, the server has stored no byte since then.
    */
   cut(start: bigint, end: bigint): void {
-    const isSecond = start === this.#cutAt
-    this.#cutAt = start
-    if (!isSecond) return
-    this.#cutAt = -1n
-    if (this.#limit !== undefined && end - start > least) {
-      this.#cut = larger(least, (end - start) / 2n)
-      this.#passed = 0
-      this.#patience *= 2
+    if (start === this.#cutAt) {
+      this.#ceiling = larger(least, (end - start) / 2n)
+      this.#limit = least
     }
-    this.#limit = least
+    this.#cutAt = start === this.#cutAt ? -1n : start
   }
 }
 

@@ -6,14 +6,15 @@ import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
-import type { SourceFailed } from "./sourceFailed.ts"
+import type { SourceFailed } from "./source.ts"
+import * as Tus from "../Tus.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
-import { discover } from "./discovery.ts"
 import type { Emit } from "./events.ts"
 import type { RequestOptions } from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
+import { inTime } from "./exchange.ts"
 
 /** The name of a checksum algorithm in tus 1.0.0. */
 type Algorithm = NonNullable<RequestOptions["checksum"]>
@@ -33,10 +34,9 @@ export const isOffered = (
   emit: Emit
 ): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> => {
   const pauseAfter = Policy.retrying(policy, emit)
-  const attempt = (failures: number): ReturnType<typeof discover> =>
-    discover({ policy, target }).pipe(
-      Effect.catch((error) => Effect.flatMap(pauseAfter(failures, error), () => attempt(failures + 1)))
-    )
+  const discover = inTime(policy.stallTimeout, Tus.discover(target))
+  const attempt = (failures: number): typeof discover =>
+    discover.pipe(Effect.catch((error) => Effect.andThen(pauseAfter(failures, error), attempt(failures + 1))))
   return Effect.map(
     attempt(1),
     ({ checksumAlgorithms, extensions }) => extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)

@@ -13,8 +13,8 @@ import type { Emit } from "./events.ts"
 import * as Options from "./options.ts"
 import { type Policy, type RequestError, retryPolicy } from "./policy.ts"
 import type { UploadSource } from "./source.ts"
-import type { StateStore } from "./stateStore.ts"
-import * as Window from "./window.ts"
+import type { StateStore } from "./uploadState.ts"
+import { defaultSize } from "./outgoing.ts"
 
 /**
  * The context of the engine: what all steps of one upload share.
@@ -121,7 +121,7 @@ export const make = <E>(
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy, emit))
       ? {
           ...common,
-          chunkSize: chunkSize ?? Window.defaultSize,
+          chunkSize: chunkSize ?? defaultSize,
           seal: Checksum.sealed(checksum, streams),
           sendsAlong: false
         }

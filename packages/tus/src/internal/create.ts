@@ -2,13 +2,15 @@
  * The requests with a body, with headers that were checked before.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as UploadTarget from "../UploadTarget.ts"
 import { exchange } from "./exchange.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -41,7 +43,7 @@ export const sendCreation = Effect.fnUntraced(
     limit?: Duration.Duration
   ) {
     const request = HttpClientRequest.post(Redacted.value(target.tusUrl), { headers })
-    const created = yield* exchange({
+    const { told: created } = yield* exchange({
       request: "create",
       http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
       status: [201],
@@ -56,7 +58,10 @@ export const sendCreation = Effect.fnUntraced(
   Telemetry.request("Tus.create", "POST")
 )
 
-/** Appends bytes at an offset, and returns the offset that the server reports. See `Tus.append`. */
+/**
+ * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
+ * its body: only then may the server have stored only the first bytes. See `Tus.append`.
+ */
 export const sendAppend = Effect.fnUntraced(
   function* <E>(
     url: UploadTarget.UploadUrl,
@@ -68,7 +73,7 @@ export const sendAppend = Effect.fnUntraced(
     },
     limit?: Duration.Duration
   ) {
-    const headers = yield* exchange({
+    const { declaresLength, told } = yield* exchange({
       request: "append",
       http: HttpClientRequest.patch(Redacted.value(url), {
         headers: {
@@ -80,12 +85,38 @@ export const sendAppend = Effect.fnUntraced(
       }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
       status: [204],
       headers: TusUpload.Appended,
-      isShort: (told) => told["upload-offset"] < options.offset + BigInt(options.body.length),
       limit
     })
-    const reached = headers["upload-offset"]
-    yield* Telemetry.stored(reached - options.offset, BigInt(options.body.length))
-    return reached
+    const offset = told["upload-offset"]
+    yield* Telemetry.stored(offset - options.offset, BigInt(options.body.length))
+    return { offset, declaresLength }
   },
   Telemetry.request("Tus.append", "PATCH")
 )
+
+/**
+ * The value of `upload-concat` for a final upload. A URL with the prefix of a proxy is sent as the path that the service
+ * knows.
+ */
+export const concat = (target: UploadTarget.UploadTarget, parts: ReadonlyArray<UploadTarget.UploadUrl>): string => {
+  const urls = parts.map((part) => {
+    const url = Redacted.value(part)
+    const { pathname } = new URL(url)
+    const path = ServiceOrigins.withoutPrefix(target.origins, pathname)
+    return path === pathname ? url : path
+  })
+  return `final;${urls.join(" ")}`
+}
+
+const longest = 8192
+
+/** Checks the length of the header `upload-concat` of these parts (spec.md, "Limits"). */
+export const checkConcat = (
+  target: UploadTarget.UploadTarget,
+  parts: ReadonlyArray<UploadTarget.UploadUrl>
+): Effect.Effect<void, InvalidRequest> => {
+  const { length } = concat(target, parts)
+  if (length <= longest) return Effect.void
+  const message = `Expected at most ${longest} characters of upload URLs, got ${length} for ${parts.length} parts`
+  return Effect.fail(new InvalidRequest({ operation: "Tus.create", issues: [{ path: ["upload-concat"], message }] }))
+}

@@ -6,25 +6,20 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { WebCrypto } from "effect/crypto/WebCrypto"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
 import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
-import { concat } from "./concat.ts"
-import { sendCreation } from "./create.ts"
-import { happened } from "./errorText.ts"
+import { concat, sendCreation } from "./create.ts"
 import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import type { StateStore } from "./stateStore.ts"
 import type { Change } from "./uploadState.ts"
 
 /**
@@ -41,14 +36,12 @@ export type CreationError =
 /**
  * An upload that was created, or found by its receipt.
  *
- * - `answered`: whether a valid response to the creation arrived. If not, the upload was found by its receipt.
  * - `offset`: the number of stored bytes; undefined if it has to be requested.
  * - `finished`: whether the receipt, or the response to the creation of a final upload, shows that all bytes are
  *   stored.
  */
 export interface Created {
   readonly url: UploadUrl
-  readonly answered: boolean
   readonly offset: bigint | undefined
   readonly finished: boolean
 }
@@ -67,14 +60,8 @@ export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
   )
 )
 
-/** The fields of a creation error that show what happened to the request. */
-interface Failure {
-  readonly _tag: string
-  readonly status?: number
-  readonly retryAfter?: Duration.Duration
-  readonly sent?: "no" | "maybe"
-  readonly permanent?: boolean
-}
+/** The errors of one request, without those of a creation that may have been sent. */
+type RequestError = Exclude<CreationError, TusError.CreationUnknown>
 
 /**
  * What a failed creation did on the server. The result depends on the HTTP status of the response or, without a
@@ -87,18 +74,21 @@ interface Failure {
  * - `Open`: an upload may exist. There was no response, or the response was invalid, or its status does not show
  *   whether the request was carried out (for example 409, 500 or 502).
  */
-const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
-  const { status } = error
+const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
   switch (error._tag) {
     case "TransportFailure":
       if (error.sent !== "no") return "Open"
-      return error.permanent === true ? "Refused" : "TurnedAway"
+      return error.permanent ? "Refused" : "TurnedAway"
     case "RateLimited":
     case "UploadLocked":
       return "TurnedAway"
-    default:
-      if (status === 503 && error.retryAfter !== undefined) return "TurnedAway"
-      return status !== undefined && Outcome.isRefusal(status) ? "Refused" : "Open"
+    case "Stalled":
+    case "UnsafeLocation":
+      return "Open"
+    default: {
+      const isBusy = error._tag === "ServerFailure" && error.status === 503 && error.retryAfter !== undefined
+      return isBusy ? "TurnedAway" : Outcome.isRefusal(error.status) ? "Refused" : "Open"
+    }
   }
 }
 
@@ -120,31 +110,23 @@ interface Sent {
 /** Why no response to a creation is known, if an earlier run may have sent the creation. */
 export const ended = { description: "the process ended before the response arrived" }
 
-/** Reads the receipts until one of them matches, with a pause between two reads. */
-const look = (subject: Receipts.Subject, { marker, size }: Sent, asked: number): ReturnType<typeof Receipts.byMarker> =>
-  Effect.flatMap(Receipts.byMarker(subject, marker, size), (found) =>
-    Option.isSome(found) || asked === lookups
-      ? Effect.succeed(found)
-      : Effect.andThen(
-          Effect.sleep(Policy.pollDelay(subject.policy, asked)),
-          Effect.suspend(() => look(subject, { marker, size }, asked + 1))
-        )
-  )
-
-/** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
+/**
+ * Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. Reads the
+ * receipts until one of them matches, with a pause between two reads.
+ */
 export const recover = (
   subject: Receipts.Subject,
   { marker, size }: Sent,
   why: Pick<TusError.CreationUnknown, "description" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  look(subject, { marker, size }, 1).pipe(
-    Effect.flatMap((found) => {
-      const { finished = false, url } = Option.getOrUndefined(found) ?? {}
-      return url === undefined
-        ? Effect.fail(new TusError.CreationUnknown({ host: hostOf(subject.target.tusUrl), ...why }))
-        : Effect.succeed({ url, answered: false, offset: undefined, finished })
-    })
-  )
+  Effect.gen(function* () {
+    for (let asked = 1; ; asked++) {
+      const { finished = false, url } = (yield* Receipts.byMarker(subject, marker, size)) ?? {}
+      if (url !== undefined) return { url, offset: undefined, finished }
+      if (asked === lookups) return yield* new TusError.CreationUnknown({ host: hostOf(subject.target.tusUrl), ...why })
+      yield* Effect.sleep(Policy.pollDelay(subject.policy, asked))
+    }
+  })
 
 /**
  * What is stored about the creation of an upload, so that a later process creates the upload only if it cannot exist
@@ -159,24 +141,6 @@ export interface Ledger {
   readonly sending: Change
   readonly refused: Change
   readonly created: (found: Created) => Change
-}
-
-/** Sends a request that creates an upload, and records the result in the ledger. */
-const recorded = <Failed extends Failure, E, R>(
-  { settle, update }: StateStore<E>,
-  ledger: Ledger,
-  request: Effect.Effect<Created, Failed, R>
-): Effect.Effect<Result.Result<Created, Failed>, E, R> => {
-  const sending = update(ledger.sending)
-  const refused = ignored(update(ledger.refused))
-  const answered = Effect.tap(
-    Effect.result(request),
-    Result.match({
-      onSuccess: (found): Effect.Effect<void, E> => update(ledger.created(found)),
-      onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused)
-    })
-  )
-  return settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
 }
 
 /**
@@ -221,7 +185,6 @@ export const create = <E>(
   const request = sendCreation(target, headersOf(subject, creation), body, limit).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
-      answered: true,
       offset,
       // If the response to the creation of a final upload reports an offset that equals the size, the parts are
       // concatenated. A HEAD request would return the same offset.
@@ -229,18 +192,30 @@ export const create = <E>(
     }))
   )
 
+  const { settle, update } = store
+  const sending = update(ledger.sending)
+  const refused = ignored(update(ledger.refused))
+  const answered = Effect.tap(
+    Effect.result(request),
+    Result.match({
+      onSuccess: (found): Effect.Effect<void, E> => update(ledger.created(found)),
+      onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused)
+    })
+  )
+  /** Sends the request, and records its result in the ledger. */
+  const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
+
   const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
     Effect.gen(function* () {
-      const answer = yield* recorded(store, ledger, request)
+      const answer = yield* recorded
       if (Result.isSuccess(answer)) return answer.success
       const error = answer.failure
-      if (error._tag === "UnsafeLocation") return yield* error
       const did = outcome(error)
+      if (error._tag === "UnsafeLocation" || did === "Refused") return yield* error
       if (error._tag === "Stalled" || did === "Open") {
-        const why = { description: happened(error), cause: error }
-        return yield* Effect.tap(recover(subject, creation, why), (found) => store.update(ledger.created(found)))
+        const why = { description: error.message, cause: error }
+        return yield* Effect.tap(recover(subject, creation, why), (found) => update(ledger.created(found)))
       }
-      if (did === "Refused") return yield* error
       yield* pauseAfter(failures, error)
       return yield* attempt(failures + 1)
     })

@@ -4,36 +4,33 @@
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
+import type * as Duration from "effect/Duration"
 import type * as Scope from "effect/Scope"
 import { type UploadError, UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type * as Context from "./context.ts"
-import * as Concatenation from "./concatenation.ts"
-import type { Emit } from "./events.ts"
+import * as Context from "./context.ts"
+import { type Emit, paced } from "./events.ts"
 import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
+import * as Options from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
-import { SourceFailed } from "./sourceFailed.ts"
+import * as Removal from "./removal.ts"
+import type { UploadSource } from "./source.ts"
+import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
-import * as Window from "./window.ts"
-
-/** The piece of an upload without parts, which contains the whole source. */
-const wholeOf = <E>(upload: Context.Upload<E>): Effect.Effect<Piece.Piece<E>, SourceFailed, Scope.Scope> => {
-  const { chunkSize: windowSize = Window.defaultSize, source, streams } = upload
-  const outgoing =
-    source._tag === "OneShot"
-      ? Outgoing.oneShot(source, { windowSize, streams })
-      : Effect.succeed(Outgoing.replayable(source, { start: 0n, end: source.size, streams }))
-  return Effect.map(outgoing, (made) => ({ ...upload, outgoing: made, place: UploadState.whole, isPart: false }))
-}
 
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
 const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
   Effect.gen(function* () {
-    const piece = yield* wholeOf(upload)
+    const { chunkSize: windowSize = Outgoing.defaultSize, source, streams } = upload
+    const outgoing =
+      source._tag === "OneShot"
+        ? yield* Outgoing.oneShot(source, { windowSize, streams })
+        : Outgoing.replayable(source, { start: 0n, end: source.size, streams })
+    const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
     const created = yield* Piece.begin(piece, state)
     const length = yield* Piece.finish(piece, created)
     yield* upload.store.update(UploadState.completed(created.url, length))
@@ -61,7 +58,7 @@ export const ended = (
 }
 
 /** Performs all steps until the upload has completed. */
-export const run = <E extends { readonly _tag: string }>(
+export const perform = <E extends { readonly _tag: string }>(
   upload: Context.Upload<E>
 ): Effect.Effect<UploadEvent.UploadResult, StepError<E>, StepServices> =>
   Effect.gen(function* () {
@@ -75,15 +72,10 @@ export const run = <E extends { readonly _tag: string }>(
           yield* sendWhole(upload, state)
           break
         case "Parts":
-          yield* source._tag === "OneShot"
-            ? new SourceFailed({
-                kind: "NotReplayable",
-                description: "a one-shot stream cannot be read in parallel parts"
-              })
-            : Parts.run(upload, source, state)
+          yield* Parts.run(upload, yield* Options.replayable(source), state)
           break
         case "Concatenating":
-          yield* Concatenation.finish(upload, state)
+          yield* Parts.finish(upload, state)
           break
         case "Completed":
         case "Untrusted":
@@ -97,3 +89,61 @@ export const run = <E extends { readonly _tag: string }>(
         : Effect.void
     )
   )
+
+interface PlainOptions extends Options.UploadOptions {
+  readonly progressInterval?: Duration.Input | undefined
+}
+
+/** Checks the options, and runs an upload within its span and its scope. */
+export const observed = <E extends { readonly _tag: string }, R>(
+  source: UploadSource,
+  options: Partial<PlainOptions>,
+  isReplayed: boolean,
+  emit: Emit,
+  program: (emit: Emit, header: string | undefined) => Effect.Effect<UploadEvent.UploadResult, E, R>
+) =>
+  Telemetry.observe(source, emit, (tell) =>
+    Options.check(source, options, isReplayed).pipe(
+      Effect.flatMap((header) =>
+        Effect.flatMap(paced(tell, options.progressInterval), (calm) => program(calm, header))
+      ),
+      Effect.scoped
+    )
+  )
+
+/**
+ * - `existing`: the upload that the server already has, if it is not a new upload.
+ * - `isTerminated`: whether an upload that failed or was interrupted is removed from the server.
+ */
+interface Beginning {
+  readonly existing?: UploadState.Created
+  readonly isTerminated?: boolean
+}
+
+const start = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: Options.UploadOptions,
+  emit: Emit,
+  { existing, isTerminated = false }: Beginning,
+  header?: string
+) => {
+  const store = UploadState.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
+  return Effect.flatMap(Context.make(target, source, options, emit, store, header), (upload) =>
+    isTerminated ? Removal.unlessDone(perform(upload), upload) : perform(upload)
+  )
+}
+
+/** Runs an upload whose state is only in memory. */
+export const run = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: PlainOptions,
+  emit: Emit,
+  beginning: Beginning = {}
+): Effect.Effect<UploadEvent.UploadResult, UploadError, HttpClient.HttpClient> =>
+  observed(source, options, false, emit, (tell, header) => start(target, source, options, tell, beginning, header))
+
+/** Runs an upload of a job, whose options were checked with those of the job. */
+export const runFile = (target: UploadTarget, source: UploadSource, options: Options.UploadOptions, emit: Emit) =>
+  Telemetry.observe(source, emit, (tell) => Effect.scoped(start(target, source, options, tell, {})))

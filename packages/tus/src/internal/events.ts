@@ -21,59 +21,6 @@ interface Tagged {
  */
 export type Emit<Event extends Tagged = UploadEvent> = (event: Event) => void
 
-const transient: ReadonlySet<string> = new Set([
-  "Progress",
-  "Retrying",
-  "Resumed",
-  "Waiting",
-  // `Finishing` is emitted again when the last bytes are sent again.
-  "Finishing"
-] satisfies ReadonlyArray<UploadEvent["_tag"]>)
-
-/**
- * Whether an event is out of date after the next event of its kind. All other events describe permanent facts, and
- * occur once, or once for each part or file.
- */
-export const isTransient = ({ _tag }: Tagged): boolean => transient.has(_tag)
-
-/** The maximum number of transient events that wait for the reader. */
-const mostTransient = 128
-
-/**
- * The unread events. The number of unread events is limited, however long an upload runs and however often it recovers.
- */
-class Unread<Event extends Tagged> {
-  #events: Array<Event> = []
-  #transient = 0
-  readonly #isTransient: (event: Event) => boolean
-  constructor(isTransientEvent: (event: Event) => boolean) {
-    this.#isTransient = isTransientEvent
-  }
-
-  /**
-   * A `Progress` replaces an unread `Progress` directly before it, because a late reader does not need the earlier one.
-   * Of all transient events, only the newest `mostTransient` events are kept.
-   */
-  add(event: Event): void {
-    if (event._tag === "Progress" && this.#events.at(-1)?._tag === "Progress") {
-      this.#events[this.#events.length - 1] = event
-      return
-    }
-    this.#events.push(event)
-    if (!this.#isTransient(event) || ++this.#transient <= mostTransient) return
-    this.#events.splice(this.#events.findIndex(this.#isTransient), 1)
-    this.#transient--
-  }
-
-  /** Returns all queued events and empties the queue. */
-  take(): ReadonlyArray<Event> {
-    const taken = this.#events
-    this.#events = []
-    this.#transient = 0
-    return taken
-  }
-}
-
 /**
  * Holds back each `Progress` that follows an emitted `Progress` within the interval. If an event of another kind
  * follows, the newest `Progress` that is still held back is emitted first. Without an interval, every `Progress` is
@@ -105,20 +52,21 @@ export const paced = <Event extends Tagged>(
 
 /**
  * The events of a program as a stream. The program does not wait for the reader, and is interrupted when the stream
- * ends.
+ * ends. A `Progress` replaces an unread `Progress` directly before it, because a late reader does not need the earlier
+ * one.
  */
 export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
-  program: (emit: Emit<Event>) => Effect.Effect<unknown, E, R>,
-  isTransientEvent: (event: Event) => boolean = isTransient
+  program: (emit: Emit<Event>) => Effect.Effect<unknown, E, R>
 ): Stream.Stream<Event, E, Exclude<R, Scope.Scope>> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const news = yield* Latch.make(false)
-      const unread = new Unread<Event>(isTransientEvent)
+      let unread: Array<Event> = []
       let ended: Exit.Exit<unknown, E> | undefined
 
       yield* program((event) => {
-        unread.add(event)
+        if (event._tag === "Progress" && unread.at(-1)?._tag === "Progress") unread.pop()
+        unread.push(event)
         news.openUnsafe()
       }).pipe(
         // The program has its own scope, which closes when the program has ended. Closing this scope releases the lease
@@ -136,7 +84,8 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
 
       type Events = Arr.NonEmptyReadonlyArray<Event>
       const pull = Effect.suspend((): Effect.Effect<Events, E | Cause.Done> => {
-        const [first, ...rest] = unread.take()
+        const [first, ...rest] = unread
+        unread = []
         if (first !== undefined) {
           if (ended === undefined) news.closeUnsafe()
           return Effect.succeed([first, ...rest])
@@ -156,15 +105,11 @@ export interface Progress {
 /** Makes a function that records the progress of one upload, and returns the sum of the progress of all uploads. */
 export const sums = (count: number): ((index: number, now: Progress) => Progress) => {
   const each = Array.from({ length: count }, (): Progress => ({ sent: 0n, acknowledged: 0n }))
-  let all: Progress = { sent: 0n, acknowledged: 0n }
+  const all = { sent: 0n, acknowledged: 0n }
   return (index, { acknowledged, sent }) => {
-    const before = each[index]
-    if (before === undefined) return all
+    all.sent += sent - (each[index]?.sent ?? 0n)
+    all.acknowledged += acknowledged - (each[index]?.acknowledged ?? 0n)
     each[index] = { sent, acknowledged }
-    all = {
-      sent: all.sent + sent - before.sent,
-      acknowledged: all.acknowledged + acknowledged - before.acknowledged
-    }
-    return all
+    return { ...all }
   }
 }

@@ -9,22 +9,21 @@ import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as TusErrorBody from "@assembly-effect/schema/unstable/TusErrorBody"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpMethod from "effect/http/HttpMethod"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type * as HttpMethod from "effect/http/HttpMethod"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as TusError from "../TusError.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
-import * as Timeout from "./timeout.ts"
 
 const maxErrorBytes = 8 * 1024
 
@@ -130,56 +129,33 @@ export const readError = (
   Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
 
 /**
- * The rules that headers break, with the names of the headers. The values of the headers are omitted, because a value
+ * Reads the headers of a response. The error names the headers that break a rule, without their values, because a value
  * may be a secret URL.
  */
-const brokenRules = (issue: SchemaIssue.Issue): string =>
-  Input.fromSchemaIssue(issue)
-    .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
-    .join("; ")
-
-/** Reads the headers of a response. */
 const readHeaders = <A>(
   request: TusError.RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
   http: HttpClientRequest.HttpClientRequest,
   { headers, status }: Outcome.Gathered
 ): Effect.Effect<A, TusError.ProtocolViolation> =>
-  Effect.mapError(
-    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(headers),
-    (issue) =>
-      new TusError.ProtocolViolation({
-        request,
-        host: hostOf(http.url),
-        status,
-        ...Exchange.requestIdOf(headers, secretsOf(http)),
-        description: `invalid headers: ${brokenRules(issue)}`
-      })
-  )
-
-/** Sends a request whose body is a stream. */
-const sendStream = (
-  client: HttpClient.HttpClient,
-  http: HttpClientRequest.HttpClientRequest,
-  operation: string
-): Effect.Effect<StreamSender.Sent, ApiError.TransportFailure> =>
-  // A body that is too long or never ends is ignored, because the headers already contain the result.
-  Effect.mapError(
-    StreamSender.send(client, http, maxErrorBytes),
-    Exchange.toFailure({ host: hostOf(http.url), operation })
-  )
-
-const usualLimit = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<Duration.Duration> =>
-  body._tag === "Empty" ? Effect.service(Timeout.RequestTimeout) : Effect.succeed(Duration.infinity)
+  Effect.mapError(SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(headers), (issue) => {
+    const rules = Input.fromSchemaIssue(issue).map(({ message, path }) => [...path, message].join(": "))
+    return new TusError.ProtocolViolation({
+      request,
+      host: hostOf(http.url),
+      status,
+      ...Exchange.requestIdOf(headers, secretsOf(http)),
+      description: `invalid headers: ${rules.join("; ")}`
+    })
+  })
 
 /** Sends a request whose body is in memory, or without a body, within `limit`. */
 const sendWhole = (
   client: HttpClient.HttpClient,
-  http: HttpClientRequest.HttpClientRequest,
+  { body, headers, method, url }: HttpClientRequest.HttpClientRequest,
   request: TusError.RequestName,
   limit: Duration.Duration
 ): Effect.Effect<StreamSender.Sent, ApiError.TransportFailure | TusError.Stalled> => {
-  const { body, headers, method, url } = http
   const { host, origin, pathname, search } = new URL(url)
   const outgoing = {
     method: method as HttpMethod.HttpMethod,
@@ -199,20 +175,35 @@ const sendWhole = (
   )
 }
 
+/** See `Tus.RequestTimeout`. */
+export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-effect/tus/RequestTimeout", {
+  defaultValue: () => Duration.seconds(30)
+})
+
 /**
- * Sends a request and reads the headers of the response, if the status is the expected success. A response that counts
- * fewer bytes than were sent (`isShort`) is valid only if the request declared the length of its body. `limit` is the
- * time limit of a request whose body is not a stream: by default `RequestTimeout` without a body, and none with a body.
- * The caller limits the time of a request with a streamed body.
+ * Limits the duration of requests without a body to `limit`. The time starts when the request is sent, so it does not
+ * include the wait for a permit of the rate limiter.
+ */
+export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(request, RequestTimeout, limit)
+
+/**
+ * Sends a request and reads the headers of the response, if the status is the expected success. `declaresLength`: whether
+ * the request declared the length of its body. `limit` is the time limit of a request whose body is not a stream: by
+ * default `RequestTimeout` without a body, and none with a body. The caller limits the time of a request with a streamed
+ * body.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
   readonly http: HttpClientRequest.HttpClientRequest
   readonly status: ReadonlyArray<number>
   readonly headers: Schema.ConstraintCodec<A, unknown>
-  readonly isShort?: (headers: A) => boolean
   readonly limit?: Duration.Duration | undefined
-}): Effect.Effect<A, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
+}): Effect.Effect<
+  { readonly told: A; readonly declaresLength: boolean },
+  TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled,
+  HttpClient.HttpClient
+> =>
   Effect.gen(function* () {
     const { http, request } = options
     const client = yield* HttpClient.HttpClient
@@ -225,22 +216,18 @@ export const exchange = <A>(options: {
     // its portions wait while they are sent, see `append.ts`.
     if (bandwidth !== undefined && !isStream) yield* bandwidth.whole(Number(http.headers["content-length"] ?? 0))
     yield* Exchange.admit(gate, http.url, { operation })
-    const { answer, declaresLength: isDeclared } = isStream
-      ? yield* sendStream(client, http, operation)
-      : yield* sendWhole(client, http, request, options.limit ?? (yield* usualLimit(http)))
-    if (!options.status.includes(answer.status)) {
-      const error = yield* toRefusal(request, http, answer)
-      if (error._tag === "RateLimited") yield* Admission.pause(gate, http.url, error.retryAfter)
-      return yield* Effect.fail(error)
+    const usual = http.body._tag === "Empty" ? yield* RequestTimeout : Duration.infinity
+    const { answer, declaresLength } = isStream
+      ? yield* Effect.mapError(
+          // A body that is too long or never ends is ignored, because the headers already contain the result.
+          StreamSender.send(client, http, maxErrorBytes),
+          Exchange.toFailure({ host: hostOf(http.url), operation })
+        )
+      : yield* sendWhole(client, http, request, options.limit ?? usual)
+    if (options.status.includes(answer.status)) {
+      return { told: yield* readHeaders(request, options.headers, http, answer), declaresLength }
     }
-    const headers = yield* readHeaders(request, options.headers, http, answer)
-    if (options.isShort?.(headers) === true && !isDeclared) {
-      return yield* new TusError.ProtocolViolation({
-        request,
-        host: hostOf(http.url),
-        status: answer.status,
-        description: "upload-offset is less than the sent bytes, and the request declared no length"
-      })
-    }
-    return headers
+    const error = yield* toRefusal(request, http, answer)
+    if (error._tag === "RateLimited") yield* Admission.pause(gate, http.url, error.retryAfter)
+    return yield* Effect.fail(error)
   }).pipe(Effect.tapError(Telemetry.failed))

@@ -12,66 +12,30 @@ import * as Stream from "effect/Stream"
 
 const kibi = 1024
 
-/**
- * The size of the first piece of a source in bytes. If many readers share the {@link ReadBudget}, the first piece is
- * smaller. A later range of the source may start with a larger piece.
- */
+/** The size of the first piece of a source in bytes. A later range of the source may start with a larger piece. */
 export const smallest = 64 * kibi
 const largest = 1024 * kibi
 
 /** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** If the HTTP client requests the next piece in less than this time (in milliseconds), the next piece is larger. */
-const fast = 100
-
 /**
- * The number of bytes that all readers of files share. Pieces of 1 MiB reach the speed of a raw socket and pieces of 64
- * KiB do not. But a thousand concurrent uploads with pieces of 1 MiB would need too much memory.
+ * If the HTTP client requests the next piece in less than this time (in milliseconds), the next piece is twice as large.
+ * So the pieces stay small on a slow link, and each piece is sent well within the stall timeout.
  */
-class ReadBudget {
-  #readers = 0
-  readonly bytes: number
-  constructor(bytes: number) {
-    this.bytes = bytes
-  }
-  /** Counts a reader until its scope ends. */
-  readonly join: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
-    Effect.sync(() => {
-      this.#readers++
-    }),
-    () =>
-      Effect.sync(() => {
-        this.#readers--
-      })
-  )
-  /** The share of one reader, in bytes. */
-  get share(): number {
-    return Math.floor(this.bytes / Math.max(1, this.#readers))
-  }
-}
-
-/** The budget that all uploads of the process share. */
-const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBudget", {
-  defaultValue: () => new ReadBudget(64 * kibi * kibi)
-})
+const fast = 100
 
 /** The number of pieces that one reader and its HTTP client hold: two are being sent while the next one is read. */
 const held = 3
 
 /**
- * The maximum size of a piece for a share, so that all pieces that are held at once fit into the share. The result is
- * never below `least`.
+ * The number of bytes that all readers of files of the process share, and the number of readers. Pieces of 1 MiB reach
+ * the speed of a raw socket and pieces of 64 KiB do not. But a thousand concurrent uploads with pieces of 1 MiB would
+ * need too much memory.
  */
-const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / held)))
-
-/**
- * The size of the next piece. The size starts small, doubles while the HTTP client requests pieces quickly, and halves
- * while the requests are slow. So the pieces stay small on a slow link, and each piece is sent well within the stall
- * timeout.
- */
-const grow = (current: number, elapsed: number): number =>
-  elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, Math.floor(current / 2)) : current
+const ReadBudget = Context.Reference<{ readonly bytes: number; readers: number }>("@assembly-effect/tus/ReadBudget", {
+  defaultValue: () => ({ bytes: 64 * kibi * kibi, readers: 0 })
+})
 
 /**
  * The number of pieces that are emitted before the memory of the oldest piece is reused. A client that is registered
@@ -87,40 +51,20 @@ const onTheWay = 8
 const worthReusing = 256 * kibi
 
 /**
- * The memory of the pieces of one request. Without reuse, allocating and freeing memory would be most of the cost of
- * sending a file.
+ * The memory of the emitted pieces of one request, oldest first. It is set only if the HTTP client is known to release
+ * the pieces. Otherwise each piece has its own memory and never changes. Without reuse, allocating and freeing memory
+ * would be most of the cost of sending a file.
  */
-export class Memory {
-  readonly #given: Array<ArrayBuffer>
-  constructor(given: ReadonlyArray<ArrayBuffer>) {
-    this.#given = [...given]
-  }
-
-  /** Returns memory of at least the given size, which contains no piece that is still being sent. */
-  take(size: number): ArrayBuffer {
-    const oldest = this.#given.length < onTheWay ? undefined : this.#given.shift()
-    // `transfer` detaches the old piece, so that it never shows the bytes of a new piece.
-    return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
-  }
-
-  /** Records the buffer that holds a piece. */
-  give(buffer: ArrayBuffer): void {
-    this.#given.push(buffer)
-  }
-
-  /** The buffers of the emitted pieces, oldest first. */
-  get given(): ReadonlyArray<ArrayBuffer> {
-    return this.#given
-  }
-}
-
-/**
- * The memory to reuse. This memory is set only if the HTTP client is known to release the pieces. Otherwise each piece
- * has its own memory and never changes.
- */
-const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
+const Memory = Context.Reference<Array<ArrayBuffer> | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined
 })
+
+/** Returns memory of at least the given size, which contains no piece that is still being sent. */
+export const take = (memory: Array<ArrayBuffer>, size: number): ArrayBuffer => {
+  const oldest = memory.length < onTheWay ? undefined : memory.shift()
+  // `transfer` detaches the old piece, so that it never shows the bytes of a new piece.
+  return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
+}
 
 /**
  * The memory of one upload, which its requests use one after another. The memory of a request is used again only if the
@@ -134,62 +78,65 @@ export class Pool {
     readonly body: Stream.Stream<Uint8Array, E>
     readonly keep: () => void
   } {
-    const memory = new Memory(this.#kept)
+    const memory = [...this.#kept]
     this.#kept = []
     return {
-      body: Stream.provideService(body, MemoryRef, memory),
+      body: Stream.provideService(body, Memory, memory),
       keep: () => {
-        this.#kept = memory.given
+        this.#kept = memory
       }
     }
   }
 }
 
-/**
- * The size in bytes of the first piece of the next range of a source: the last size if the previous range was read to
- * its end, otherwise {@link smallest}.
- */
+/** The size in bytes of the first piece of the next range of a source. */
 export interface PieceSize {
   size: number
 }
 
 /**
- * Reads the pieces of one range. `next` returns at most `atMost` bytes at `position`, or `None` at the end.
+ * Reads the pieces of one range. `next` returns at most `atMost` bytes at `position`, or `None` at the end. Call `done`
+ * when all pieces of the range were read: the next range then starts with pieces of the last size.
  */
 export interface Reader {
   readonly next: (
     position: bigint,
     atMost: bigint
   ) => Effect.Effect<Option.Option<Uint8Array>, PlatformError.PlatformError>
-  /** Call this function when all pieces of the range were read. */
   readonly done: () => void
 }
 
-const readInto = (file: FileSystem.File, memory: Memory, size: number, position: bigint) =>
+const readInto = (file: FileSystem.File, memory: Array<ArrayBuffer>, size: number, position: bigint) =>
   Effect.suspend(() => {
-    const buffer = memory.take(size)
+    const buffer = take(memory, size)
     const piece = new Uint8Array(buffer, 0, size)
     return Effect.map(file.read(piece, { position }), (read) => {
-      memory.give(buffer)
+      memory.push(buffer)
       return read === 0 ? Option.none() : Option.some(piece.subarray(0, read))
     })
   })
 
-/** A reader of one range. If a range was not read to its end, the next range starts with small pieces again. */
+/** A reader of one range, until its scope closes. */
 export const reader = (file: FileSystem.File, pieceSize: PieceSize): Effect.Effect<Reader, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const budget = yield* ReadBudgetRef
+    const budget = yield* ReadBudget
     const clock = yield* Clock.Clock
-    const memory = yield* MemoryRef
-    yield* budget.join
+    const memory = yield* Memory
+    budget.readers++
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        budget.readers--
+      })
+    )
     let { size } = pieceSize
-    let readAt: number | undefined
+    let readAt = -Infinity
     pieceSize.size = smallest
     return {
       next: (position, atMost) => {
         const now = clock.currentTimeMillisUnsafe()
-        const { share } = budget
-        size = Math.min(most(share), readAt === undefined ? size : grow(size, now - readAt))
+        const share = Math.floor(budget.bytes / budget.readers)
+        const most = Math.max(least, Math.min(largest, Math.floor(share / held)))
+        size = Math.min(most, now - readAt < fast ? size * 2 : size)
         readAt = now
         const wanted = atMost < size ? Number(atMost) : size
         return memory !== undefined && wanted >= worthReusing && size * onTheWay <= share

@@ -1,22 +1,24 @@
 /**
  * The service `UploadJournal`, and the types that its modules share.
  */
-import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Brand from "effect/Brand"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { UploadError } from "../TusError.ts"
 import type { UploadResult } from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
-import type * as AssemblyEntryAtRest from "./assemblyEntry.ts"
 import type { Emit } from "./events.ts"
-import type * as JournalEntry from "./journalEntry.ts"
-import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
 import type { SharedOptions, UploadOptions } from "./options.ts"
 import type { Replayable } from "./source.ts"
+import type * as JournalEntry from "./journalEntry.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
+import * as Subtle from "./subtle.ts"
 
 /**
  * The entry of one upload. The upload URLs in an entry are plain text; `UploadTarget.urlAtRest` checks a URL and
@@ -33,7 +35,7 @@ export type Entry = JournalEntry.Entry
  * @since 0.1.0
  * @category models
  */
-export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
+export type AssemblyEntry = JournalEntry.AssemblyEntry
 
 /**
  * A valid key: 1 to 64 characters of a-z and 0-9.
@@ -115,44 +117,32 @@ export interface Entries<A> {
 }
 
 /**
- * `file` is the index of the file in its job, which distinguishes two files with the same bytes and names.
- *
- * @since 0.1.0
- * @category models
- */
-export interface RunOptions extends UploadOptions {
-  readonly restart?: boolean | undefined
-  readonly file?: number | undefined
-}
-
-/**
- * The upload with this key in the journal. `origins` are further permitted origins of its URLs.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Kept {
-  readonly key: string
-  readonly origins?: ReadonlyArray<string> | undefined
-}
-
-/**
- * Starts and continues the uploads of a journal.
+ * Starts and continues the uploads of a journal. They are functions of the journal, so that a bundle without a journal
+ * does not contain their code.
  *
  * @since 0.1.0
  * @category models
  */
 export interface JournaledUploads {
+  /**
+   * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
+   * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
+   * the same bytes and names.
+   */
   readonly start: (
     journal: UploadJournal["Service"],
     target: UploadTarget,
     source: Replayable,
-    options: RunOptions,
+    options: UploadOptions & { readonly restart?: boolean | undefined; readonly file?: number | undefined },
     emit: Emit
   ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient | Scope.Scope>
+  /**
+   * Continues the upload with this key. If `restart` is true, starts a new upload instead. `origins` are further
+   * permitted origins of its URLs.
+   */
   readonly resume: (
     journal: UploadJournal["Service"],
-    kept: Kept,
+    kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
     source: Replayable,
     options: SharedOptions & { readonly restart?: boolean | undefined },
     emit: Emit
@@ -172,9 +162,74 @@ export interface JournaledUploads {
 export class UploadJournal extends Context.Service<
   UploadJournal,
   Entries<Entry> & {
-    /** Runs the uploads of `Upload.layerJournaled`. So a bundle without a journal does not contain this code. */
     readonly engine: JournaledUploads
     readonly assemblies: Entries<AssemblyEntry>
     readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope>
   }
 >()("@assembly-effect/tus/UploadJournal") {}
+
+/**
+ * A store uses a key as a file name or as part of its own keys, so one rule applies to every store. The rule excludes
+ * separators and dots. The rule also excludes upper-case letters, because some file systems ignore case. If a store
+ * keeps its leases beside its entries, the name of a lease contains a dot or a hyphen, so a key never looks like the
+ * name of a lease.
+ */
+const rule = "Expected 1 to 64 characters of a-z and 0-9"
+
+/** Whether a text is a valid key. A store may contain other names. */
+export const isKey = (text: string): text is Key => /^[a-z0-9]{1,64}$/.test(text)
+
+/** Validates the key of a caller. */
+export const validKey = (text: string): Effect.Effect<Key, InvalidRequest> =>
+  isKey(text)
+    ? Effect.succeed(text)
+    : Effect.fail(new InvalidRequest({ operation: "UploadJournal", issues: [{ path: ["key"], message: rule }] }))
+
+const utf8 = new TextEncoder()
+
+/** A digest of the identity of an upload or a job. */
+export const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
+  Subtle.sha256(utf8.encode(JSON.stringify(parts)))
+
+/**
+ * The key of an upload: a digest of the URL of the Assembly, the identity and size of the bytes, the `filename`, the
+ * `fieldname` and `file`. `file` is the index of the file in a job. Because of this index, two files with the same
+ * bytes and names have different keys.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const keyOf = (
+  target: UploadTarget,
+  upload: {
+    readonly identity: string | undefined
+    readonly size: bigint
+    readonly filename: string
+    readonly fieldname: string
+    readonly file?: number | undefined
+  }
+): Effect.Effect<string> =>
+  digestOf([
+    Redacted.value(target.assemblySslUrl),
+    upload.identity ?? null,
+    String(upload.size),
+    upload.filename,
+    upload.fieldname,
+    ...(upload.file === undefined ? [] : [upload.file])
+  ])
+
+/**
+ * The prefix of the keys of jobs. The key of an upload never has this prefix, because that key is a hexadecimal digest.
+ */
+const assemblyPrefix = "job"
+export const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
+
+/**
+ * The key of a job: `job` and a shortened digest of `parts`. `parts` identify the service, the params of the job and
+ * its files.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
+  Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))

@@ -2,13 +2,14 @@
  * Entries of one kind in the store of a journal.
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { type Entries, isKey, type Key, type Lease, type Store, validKey } from "./journal.ts"
 import { JournalFailed, JournalTorn, type UploadLeased } from "./journalError.ts"
-import type { Entries, Key, Lease, Store } from "./journal.ts"
-import * as JournalKey from "./journalKey.ts"
 
 /** Every entry contains the time when it was written, in milliseconds since 1970. */
 interface Dated {
@@ -16,17 +17,17 @@ interface Dated {
 }
 
 /**
- * - `isKey`: whether a key belongs to an entry of this kind.
- * - `isExpired`: whether an entry has expired at the time `now`, in milliseconds since 1970.
+ * - `codec`: the text of an entry.
+ * - `isOwn`: whether a key belongs to an entry of this kind.
+ * - `lifetime`: how long an entry is valid after its write, in milliseconds.
  */
 export interface Kind<Entry extends Dated> {
-  readonly encode: (entry: Entry) => Effect.Effect<string, Schema.SchemaError>
-  readonly decode: (text: string) => Effect.Effect<Entry, Schema.SchemaError>
-  readonly isKey: (key: string) => boolean
-  readonly isExpired: (entry: Entry, now: number) => boolean
+  readonly codec: Schema.Codec<Entry, string>
+  readonly isOwn: (key: string) => boolean
+  readonly lifetime: (entry: Entry) => number
 }
 
-/** The entries of one kind. `removeIfExpired` removes an entry if it has expired. */
+/** The entries of one kind. `removeIfExpired` removes an entry if it has expired and no process holds its lease. */
 export interface Swept<Entry> {
   readonly entries: Entries<Entry>
   readonly removeIfExpired: (key: Key) => Effect.Effect<void, JournalFailed>
@@ -36,15 +37,18 @@ export interface Swept<Entry> {
 export const make = <Entry extends Dated>(
   store: Store,
   lease: (key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
-  { decode, encode, isExpired, isKey }: Kind<Entry>,
+  { codec, isOwn, lifetime }: Kind<Entry>,
   onPut: Effect.Effect<void>
 ): Swept<Entry> => {
-  const read = (key: Key) =>
+  const decode = Schema.decodeEffect(codec)
+  const encode = Schema.encodeEffect(codec)
+
+  const read = (key: Key): Effect.Effect<Option.Option<Entry>, JournalFailed | JournalTorn> =>
     Effect.flatMap(store.get(key), (text) =>
       text === undefined
-        ? Effect.succeed(Option.none<Entry>())
+        ? Effect.succeedNone
         : decode(text).pipe(
-            Effect.map(Option.some),
+            Effect.asSome,
             // The issue of the schema is omitted, because the text may contain secret URLs.
             Effect.mapError(
               () => new JournalTorn({ key, description: `the ${text.length} characters cannot be decoded` })
@@ -52,14 +56,22 @@ export const make = <Entry extends Dated>(
           )
     )
 
-  const readIfWhole = (key: Key) =>
-    Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
+  const readIfWhole = (key: Key) => Effect.catchTag(read(key), "JournalTorn", () => Effect.succeedNone)
 
-  /** Removes an expired entry, unless another process holds its lease. */
-  const removeExpired = (key: Key, now: number) =>
+  const hasExpired = (entry: Entry) =>
+    Effect.map(Clock.currentTimeMillis, (now) => entry.writtenAt + lifetime(entry) <= now)
+
+  const isExpired = (key: Key) =>
+    Effect.flatMap(readIfWhole(key), (found) =>
+      Option.isNone(found) ? Effect.succeed(false) : hasExpired(found.value)
+    )
+
+  const removeIfExpired = (key: Key) =>
     Effect.gen(function* () {
+      // If the entry is still valid, its lease is not acquired.
+      if (!(yield* isExpired(key))) return
       yield* lease(key)
-      if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* store.remove(key)
+      if (yield* isExpired(key)) yield* store.remove(key)
     }).pipe(
       Effect.scoped,
       Effect.catchTag("UploadLeased", () => Effect.void)
@@ -68,13 +80,12 @@ export const make = <Entry extends Dated>(
   const entries: Entries<Entry> = {
     get: (text) =>
       Effect.gen(function* () {
-        const key = yield* JournalKey.check(text)
-        const now = yield* Clock.currentTimeMillis
-        return Option.filter(yield* read(key), (entry) => !isExpired(entry, now))
+        const found = yield* read(yield* validKey(text))
+        return Option.isSome(found) && (yield* hasExpired(found.value)) ? Option.none() : found
       }),
     put: (text, entry) =>
       Effect.gen(function* () {
-        const key = yield* JournalKey.check(text)
+        const key = yield* validKey(text)
         const encoded = yield* Effect.mapError(
           encode(entry),
           () => new JournalFailed({ action: "write", description: "the new entry is invalid" })
@@ -82,28 +93,46 @@ export const make = <Entry extends Dated>(
         yield* store.set(key, encoded)
         yield* onPut
       }),
-    forget: (text) => Effect.flatMap(JournalKey.check(text), store.remove),
+    forget: (text) => Effect.flatMap(validKey(text), store.remove),
     list: Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
       const found: Array<{ readonly key: string; readonly entry: Entry }> = []
-      for (const key of (yield* store.keys).filter(JournalKey.isKey)) {
-        if (!isKey(key)) continue
+      for (const key of (yield* store.keys).filter(isKey)) {
+        if (!isOwn(key)) continue
         const entry = yield* readIfWhole(key)
         if (Option.isNone(entry)) continue
-        if (isExpired(entry.value, now)) yield* Effect.ignore(removeExpired(key, now))
+        if (yield* hasExpired(entry.value)) yield* Effect.ignore(removeIfExpired(key))
         else found.push({ key, entry: entry.value })
       }
       return found
     })
   }
+  return { entries, removeIfExpired }
+}
 
-  return {
-    entries,
-    removeIfExpired: (key) =>
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        // If the entry is still valid, its lease is not acquired.
-        if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* removeExpired(key, now)
-      })
-  }
+/** The minimum time between two listings of the removals, in milliseconds. */
+const every = Duration.toMillis("1 hour")
+
+/** The maximum number of removals in one step, so that no write has to wait until the whole store is checked. */
+const atOnce = 16
+
+/**
+ * One step of the removal of what has expired. `list` returns the removals that a store needs now, and runs at most once
+ * an hour. Some processes end after one step, so the first removal after each listing is a random one. A failure is
+ * ignored, because a later step tries again.
+ */
+export const sweeping = <E>(list: Effect.Effect<ReadonlyArray<Effect.Effect<void, E>>, E>): Effect.Effect<void> => {
+  let listedAt = -Infinity
+  let left: ReadonlyArray<Effect.Effect<void, E>> = []
+  return Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (left.length === 0 && listedAt + every <= now) {
+      listedAt = now
+      const all = yield* Effect.orElseSucceed(list, () => [])
+      const first = all.length === 0 ? 0 : yield* Random.nextIntBetween(0, all.length - 1)
+      left = [...all.slice(first), ...all.slice(0, first)]
+    }
+    const some = left.slice(0, atOnce)
+    left = left.slice(atOnce)
+    yield* Effect.forEach(some, (remove) => Effect.ignore(remove), { discard: true })
+  })
 }

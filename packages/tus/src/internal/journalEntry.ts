@@ -1,6 +1,8 @@
 /**
- * An entry of the journal: the stored form of the state of an upload, with the identity of the upload.
+ * The entries of the journal: the stored form of the state of an upload with the identity of the upload, and of the
+ * Assembly of a job.
  */
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -57,9 +59,7 @@ const Stored = Schema.TaggedUnion({
  */
 export type Entry = typeof Stored.Type
 
-const codec = Json.fromString(Schema.toCodecJson(Stored))
-export const encode = Schema.encodeEffect(codec)
-export const decode = Schema.decodeEffect(codec)
+export const uploads = Json.fromString(Schema.toCodecJson(Stored))
 
 /** The fields that identify an upload, which are the same in all its entries. */
 export type About = Pick<Entry, "target" | "metadata" | "size" | "identity" | "file">
@@ -147,3 +147,28 @@ export const toState = (entry: Entry, target: UploadTarget.UploadTarget): Reopen
       }
     }
   })
+
+const ofAssembly = {
+  assemblyId: Assembly.AssemblyId,
+  /** Whether the creating request contains the files. */
+  isForm: Schema.optionalKey(Schema.Boolean),
+  /** The ids of the Assemblies whose forms broke before. */
+  earlier: Schema.optionalKey(Schema.Array(Assembly.AssemblyId)),
+  /** The ids of the uploads of a job, if the Assembly has the uploads of other jobs too. */
+  uploads: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The time of the write, in milliseconds since 1970. */
+  writtenAt: Schema.Finite
+}
+
+const StoredAssembly = Schema.TaggedUnion({ Creating: ofAssembly, Created: ofAssembly, Completed: ofAssembly })
+
+/**
+ * The Assembly of a job of `AssemblyUpload`.
+ *
+ * - `Creating`: the creation of the Assembly may have been sent. Only the service knows whether the Assembly exists.
+ * - `Created`: the Assembly exists.
+ * - `Completed`: a run has seen that the Assembly has completed.
+ */
+export type AssemblyEntry = typeof StoredAssembly.Type
+
+export const assemblies = Schema.fromJsonString(Schema.toCodecJson(StoredAssembly))

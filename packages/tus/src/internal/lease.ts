@@ -1,7 +1,8 @@
 /**
- * Leases: one holder at a time works on an upload, and renews its lease meanwhile. Every change of a lease is a
+ * The leases of uploads and jobs, so that only one process or fiber runs an upload or a job. Each change of a lease is a
  * compare-and-set, so that a holder detects when another holder has taken its lease.
  */
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -13,8 +14,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { Key, Lease, Leases, Locks, UploadJournal } from "./journal.ts"
 import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
-import type { Key, Lease, Leases, Locks } from "./journal.ts"
 
 const AtRest = Json.fromString(
   Schema.Struct({
@@ -34,12 +36,22 @@ export const until = (text: string | undefined): number => read(text)?.until ?? 
 /** The maximum wait for the store when a lease is released, in milliseconds. */
 const longestRelease = 1000
 
-/** Acquires the lease of a key. */
+type Acquire = (key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>
+
+/** The loss of a lease, which `lose` causes once, with its reason. */
+const losing = (key: Key) => {
+  const loss = Deferred.makeUnsafe<never, LeaseLost>()
+  const lost = Deferred.await(loss)
+  return {
+    lost,
+    lose: (description: string) => Effect.andThen(Deferred.fail(loss, new LeaseLost({ key, description })), lost),
+    check: Effect.suspend(() => (Deferred.isDoneUnsafe(loss) ? lost : Effect.void))
+  }
+}
+
+/** Acquires the lease of a key, and renews it after a third of `millis`. */
 export const make =
-  (
-    leases: Leases,
-    { millis }: { readonly millis: number }
-  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  (leases: Leases, millis: number): Acquire =>
   (key) =>
     Effect.gen(function* () {
       const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
@@ -77,28 +89,20 @@ export const make =
         return yield* new UploadLeased({ key, until: Math.max(now, until(yield* leases.get(key))) })
       }
 
-      const loss = yield* Deferred.make<never, LeaseLost>()
-      const lose = (description: string) =>
-        Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, description: description })), () =>
-          Deferred.await(loss)
-        )
+      const { check: checkLoss, lose, lost } = losing(key)
 
-      /** A holder that cannot renew its lease stops its work this number of milliseconds before the lease expires. */
-      const margin = millis / 10
-      const left = Effect.map(Clock.currentTimeMillis, (time) => end - margin - time)
+      // A holder that cannot renew its lease stops its work a tenth of `millis` before the lease expires.
+      const left = Effect.map(Clock.currentTimeMillis, (time) => end - millis / 10 - time)
 
       /** Returns whether the lease was renewed. An expired lease is renewed too, if nobody else has taken it. */
       const renew = Effect.gen(function* () {
         const time = yield* left
-        const start = yield* Clock.currentTimeMillis
         // The change runs to its end in the scope of the lease, even if its result comes too late.
-        const changing = yield* Effect.forkIn(extend(start + millis), scope)
-        const isOurs = yield* Fiber.join(changing).pipe(
-          Effect.timeoutOrElse({
-            duration: Duration.millis(time > 0 ? time : millis / 3),
-            orElse: () => lose("the lease expired before the store responded to the renewal")
-          })
-        )
+        const changing = yield* Effect.forkIn(extend((yield* Clock.currentTimeMillis) + millis), scope)
+        const isOurs = yield* Effect.timeoutOrElse(Fiber.join(changing), {
+          duration: time > 0 ? time : millis / 3,
+          orElse: () => lose("the lease expired before the store responded to the renewal")
+        })
         return isOurs ? true : yield* lose("another holder took the lease, or the lease was removed")
       }).pipe(
         Effect.catchTag("JournalFailed", ({ description }) =>
@@ -111,7 +115,7 @@ export const make =
       // Only one change runs at a time, because a concurrent change would not find the text that it expects.
       const renewing = Semaphore.makeUnsafe(1)
       const check = Effect.gen(function* () {
-        if (yield* Deferred.isDone(loss)) return yield* Deferred.await(loss)
+        yield* checkLoss
         if ((yield* left) <= 0) yield* renew
       }).pipe(renewing.withPermits(1))
 
@@ -120,13 +124,13 @@ export const make =
 
       let pause = millis / 3
       const keep = Effect.gen(function* () {
-        yield* Effect.sleep(Duration.millis(pause))
+        yield* Effect.sleep(pause)
         const isRenewed = yield* renewing.withPermits(1)(renew)
         pause = Math.max(1, Math.min(isRenewed ? millis / 3 : millis / 10, yield* left))
       })
       yield* Effect.forkScoped(Effect.ignore(Effect.forever(keep)))
 
-      return { lost: Deferred.await(loss), check }
+      return { lost, check }
     })
 
 /**
@@ -134,22 +138,54 @@ export const make =
  * milliseconds from now.
  */
 export const onLocks =
-  (
-    locks: Locks,
-    { millis }: { readonly millis: number }
-  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  (locks: Locks, millis: number): Acquire =>
   (key) =>
     Effect.gen(function* () {
       const held = yield* locks.lock(key)
       if (held === undefined) {
         return yield* new UploadLeased({ key, until: (yield* Clock.currentTimeMillis) + millis })
       }
-      const loss = yield* Deferred.make<never, LeaseLost>()
-      yield* Effect.forkScoped(
-        Effect.flatMap(held.lost, (description) =>
-          Deferred.fail(loss, new LeaseLost({ key, description: description }))
-        )
-      )
-      const lost = Deferred.await(loss)
-      return { lost, check: Effect.suspend(() => (Deferred.isDoneUnsafe(loss) ? lost : Effect.void)) }
+      const { check, lose, lost } = losing(key)
+      yield* Effect.forkScoped(Effect.ignore(Effect.flatMap(held.lost, lose)))
+      return { lost, check }
     })
+
+/** The pause between two attempts to acquire a lease, in milliseconds. */
+const every = 500
+
+/**
+ * The maximum wait for a lease, in milliseconds. This limit matters if a clock is wrong, because a lease may then seem
+ * to expire much later.
+ */
+const longest = Duration.toMillis("1 minute")
+
+/**
+ * Acquires the lease of an upload or a job. If another process holds the lease, tries again until that lease should
+ * expire, at most for a minute. If the lease is still held then, fails with `UploadLeased`. A process that has ended
+ * does not renew its lease.
+ */
+export const hold = (
+  journal: UploadJournal["Service"],
+  key: string,
+  emit: (event: Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>) => void
+): Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope> => {
+  let giveUpAt: number | undefined
+  const attempt: ReturnType<typeof hold> = Effect.catchTag(journal.lease(key), "UploadLeased", (error) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (giveUpAt === undefined) {
+        giveUpAt = Math.min(error.until, now + longest) + 1
+        const seconds = Math.ceil((giveUpAt - now) / 1000)
+        const reason = `another process holds the upload, or ended without releasing it (at most ${seconds} s)`
+        emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
+      }
+      if (now >= giveUpAt) return yield* error
+      yield* Effect.sleep(Math.min(every, giveUpAt - now))
+      return yield* attempt
+    })
+  )
+  return attempt
+}
+
+/** Runs an effect while the lease is held. The effect is interrupted when the lease is lost. */
+export const during = <A, E, R>(lease: Lease, effect: Effect.Effect<A, E, R>) => Effect.raceFirst(effect, lease.lost)

@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import type { UploadSource } from "./source.ts"
+import type { Replayable, UploadSource } from "./source.ts"
 import * as Receipts from "./receipts.ts"
 import * as Subtle from "./subtle.ts"
 
@@ -159,7 +159,13 @@ const largest = 2n ** 63n - 1n
 /** In a JavaScript program, a size may be any value. */
 const isSize = (size: unknown): boolean => typeof size === "bigint" && size >= 0n && size <= largest
 
-const replayable = (path: string) => issue(path, "Expected a source that can be read again, got a one-shot stream")
+const oneShotAt = (path: string) => issue(path, "Expected a source that can be read again, got a one-shot stream")
+
+/** The source, which {@link sourceIssues} has already checked where a source must be replayable. */
+export const replayable = (source: UploadSource): Effect.Effect<Replayable, InvalidRequest> =>
+  source._tag === "Replayable"
+    ? Effect.succeed(source)
+    : Effect.fail(new InvalidRequest({ operation: "Upload", issues: [oneShotAt("source")] }))
 
 /** In a JavaScript program, a source may be any value, such as a path, bytes, or the Effect of `fromPath`. */
 const isSource = (source: unknown): source is UploadSource =>
@@ -177,8 +183,8 @@ export const sourceIssues = (
     ...((source._tag === "Replayable" || source.size !== undefined) && !isSize(source.size)
       ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
       : []),
-    ...(source._tag === "OneShot" && isReplayed ? [replayable("source")] : []),
-    ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
+    ...(source._tag === "OneShot" && isReplayed ? [oneShotAt("source")] : []),
+    ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [oneShotAt("parallel")] : [])
   ]
 }
 

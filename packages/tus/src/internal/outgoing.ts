@@ -2,15 +2,15 @@
  * The bytes that are sent next, for every kind of source.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import type * as Cause from "effect/Cause"
 import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
-import type { OneShot, Replayable } from "./source.ts"
-import { failedWith, SourceFailed } from "./sourceFailed.ts"
 import * as Pieces from "./pieces.ts"
-import * as Window from "./window.ts"
+import { failedWith, type OneShot, type Replayable, type SourceFailed, sourceFailed, wholeOf } from "./source.ts"
 
 /**
  * The body of the next request: the bytes from `start` to `end`, and the total size if it is known.
@@ -23,6 +23,9 @@ export interface Body {
 }
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
+
+/** The maximum size of a request body in bytes, where one is needed and `chunkSize` is not set. */
+export const defaultSize = 8 * 1024 * 1024
 
 /** The number of bytes in the next body, when `left` bytes remain. */
 type Next = (left: bigint) => bigint
@@ -84,61 +87,130 @@ export const collect = (
     )
   })
 
+/** All bytes of a source that can be read again, in memory. */
+export const readWhole = (source: Replayable): Effect.Effect<Uint8Array, SourceFailed> =>
+  Effect.filterOrFail(
+    wholeOf(source) ?? collect(Pieces.owned(source.bytes(0n, source.size), failedWith), source.size),
+    ({ length }) => BigInt(length) === source.size,
+    ({ length }) => tooShort(BigInt(length), source.size)
+  )
+
 export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
-  new SourceFailed({ kind: "TooShort", description: `the source ended after ${got} of ${expected} bytes` })
+  sourceFailed("TooShort", `the source ended after ${got} of ${expected} bytes`)
 
 export const tooLong = (expected: bigint): SourceFailed =>
-  new SourceFailed({ kind: "TooLong", description: `the source has more than the announced ${expected} bytes` })
-
-/** Fails if bytes of the window were taken away, or if the bytes that were read so far contradict the announced size. */
-const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
-  if (window.pieces.reduce((sum, { length }) => sum + length, 0) !== window.size) {
-    return Effect.fail(new SourceFailed({ kind: "Changed", description: "the memory of a piece was taken away" }))
-  }
-  const seen = window.start + BigInt(window.size)
-  if (size !== undefined && seen > size) return Effect.fail(tooLong(size))
-  if (size !== undefined && window.ended && seen < size) return Effect.fail(tooShort(seen, size))
-  return Effect.succeed(window)
-}
+  sourceFailed("TooLong", `the source has more than the announced ${expected} bytes`)
 
 /**
- * The bodies for a one-shot stream. A window keeps the bytes that may be sent again. The stream is read until the
- * window is full. If the stream ends by then, its size is known.
+ * The bodies for a one-shot stream. The bytes that the server has not acknowledged yet are held in memory, because they
+ * may be sent again. The stream is read until more than `windowSize` bytes are held: at least one byte more, because
+ * this byte shows that the stream continues. If the stream ends by then, its size is known.
  */
 export const oneShot = (
   source: OneShot,
-  options: { readonly windowSize: number; readonly streams: boolean }
+  { streams, windowSize }: { readonly windowSize: number; readonly streams: boolean }
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
-    const { streams, windowSize } = options
     // `Stream.toPull` would add the code of Effect's semaphores to a bundle.
-    const scope = yield* Effect.scope
-    const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
-    const advance = (window: Window.Window) =>
-      Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
+    const pull = yield* Channel.toPullScoped(Stream.toChannel(source.stream), yield* Effect.scope)
+    /** The held bytes: `count` bytes from the offset `start`. */
+    let held: ReadonlyArray<Uint8Array> = []
+    let start = 0n
+    let count = 0
+    let hasEnded = false
 
-    let window = yield* advance(Window.empty)
-    const size = source.size ?? Window.total(window)
+    const fill: Effect.Effect<void, SourceFailed> = Effect.suspend(() => {
+      const more: Array<Uint8Array> = []
+      const step: Effect.Effect<void, SourceFailed | Cause.Done> = Effect.suspend(() =>
+        hasEnded || count > windowSize
+          ? Effect.void
+          : Effect.flatMap(pull, (emitted) => {
+              for (const each of emitted) {
+                const piece = Bytes.own(each)
+                if (piece === undefined) return Effect.fail(failedWith(Pieces.notBytes()))
+                if (piece.length > 0) more.push(piece)
+                count += piece.length
+              }
+              return step
+            })
+      )
+      return Pull.catchDone(step, () =>
+        Effect.sync(() => {
+          hasEnded = true
+        })
+      ).pipe(
+        Effect.andThen(
+          Effect.suspend(() => {
+            held = more.length === 0 ? held : [...held, ...more]
+            return check
+          })
+        )
+      )
+    })
+
+    /** Fails if held bytes were taken away, or if the bytes that were read so far contradict the announced size. */
+    const check = Effect.suspend(() => {
+      if (held.reduce((sum, { length }) => sum + length, 0) !== count) {
+        return Effect.fail(sourceFailed("Changed", "the memory of a piece was taken away"))
+      }
+      const seen = start + BigInt(count)
+      if (source.size !== undefined && seen > source.size) return Effect.fail(tooLong(source.size))
+      return source.size !== undefined && hasEnded && seen < source.size
+        ? Effect.fail(tooShort(seen, source.size))
+        : Effect.void
+    })
+
+    /** Drops the bytes before `offset`. */
+    const release = (offset: bigint) => {
+      let drop = Number(offset - start)
+      count -= drop
+      start = offset
+      const first = held.findIndex(({ length }) => {
+        if (drop < length) return true
+        drop -= length
+        return false
+      })
+      const [piece, ...rest] = first < 0 ? [] : held.slice(first)
+      held = piece === undefined ? [] : [piece.subarray(drop), ...rest]
+    }
+
+    /** The first bytes that are held, at most `length` bytes. No byte is copied. */
+    const first = (length: number): Array<Uint8Array> => {
+      const parts: Array<Uint8Array> = []
+      let left = length
+      for (const piece of held) {
+        if (left === 0) break
+        parts.push(piece.subarray(0, left))
+        left -= Math.min(left, piece.length)
+      }
+      return parts
+    }
+
+    const totalSize = () => (hasEnded ? start + BigInt(count) : undefined)
+
+    yield* fill
+    const size = source.size ?? totalSize()
     return {
       size,
       replayable: false,
       from: (offset, next) =>
         Effect.gen(function* () {
-          if (offset < window.start || offset > window.start + BigInt(window.size)) {
-            return yield* new SourceFailed({
-              kind: "NotReplayable",
-              description: `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${window.start}`
-            })
+          if (offset < start || offset > start + BigInt(count)) {
+            return yield* sourceFailed(
+              "NotReplayable",
+              `the server needs the byte ${offset}, but the source can be read only once and is at the byte ${start}`
+            )
           }
-          // The window changes in two steps, so that the acknowledged bytes are not held while the next bytes are read.
-          window = Window.release(yield* checkSize(window, source.size), offset)
-          window = yield* advance(window)
-          const length = smaller(next(BigInt(window.size)), BigInt(windowSize))
-          const parts = Window.first(window, Number(length))
+          yield* check
+          // The acknowledged bytes are not held while the next bytes are read.
+          release(offset)
+          yield* fill
+          const length = smaller(next(BigInt(count)), BigInt(windowSize))
+          const parts = first(Number(length))
           return {
             start: offset,
             end: offset + length,
-            total: size ?? Window.total(window),
+            total: size ?? totalSize(),
             bytes: streams ? { stream: Pieces.inRegularPieces(parts), length } : Bytes.join(parts)
           }
         })

@@ -6,8 +6,7 @@ import * as Result from "effect/Result"
 import { type AssemblyUploadError, DeliveryMismatch, FilesFailed } from "../AssemblyUploadError.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
-import * as AssemblyOptions from "./assemblyOptions.ts"
-import type { Delivered, Options as Job, Verify } from "./job.ts"
+import { type Delivered, type Options as Job, prepare, type Verify } from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import { uploadsAtOnce } from "./packingOptions.ts"
 import * as Policy from "./policy.ts"
@@ -37,7 +36,7 @@ export interface Service {
 
 /** Opens a job without a journal. A source must be replayable, because a pack that fails is sent again. */
 export const open: Service["open"] = (options) =>
-  Effect.map(AssemblyOptions.prepare(options, true), (sources) => ({
+  Effect.map(prepare(options, true), (sources) => ({
     sources,
     isDone: false,
     completed: () => Effect.void

@@ -7,7 +7,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Tus from "../Tus.ts"
@@ -18,18 +17,16 @@ import * as Append from "./append.ts"
 import * as BodySize from "./bodySize.ts"
 import type * as Context from "./context.ts"
 import * as Creation from "./creation.ts"
-import * as Discovery from "./discovery.ts"
 import type { Pool } from "./filePieces.ts"
 import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
-import { wholeOf } from "./source.ts"
-import type { SourceFailed } from "./sourceFailed.ts"
-import { inTime } from "./timeout.ts"
+import { wholeOf, type SourceFailed } from "./source.ts"
 import * as Transfer from "./transfer.ts"
 import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as UploadState from "./uploadState.ts"
+import { inTime } from "./exchange.ts"
 
 /**
  * The context of one upload URL. `emit` gets the events of the piece.
@@ -51,21 +48,24 @@ const smallSize = 256n * 1024n
  * The bytes that are sent with the creation: all bytes of a small source. Undefined if the source is empty, of unknown
  * size, or larger than `smallSize` or `chunkSize`.
  */
-const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source, target }: Piece<E>) =>
-  Effect.gen(function* () {
-    const { size } = outgoing
-    if (size === undefined || size > smallSize || isPart || !sendsAlong) return undefined
-    if (size === 0n || (chunkSize !== undefined && size > BigInt(chunkSize))) return undefined
-    const whole = source._tag === "Replayable" ? wholeOf(source) : undefined
-    if (whole !== undefined) return yield* whole
-    const { bytes } = yield* outgoing.from(0n, (left) => left)
-    if (!("stream" in bytes)) return bytes
-    const { stallTimeout: after } = policy
-    return yield* Effect.timeoutOrElse(Outgoing.collect(bytes.stream, bytes.length), {
-      duration: after,
-      orElse: () => Effect.fail(new TusError.Stalled({ request: "create", host: hostOf(target.tusUrl), after }))
-    })
-  })
+const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source, target }: Piece<E>) => {
+  const { size } = outgoing
+  if (size === undefined || size === 0n || size > smallSize || isPart || !sendsAlong) return Effect.undefined
+  if (chunkSize !== undefined && size > BigInt(chunkSize)) return Effect.undefined
+  const whole = source._tag === "Replayable" ? wholeOf(source) : undefined
+  if (whole !== undefined) return whole
+  const { stallTimeout: after } = policy
+  return Effect.flatMap(
+    outgoing.from(0n, (left) => left),
+    ({ bytes }) =>
+      "stream" in bytes
+        ? Effect.timeoutOrElse(Outgoing.collect(bytes.stream, bytes.length), {
+            duration: after,
+            orElse: () => Effect.fail(new TusError.Stalled({ request: "create", host: hostOf(target.tusUrl), after }))
+          })
+        : Effect.succeed(bytes)
+  )
+}
 
 /** Creates the upload, and stores its URL. */
 const create = <E>(piece: Piece<E>, marker: string) =>
@@ -73,18 +73,16 @@ const create = <E>(piece: Piece<E>, marker: string) =>
     const { emit, isPart, outgoing, place, source } = piece
     const { size } = outgoing
     // No request asks an empty source for bytes, so this read shows whether the source is still empty.
-    if (size === 0n && source._tag === "Replayable") yield* Outgoing.collect(source.bytes(0n, 0n), 0n)
+    if (size === 0n && source._tag === "Replayable") yield* Outgoing.readWhole(source)
     const body = yield* smallBody(piece)
     const sent = BigInt(body?.length ?? 0)
-    const toState = (found: Creation.Created): UploadState.Created => ({
+    const toState = ({ finished, offset, url }: Creation.Created): UploadState.Created => ({
       _tag: "Created",
       marker,
-      url: found.url,
+      url,
       transfer:
         // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
-        found.finished && sent === size
-          ? { _tag: "Done", length: size }
-          : Transfer.created({ ...found, length: size, sent })
+        finished && sent === size ? { _tag: "Done", length: size } : Transfer.created({ offset, length: size, sent })
     })
     const created = yield* Creation.create(piece, {
       size,
@@ -96,24 +94,22 @@ const create = <E>(piece: Piece<E>, marker: string) =>
         refused: place({ _tag: "Planned" }),
         created: (found) => place(toState(found))
       }
-    }).pipe(Effect.map(toState))
+    })
     if (!isPart) emit(UploadEvent.Created({ url: created.url, length: size }))
-    return created
+    return toState(created)
   })
 
-/** Finds the upload of a creation that an earlier run may have sent. */
+/**
+ * Finds the upload of a creation that an earlier run may have sent. The receipt of a part does not show that the part is
+ * complete, so the offset is requested from the server.
+ */
 const recover = <E>(piece: Piece<E>, marker: string) =>
   Effect.gen(function* () {
     const { isPart, outgoing } = piece
     const { size } = outgoing
     const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
-    const created: UploadState.Created = {
-      _tag: "Created",
-      marker,
-      url,
-      // The receipt of a part does not show that the part is complete, so the offset is requested from the server.
-      ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
-    }
+    const done = finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } as const } : {}
+    const created: UploadState.Created = { _tag: "Created", marker, url, ...done }
     yield* piece.store.update(piece.place(created))
     return created
   })
@@ -166,35 +162,24 @@ const failedAt =
   (state: Moving) =>
   (error: Policy.RequestError): Failed => ({ state, error })
 
-/** Fails if the PATCH would contain neither bytes nor a length, because such a PATCH would be repeated forever. */
-const checkProgress = (state: Transfer.Sending, body: Outgoing.Body, declare: bigint | undefined) =>
-  body.start === body.end && declare === undefined
-    ? Effect.fail(
-        new TusError.UploadMismatch({
-          field: "upload-length",
-          expected: `${body.end}`,
-          found: state.length === undefined ? "none" : `${state.length}`
-        })
-      )
-    : Effect.void
-
-/** Whether the server accepted a request although the response is invalid. */
-const isTaken = (error: Policy.RequestError): boolean =>
-  error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
-
-/** Whether the connection ended without a response, after bytes may have been sent. */
-const isCut = (error: Policy.RequestError): boolean => error._tag === "TransportFailure" && error.sent === "maybe"
-
 /** Sends the next body. */
 const send: Step<Transfer.Sending> = (piece, state) =>
   Effect.gen(function* () {
     const { bodies, emit, outgoing, policy, pool, seal, url } = piece
     const sealed = outgoing.from(state.acknowledged, (left) => bodies.next(left)).pipe(Effect.flatMap(seal))
     const { body, checksum } = yield* Effect.mapError(sealed, failedAt(state))
+    const { end, start, total } = body
+    const isLast = total === end
     // The length is declared with the last bytes, unless the server already knows the length.
-    const declare = state.length === undefined && body.total === body.end ? body.total : undefined
-    yield* Effect.mapError(checkProgress(state, body, declare), failedAt(state))
-    const last = body.total === body.end
+    const declare = isLast && state.length === undefined ? total : undefined
+    if (start === end && declare === undefined) {
+      // The server knows another length. A PATCH with neither bytes nor a length would be repeated forever.
+      const found = state.length === undefined ? "none" : `${state.length}`
+      const error = new TusError.UploadMismatch({ field: "upload-length", expected: `${end}`, found })
+      return yield* Effect.fail(failedAt(state)(error))
+    }
+    const progress = (sent: bigint, acknowledged: bigint) =>
+      emit(UploadEvent.Progress({ sent, acknowledged, total: total ?? outgoing.size }))
     let finishing = false
     const begun = yield* Clock.currentTimeMillis
     const { answer, handed } = yield* Append.append({
@@ -205,30 +190,33 @@ const send: Step<Transfer.Sending> = (piece, state) =>
       policy,
       pool,
       onSent: (count, all) => {
-        const sent = state.acknowledged + count
-        emit(UploadEvent.Progress({ sent, acknowledged: state.acknowledged, total: body.total ?? outgoing.size }))
-        if (all && last && !finishing && body.total !== undefined) {
+        progress(start + count, start)
+        if (all && isLast && !finishing && total !== undefined) {
           finishing = true
-          emit(UploadEvent.Finishing({ total: body.total }))
+          emit(UploadEvent.Finishing({ total }))
         }
       }
     })
     const after = Transfer.handedOver(state, { handed, declared: declare })
+    const fail = (error: Policy.RequestError) => Effect.fail<Failed>({ state: after, error, bytes: end - start })
     if (Result.isFailure(answer)) {
       const error = answer.failure
-      if (isCut(error)) bodies.cut(body.start, body.end)
+      if (error._tag === "TransportFailure" && error.sent === "maybe") bodies.cut(start, end)
       if (error._tag === "Stalled") bodies.stalled()
-      const next = isTaken(error) ? Transfer.accepted(after, handed) : after
-      return yield* Effect.fail<Failed>({ state: next, error, bytes: body.end - body.start })
+      return yield* fail(error)
     }
-    const offset = answer.success
-    const told = { offset, end: body.end, handed, length: declare }
-    const next = Transfer.appended(after, told)
-    // An offset that must be confirmed is no progress.
-    if (next._tag === "Asking") return next
-    bodies.passed(body.end - body.start, (yield* Clock.currentTimeMillis) - begun)
-    emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? outgoing.size }))
-    return next
+    const { declaresLength, offset } = answer.success
+    const told = Transfer.appended(after, { offset, handed, declaresLength, length: declare, size: outgoing.size })
+    if (Result.isFailure(told)) return yield* fail(told.failure)
+    if (offset <= start && end > start) {
+      const description = `upload-offset is ${offset}, so no byte was stored`
+      return yield* fail(
+        new TusError.ProtocolViolation({ request: "append", host: hostOf(url), status: 204, description })
+      )
+    }
+    if (offset === end) bodies.passed(end - start, (yield* Clock.currentTimeMillis) - begun)
+    progress(offset, offset)
+    return told.success
   })
 
 /**
@@ -246,8 +234,7 @@ const entriesOf = (header: string): ReadonlyArray<readonly [key: string, value: 
  * creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not compared,
  * because the creation sets its value from the target. The error names the key that differs, without its values.
  */
-const verifyMetadata = <E>({ marker, metadataHeader }: Sending<E>, found: string | undefined) => {
-  if (found === undefined) return Effect.void
+const verifyMetadata = <E>({ marker, metadataHeader }: Sending<E>, found: string) => {
   const told = entriesOf(found)
   const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Receipts.markerKey} ${Base64.encode(marker)}`))
   const differing = sent.find(([key, value]) => {
@@ -264,7 +251,7 @@ const ask: Step<Transfer.Asking> = (piece, state) =>
   Effect.gen(function* () {
     const { emit, isOwn, outgoing, policy, url } = piece
     const found = yield* inTime(policy.stallTimeout, Tus.offset(url))
-    if (!isOwn) yield* verifyMetadata(piece, found.metadata)
+    if (!isOwn && found.metadata !== undefined) yield* verifyMetadata(piece, found.metadata)
     const next = yield* Effect.fromResult(Transfer.located(state, found, outgoing))
     if (next._tag !== "Asking") emit(UploadEvent.Resumed({ offset: found.offset }))
     return next
@@ -277,19 +264,10 @@ const ask: Step<Transfer.Asking> = (piece, state) =>
 const settleGone = <E>(piece: Sending<E>, state: Moving, error: TusError.UploadGone) =>
   Effect.gen(function* () {
     const length = Transfer.lengthOf(state, piece.outgoing.size)
-    const receipt = yield* Receipts.finished(piece, piece.url, length)
-    const isOf = Option.exists(receipt, ({ size }) => size === undefined || size === length)
-    return length !== undefined && isOf ? yield* Effect.fromResult(Transfer.receipted(state, length)) : yield* error
+    return length !== undefined && (yield* Receipts.isFinished(piece, piece.url, length))
+      ? yield* Effect.fromResult(Transfer.receipted(state, length))
+      : yield* error
   })
-
-/** Pauses, and returns the state that requests the offset next. Fails if a retry does not help any more. */
-const retry = <E>({ outgoing, pauseAfter }: Sending<E>, { error, state }: Failed) => {
-  const next = Transfer.failed(state)
-  return pauseAfter(next.failures, error).pipe(
-    Effect.mapError((last) => Transfer.abandoned(state, last, outgoing.size)),
-    Effect.as(next)
-  )
-}
 
 /**
  * Continues with smaller bodies after the status 413, which a proxy in front of the service sends for a large body.
@@ -302,9 +280,9 @@ const shrink = <E>(
   bytes: bigint
 ) =>
   Effect.gen(function* () {
-    const { maxSize } = bodies.tried.length > 0 ? { maxSize: undefined } : yield* Discovery.guess({ policy, target })
-    const size = outgoing.size ?? state.acknowledged + bytes
-    const isWithin = maxSize === undefined || size <= maxSize
+    const capabilities = bodies.tried.length > 0 ? Effect.undefined : inTime(policy.stallTimeout, Tus.discover(target))
+    const maxSize = (yield* Effect.orElseSucceed(capabilities, () => undefined))?.maxSize
+    const isWithin = maxSize === undefined || (outgoing.size ?? state.acknowledged + bytes) <= maxSize
     if (!isWithin || !bodies.refused(bytes)) {
       return yield* new TusError.TooLarge({
         ...error,
@@ -319,12 +297,12 @@ const shrink = <E>(
 /** Decides what follows a failed step: another step, the completion of the upload, or an error. */
 const heal = <E>(
   piece: Sending<E>,
-  failed: Failed
+  { bytes, error, state }: Failed
 ): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> => {
-  const { bytes, error, state } = failed
   if (error._tag === "UploadGone") return settleGone(piece, state, error)
   if (error._tag === "TooLarge" && bytes !== undefined) return shrink(piece, state, error, bytes)
-  return retry(piece, failed)
+  const next = Transfer.failed(state)
+  return Effect.as(piece.pauseAfter(next.failures, error), next)
 }
 
 /** Performs all steps. Returns the length of the finished upload. */

@@ -6,8 +6,7 @@ import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
-import type { Replayable } from "./source.ts"
-import { failedWith, type SourceFailed } from "./sourceFailed.ts"
+import { type Replayable, failedWith, type SourceFailed } from "./source.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
 const smallest = 64 * 1024

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type { Emit } from "./events.ts"
-import type { SourceFailed } from "./sourceFailed.ts"
+import type { SourceFailed } from "./source.ts"
 import type * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 

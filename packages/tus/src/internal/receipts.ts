@@ -22,7 +22,6 @@ export const markerKey = "upload_marker"
 /** The creation of an upload, and the policy that limits the time of a request. */
 export interface Subject {
   readonly target: UploadTarget.UploadTarget
-  readonly metadata: Readonly<Record<string, string | null>>
   readonly policy: Policy
 }
 
@@ -33,7 +32,6 @@ export interface Subject {
  */
 interface Receipt {
   readonly url: UploadTarget.UploadUrl | undefined
-  readonly size: bigint | undefined
   readonly finished: boolean
 }
 
@@ -65,48 +63,29 @@ const all = ({ policy, target }: Subject): Effect.Effect<ReadonlyArray<Json>, ne
 const toBytes = (count: unknown): bigint | undefined =>
   typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
 
-/**
- * Whether a name in a receipt is another name than the sent name. A service may use another Unicode normalization, or
- * write no name.
- */
-const isOther = (told: unknown, sent: string | null | undefined): boolean =>
-  typeof told === "string" && typeof sent === "string" && told.normalize("NFC") !== sent.normalize("NFC")
-
-const isText = (value: unknown): boolean => (value ?? undefined) === undefined || typeof value === "string"
-
 const urlOf = (target: UploadTarget.UploadTarget, { upload_url: url }: Json) =>
   typeof url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, url)) : undefined
 
-/**
- * The only receipt that matches. If two receipts match, neither is used. If the names in the receipt differ from the sent
- * names, the receipt belongs to another upload.
- */
+/** The only receipt that matches. If two receipts match, neither is used. */
 const find = (subject: Subject, sent: bigint | undefined, matches: (receipt: Json) => boolean) =>
-  Effect.map(all(subject), (receipts): Option.Option<Receipt> => {
-    const { metadata, target } = subject
+  Effect.map(all(subject), (receipts): Receipt | undefined => {
     const [receipt, ...others] = receipts.filter(matches)
-    if (receipt === undefined || others.length > 0) return Option.none()
-    const { fieldname, filename, finished } = receipt
-    if (isOther(filename, metadata["filename"]) || isOther(fieldname, metadata["fieldname"])) return Option.none()
+    if (receipt === undefined || others.length > 0) return undefined
     const size = toBytes(receipt["size"])
     const isWhole = size !== undefined && toBytes(receipt["offset"]) === size && (sent ?? size) === size
-    return Option.some({
-      url: urlOf(target, receipt),
-      size,
-      finished: finished === true && isWhole && isText(filename) && isText(fieldname)
-    })
+    return { url: urlOf(subject.target, receipt), finished: receipt["finished"] === true && isWhole }
   })
 
 /** The receipt of the creation with this marker. `size` is the size of the upload, if known. */
 export const byMarker = (subject: Subject, marker: string, size: bigint | undefined) =>
   find(subject, size, ({ user_meta: meta }) => Predicate.isObject(meta) && meta[markerKey] === marker)
 
-/** The receipt of the upload at this URL, if the receipt proves that all bytes are stored. */
-export const finished = (subject: Subject, url: UploadTarget.UploadUrl, size: bigint | undefined) =>
+/** Whether a receipt proves that all bytes of the upload at this URL are stored. */
+export const isFinished = (subject: Subject, url: UploadTarget.UploadUrl, size: bigint) =>
   Effect.map(
     find(subject, size, (receipt) => {
       const found = urlOf(subject.target, receipt)
       return found !== undefined && Redacted.value(found) === Redacted.value(url)
     }),
-    Option.filter((receipt) => receipt.finished)
+    (receipt) => receipt?.finished === true
   )

@@ -58,25 +58,22 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
   })
 }
 
-/** Whether the program has provided a tracer. Without one, nobody could see a span. */
-const isTraced = (context: Context.Context<never>): boolean =>
-  Context.getOrUndefined(context, Tracer.Tracer) !== undefined
-
-/** Runs an effect in a span, if the program has a tracer. */
-const traced = <A, E, R>(
+/** Runs `effect`, with `change` if the program has a tracer. Without one, nobody could see a span. */
+const ifTraced = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  name: string,
-  options: Tracer.SpanOptions
+  change: (effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.contextWith((context: Context.Context<never>): Effect.Effect<A, E, R> =>
-    isTraced(context) ? effect.pipe(Effect.withSpan(name, options, { captureStackTrace: false })) : effect
+  Effect.contextWith((context: Context.Context<never>) =>
+    Context.getOrUndefined(context, Tracer.Tracer) === undefined ? effect : change(effect)
   )
 
-/** Adds attributes to the span of {@link traced}. */
+/** Runs an effect in a span. */
+const traced = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string, options: Tracer.SpanOptions) =>
+  ifTraced(effect, Effect.withSpan(name, options, { captureStackTrace: false }))
+
+/** Adds attributes to the current span. */
 const annotate = (attributes: LazyArg<Readonly<Record<string, unknown>>>): Effect.Effect<void> =>
-  Effect.contextWith((context: Context.Context<never>) =>
-    isTraced(context) ? Effect.annotateCurrentSpan(attributes()) : Effect.void
-  )
+  ifTraced(Effect.void, () => Effect.annotateCurrentSpan(attributes()))
 
 /**
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
@@ -137,10 +134,10 @@ export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "O
   }) as const
 
 /** Runs a request in a span. `Effect.fn` is not used, because it would add its code for stack traces to a bundle. */
-export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
-  const span = spanOf(method)
-  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => traced(effect, name, span)
-}
+export const request =
+  (name: string, method: Parameters<typeof spanOf>[0]) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    traced(effect, name, spanOf(method))
 
 /** Adds the server of a request to the current span. */
 export const server = (url: string): Effect.Effect<void> =>

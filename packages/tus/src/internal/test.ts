@@ -3,8 +3,7 @@
  */
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { UploadSource } from "./source.ts"
-import type { SourceFailed } from "./sourceFailed.ts"
+import type { UploadSource, SourceFailed } from "./source.ts"
 
 /** Reads a source to its end, and returns the number of its bytes. */
 export const read = (source: UploadSource): Effect.Effect<bigint, SourceFailed> =>

@@ -4,10 +4,10 @@
  */
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
-import * as AssemblyEntry from "../internal/assemblyEntry.ts"
+import * as Schema from "effect/Schema"
 import * as AssemblyFiles from "../internal/assemblyFiles.ts"
+import * as Journal from "../internal/journal.ts"
 import * as JournalEntry from "../internal/journalEntry.ts"
-import * as JournalKey from "../internal/journalKey.ts"
 import * as Options from "../internal/options.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
 import * as Policy from "../internal/policy.ts"
@@ -26,7 +26,7 @@ export const Permits = AssemblyFiles.Permits
  * @since 0.1.0
  * @category decoding
  */
-export const decodeAssembly = AssemblyEntry.decode
+export const decodeAssembly = Schema.decodeEffect(JournalEntry.assemblies)
 
 /**
  * Encodes the text that {@link decodeAssembly} decodes.
@@ -34,7 +34,9 @@ export const decodeAssembly = AssemblyEntry.decode
  * @since 0.1.0
  * @category decoding
  */
-export const encodeAssembly = AssemblyEntry.encode
+export const encodeAssembly = Schema.encodeEffect(JournalEntry.assemblies)
+
+const decodeEntry = Schema.decodeEffect(JournalEntry.uploads)
 
 /**
  * The id of a completed upload, from the text that an `UploadJournal.Store` has for it, and the index of its file.
@@ -43,7 +45,7 @@ export const encodeAssembly = AssemblyEntry.encode
  * @category decoding
  */
 export const decodeUpload = (text: string) =>
-  Effect.map(JournalEntry.decode(text), (entry) => ({
+  Effect.map(decodeEntry(text), (entry) => ({
     file: entry.file,
     id: entry._tag === "Completed" ? PackedStatus.uploadIdIn(entry.url) : undefined
   }))
@@ -72,7 +74,7 @@ export * as Packing from "../internal/packing.ts"
  * @since 0.1.0
  * @category hashing
  */
-export const digestOf = JournalKey.digestOf
+export const digestOf = Journal.digestOf
 
 /**
  * The rules that the options and the metadata of an upload break, each with the path of the field.
