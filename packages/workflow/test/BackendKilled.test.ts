@@ -139,7 +139,9 @@ layer(live, { excludeTestServices: true })("Two processes of the backend behind 
         files.map(({ album, bytes }) => [album, [createHash("sha256").update(bytes).digest("hex")]])
       )
       const others = all.filter((status) => Assembly.state(status) !== "Completed")
-      assert.deepStrictEqual([...new Set(others.map(Assembly.state))], ["Canceled"])
+      for (const status of others) assert.strictEqual(Assembly.state(status), "Canceled")
+      // One kill may find no upload whose Assembly exists.
+      if (kills > 1) assert.isAbove(others.length, 0)
       console.log(`${broken} broken connections, ${refused.length} refusals, ${others.length} canceled Assemblies`)
     })
   )
