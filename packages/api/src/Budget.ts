@@ -37,7 +37,7 @@ export const Settings = Schema.Struct({
   created: quota,
   running: quota,
   requests: Schema.optional(Rules.whole(1)),
-  account: Schema.optional(Rules.notBlank)
+  account: Schema.optional(Rules.notBlank.check(Schema.isMaxLength(200)))
 })
 
 /**

@@ -26,8 +26,8 @@ import type * as Operation from "./Operation.ts"
  *   way.
  * - `failures`: the number of consecutive failures.
  * - `error`: the tag, the code and the status of the error. `sent` and `permanent` come from a `TransportFailure`.
- * - `wait`: the pause that the response requested with `retryIn` or `Retry-After`, or the time until the program's own
- *   rate limiter (`Guard`) permits the request.
+ * - `wait`: the pause that the response requested with `retryIn` or `Retry-After`, or the time until the budget
+ *   of the account (`Budget`) permits the request.
  *
  * @since 0.1.0
  * @category models

@@ -1,7 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Guard from "@assembly-effect/api/Guard"
+import * as Budget from "@assembly-effect/api/Budget"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -336,11 +336,11 @@ describe("options", () => {
     })
   )
 
-  it.effect("RetryPolicy, Guard, awaitCompletion and watch fail with InvalidRequest for invalid options", () =>
+  it.effect("RetryPolicy, Budget, awaitCompletion and watch fail with InvalidRequest for invalid options", () =>
     Effect.gen(function* () {
       const layers = [
         RetryPolicy.layer({ retries: Number.NaN, base: 0, maxPause: -1, maxWait: Number.NaN }),
-        Guard.layerRateLimiter({ limit: 0, window: Number.NaN, maxPause: 0 })
+        Budget.layer({ created: 0, running: Number.NaN, requests: 0.5, account: "" })
       ]
       for (const layer of layers) {
         const { issues } = yield* Effect.flip(Effect.scoped(Layer.build(layer)))

@@ -128,7 +128,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
   override get message() {
     const { status } = this
     return status === undefined
-      ? "The rate limiter granted no permit in time; no token request was sent"
+      ? "The budget of the account granted no permit in time; no token request was sent"
       : describe({ ...this, status }, "Too many token requests")
   }
 }

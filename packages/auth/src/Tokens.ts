@@ -21,7 +21,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import * as Admission from "./unstable/Admission.ts"
+import { Budget } from "./unstable/Budget.ts"
 import type * as AuthError from "./AuthError.ts"
 import * as Authenticator from "./Authenticator.ts"
 import * as Credentials from "./Credentials.ts"
@@ -173,7 +173,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     send: Sender.of(yield* HttpClient.HttpClient),
     credentials,
     requestTimeout,
-    gate: yield* Admission.gate()
+    budget: yield* Budget
   }
   const allScopes = scopes === undefined ? undefined : [...new Set(scopes)].toSorted()
   const memories = yield* Ref.make(HashMap.empty<TokenStore.Grant, Memory>())

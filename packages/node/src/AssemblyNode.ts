@@ -2,10 +2,12 @@
  * One Layer with everything that a program on Node, Bun or Deno needs for operations and uploads.
  */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Budget from "@assembly-effect/api/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import type * as Signer from "@assembly-effect/auth/Signer"
+import * as LowBudget from "@assembly-effect/auth/unstable/Budget"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
@@ -33,7 +35,8 @@ import * as UndiciClient from "./UndiciClient.ts"
  * The services that the Layers of this module provide: the client of the operations, `Upload` and `AssemblyUpload`
  * without a journal, the HTTP client of `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal,
  * standard streams and child processes). The Layers also include `NodeMd5`, which computes the MD5 of downloads and
- * verified uploads faster. For uploads that resume, add {@link layerJournaled}.
+ * verified uploads faster, and a `Budget` with the quotas of the public service, unless the program provides another one.
+ * For uploads that resume, add {@link layerJournaled}.
  *
  * @since 0.1.0
  * @category models
@@ -113,14 +116,24 @@ const signing = (options: AssemblyClient.Options & Authentication & Keys) =>
     Layer.provideMerge(Credentials.layer(options))
   )
 
+/** The budget that the program provides, or one of this process. */
+const budget = (): Layer.Layer<never, InvalidRequest> =>
+  Layer.unwrap(
+    Effect.map(LowBudget.Budget, (provided) =>
+      provided === undefined ? Budget.layer() : Layer.succeed(LowBudget.Budget, provided)
+    )
+  )
+
 /** Adds all other services to the client of the operations. */
 const around = <A, E, E2, R>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
   http: Layer.Layer<HttpClient.HttpClient, E2, R>
-): Layer.Layer<A | Services, E | E2, R> =>
+): Layer.Layer<A | Services, E | E2 | InvalidRequest, R> =>
   Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
     Layer.provideMerge(client),
-    Layer.provideMerge(Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), NodeMd5.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), NodeMd5.layer, budget())
+    )
   )
 
 /**

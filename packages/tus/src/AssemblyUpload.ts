@@ -2,7 +2,6 @@
  * Runs whole jobs: a job creates an Assembly, uploads its files in parallel, waits for the results and verifies them.
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
@@ -26,7 +25,6 @@ import * as Events from "./internal/events.ts"
 import * as InMemory from "./internal/inMemory.ts"
 import type { Options } from "./internal/job.ts"
 import * as JournaledJob from "./internal/journaledJob.ts"
-import * as Pauses from "./internal/pauses.ts"
 import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import { UploadJournal } from "./internal/journal.ts"
@@ -241,8 +239,8 @@ const outcomeOf = <J extends Job<RS>, RS>(service: Service, job: J): Effect.Effe
  * memory is needed only for the active jobs, and for the rest of the chunk of jobs that the stream has emitted (up to
  * 4096 jobs with `Stream.fromIterable`).
  *
- * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
- * requested pause, at most an hour.
+ * The jobs wait for the `Budget` of the account, if the program has one: at most 250 Assemblies of the public service are
+ * created in a minute, and 250 run at once.
  *
  * An interruption of the stream, or a failure of the stream of jobs, ends the running jobs, and their outcomes are not
  * emitted. Without a journal, their Assemblies are canceled. With a journal, their Assemblies are kept for the next run.
@@ -288,16 +286,11 @@ export const runAll: {
         const { assemblies = atOnce, ordered = false, uploads = atOnce } = yield* decodeAll(options)
         const service = yield* AssemblyUpload
         const permits = yield* Semaphore.make(uploads)
-        const pauses = Pauses.shared(yield* Admission.Admission)
         const failure = yield* Deferred.make<never, E>()
         return jobs.pipe(
           Stream.onError((cause) => Deferred.failCause(failure, cause)),
           Stream.mapEffect(
-            (job) =>
-              outcomeOf<J, RS>(service, job).pipe(
-                Effect.provideService(AssemblyFiles.Permits, permits),
-                Effect.provideService(Admission.Admission, pauses)
-              ),
+            (job) => outcomeOf<J, RS>(service, job).pipe(Effect.provideService(AssemblyFiles.Permits, permits)),
             { concurrency: assemblies, unordered: !ordered }
           ),
           // `mapEffect` alone would wait until the running jobs end.

@@ -3,7 +3,6 @@
  * 1.0.0 into an upload that retries and resumes.
  */
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
@@ -18,7 +17,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { concat } from "./internal/concat.ts"
 import { type Body, sendAppend, sendCreation } from "./internal/create.ts"
-import { exchange, readError } from "./internal/exchange.ts"
+import { exchange, permit, readError } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import * as Timeout from "./internal/timeout.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
@@ -237,7 +236,7 @@ export const discover = Effect.fnUntraced(
 
 /** Fails with `Stalled` if the next piece of a download does not arrive within {@link RequestTimeout}. */
 const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget.UploadUrl) =>
-  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, { request: "download", url })))
+  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limited(pull, { request: "download", url })))
 
 /**
  * Downloads the bytes of a finished upload. {@link RequestTimeout} applies to the response headers and to each piece.
@@ -252,9 +251,9 @@ export const download = (url: UploadTarget.UploadUrl) =>
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
       yield* Telemetry.server(Redacted.value(url))
-      const admitted = Effect.flatMap(Admission.gate(), (gate) => Exchange.admit(gate, Redacted.value(url), subject))
+      yield* permit(Redacted.value(url), subject.operation, 0)
       const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
-      const response = yield* Timeout.limited(Effect.andThen(admitted, Exchange.open(client, request, subject)), {
+      const response = yield* Timeout.limited(Exchange.open(client, request, subject), {
         request: "download",
         url
       })

@@ -23,9 +23,8 @@ export interface Settings {
 /** The quotas of the public service: Assemblies created in a minute, and Assemblies running at once. */
 const ofPublicService = 250
 
-/** How long a place is held, and how often whoever watches the Assembly prolongs it, in milliseconds. */
+/** How long a place is held without a renewal, in milliseconds. */
 const placeMillis = 90_000
-export const renewal = "1 minute"
 
 /** How often a full account is looked at, to see places that other processes have given back, in milliseconds. */
 const poll = 1000
@@ -69,7 +68,7 @@ export const make = (
       if (until <= now + longestPause) pause.until = Math.max(pause.until, until)
     }
     const left = pause.until - now
-    return left <= 0 ? 0 : left + (yield* Random.next) * Math.min(1000, left / 10)
+    return left <= 0 ? 0 : Math.ceil(left + (yield* Random.next) * Math.min(1000, left / 10))
   }, Effect.mapError(broken))
 
   /** Takes a token of a pace and returns 0, or returns how long the next token takes. */
@@ -85,7 +84,11 @@ export const make = (
       )
 
   const requestPace = requests === undefined ? undefined : Pacing.of(requests, 10_000)
-  const requestLane = Lane.make("requests", requestPace?.interval ?? 0)
+  const requestLane = Lane.make(
+    "requests",
+    "the service limits the requests of the account",
+    requestPace?.interval ?? 0
+  )
   const takeRequest = Effect.flatMap(pauseLeft("request"), (left) =>
     left > 0 || requestPace === undefined ? Effect.succeed(left) : token("requests", requestPace)
   )
@@ -93,7 +96,11 @@ export const make = (
   const returnRequest = requestPace === undefined ? Effect.void : Effect.ignore(token("requests", requestPace, -1))
 
   const creationPace = (quota: number) => Pacing.of(quota, 60_000)
-  const creationLane = Lane.make("creations", creationPace(created || ofPublicService).interval)
+  const creationLane = Lane.make(
+    "creations",
+    "the account may create no more Assemblies now",
+    creationPace(created || ofPublicService).interval
+  )
   const takeCreation = (quota: number | undefined) =>
     Effect.gen(function* () {
       const left = Math.max(yield* pauseLeft("request"), yield* pauseLeft("creation"))
@@ -101,7 +108,9 @@ export const make = (
     })
 
   const freed = Latch.makeUnsafe(false)
-  const runningLane = Lane.make("running", 0, (millis) => Effect.asVoid(Effect.timeoutOption(freed.await, millis)))
+  const runningLane = Lane.make("running", "the account runs as many Assemblies as it may", 0, (millis) =>
+    Effect.asVoid(Effect.timeoutOption(freed.await, millis))
+  )
 
   const release = (assemblyId: string) =>
     Effect.andThen(Effect.ignore(store.release({ account, assemblyId })), freed.open)

@@ -11,12 +11,6 @@ import * as Layer from "effect/Layer"
  */
 export class BudgetStoreFailed extends Data.TaggedError("BudgetStoreFailed")<{ readonly cause: unknown }> {}
 
-/** The place of one Assembly among the running Assemblies of an account. */
-interface Place {
-  readonly account: string
-  readonly assemblyId: string
-}
-
 /**
  * What the processes of an account share beside the counters of a `RateLimiterStore`. Times are in milliseconds since
  * 1970.
@@ -35,10 +29,16 @@ export class BudgetStore extends Context.Service<
   {
     readonly pausedUntil: (name: string) => Effect.Effect<number, BudgetStoreFailed>
     readonly pause: (name: string, until: number) => Effect.Effect<void, BudgetStoreFailed>
-    readonly hold: (
-      place: Place & { readonly limit: number; readonly until: number }
-    ) => Effect.Effect<boolean, BudgetStoreFailed>
-    readonly release: (place: Place) => Effect.Effect<void, BudgetStoreFailed>
+    readonly hold: (options: {
+      readonly account: string
+      readonly assemblyId: string
+      readonly limit: number
+      readonly until: number
+    }) => Effect.Effect<boolean, BudgetStoreFailed>
+    readonly release: (options: {
+      readonly account: string
+      readonly assemblyId: string
+    }) => Effect.Effect<void, BudgetStoreFailed>
     readonly overdue: (options: {
       readonly account: string
       readonly now: number

@@ -10,11 +10,11 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 
-const waits = (reason: string) =>
+const histogram = (kind: string) =>
   Metric.histogram("assembly_budget_wait", {
     description: "How long requests waited for the budget of the account",
     boundaries: [100, 1_000, 10_000, 60_000, 600_000, 3_600_000],
-    attributes: { reason, unit: "ms" }
+    attributes: { kind, unit: "ms" }
   })
 
 const late = (wait: number) => new Budget.NotAdmitted({ wait: Option.some(Duration.millis(wait)) })
@@ -23,11 +23,12 @@ const late = (wait: number) => new Budget.NotAdmitted({ wait: Option.some(Durati
 type Take = Effect.Effect<number, Budget.NotAdmitted>
 
 /**
- * - `reason`: what is waited for, in a metric and for the listener.
+ * - `kind`, `reason`: what is waited for, in telemetry and for the listener.
  * - `interval`: the time between two turns, in milliseconds, for an estimate.
  * - `pass`: waits for a time, or until something changes.
  */
 export const make = (
+  kind: string,
   reason: string,
   interval: number,
   pass: (millis: number) => Effect.Effect<void> = (millis) => Effect.sleep(millis)
@@ -39,16 +40,19 @@ export const make = (
   /** How long a newcomer waits, if nobody else takes anything. 0 if it is not known that anybody waits. */
   const ahead = (now: number) => (nextAt <= now || waiting === 0 ? 0 : nextAt - now + waiting * interval)
 
-  const first = (take: Take, until: number, tell: (until: number) => void): Effect.Effect<void, Budget.NotAdmitted> =>
+  const first = (
+    take: Take,
+    until: number,
+    tell: (until: number) => Effect.Effect<void>
+  ): Effect.Effect<void, Budget.NotAdmitted> =>
     Effect.flatMap(take, (wait) => {
       if (wait === 0) return Effect.void
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         nextAt = now + wait
         if (nextAt >= until) return Effect.fail(late(wait))
-        tell(nextAt)
-        return Effect.andThen(
-          pass(wait),
-          Effect.suspend(() => first(take, until, tell))
+        return tell(nextAt).pipe(
+          Effect.andThen(pass(wait)),
+          Effect.andThen(Effect.suspend(() => first(take, until, tell)))
         )
       })
     })
@@ -56,15 +60,16 @@ export const make = (
   /** Waits until `take` has taken something, at most until the time `until`. */
   return Effect.fnUntraced(function* (take: Take, until: number): Effect.fn.Return<void, Budget.NotAdmitted> {
     const begun = yield* Clock.currentTimeMillis
-    const listen = yield* Budget.Listener
+    const listeners = yield* Budget.Listeners
     let hasWaited = false
     const tell = (end: number) => {
-      if (!hasWaited) listen({ reason, until: end })
+      if (hasWaited) return Effect.void
       hasWaited = true
+      return Effect.forEach(listeners, ({ waits }) => waits({ reason, until: end }), { discard: true })
     }
     const wait = ahead(begun)
     if (begun + wait >= until) return yield* late(wait)
-    if (wait > 0) tell(begun + wait)
+    if (wait > 0) yield* tell(begun + wait)
     const queue = Effect.suspend(() => {
       waiting++
       return turn.withPermits(1)(Effect.suspend(() => first(take, until, tell)))
@@ -77,8 +82,9 @@ export const make = (
         })
     if (!hasWaited) return
     const waited = (yield* Clock.currentTimeMillis) - begun
-    yield* Metric.update(waits(reason), waited)
-    yield* Effect.annotateCurrentSpan(`assembly.budget.${reason}.wait_ms`, waited)
+    for (const listener of listeners) listener.waited?.(waited)
+    yield* Metric.update(histogram(kind), waited)
+    yield* Effect.annotateCurrentSpan(`assembly.budget.${kind}.wait_ms`, waited)
   })
 }
 

@@ -12,7 +12,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Admission from "../unstable/Admission.ts"
+import type * as Budget from "../unstable/Budget.ts"
 import * as AuthError from "../AuthError.ts"
 import type * as Credentials from "../Credentials.ts"
 import * as Redaction from "../Redaction.ts"
@@ -25,14 +25,8 @@ export interface Environment {
   readonly send: Sender.Sender
   readonly credentials: Credentials.Credentials["Service"]
   readonly requestTimeout: Duration.Duration
-  readonly gate: Admission.Gate
+  readonly budget: Budget.Budget | undefined
 }
-
-/**
- * The maximum time for which a token request waits for a permit of the rate limiter. The operation that needs the token
- * may time out earlier.
- */
-const patience = Duration.minutes(5)
 
 /** The token in a response, and its lifetime if the service reports it. */
 export interface Answer {
@@ -148,7 +142,7 @@ const read = (
 /**
  * The error of a request that was not admitted. The error has no HTTP status, because nothing was sent.
  */
-const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
+const notAdmitted = ({ message, wait }: Budget.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
     onNone: () => new AuthError.TokenUnavailable({ description: message }),
     onSome: (retryAfter) => new AuthError.TokenRateLimited({ retryAfter })
@@ -174,16 +168,20 @@ const exchange = Effect.fnUntraced(function* (
 
 /**
  * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
- * for a permit does not count towards the time limit.
+ * for the budget does not count towards the time limit; the operation that needs the token may time out earlier.
  */
-export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
-  Admission.enter(environment.gate, grant.baseUrl, patience).pipe(
+export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> => {
+  const { budget } = environment
+  const exchanged = exchange(grant, environment)
+  if (budget === undefined) return exchanged
+  return budget.enter({ url: grant.baseUrl, need: "request", until: Infinity }).pipe(
     Effect.mapError(notAdmitted),
-    Effect.andThen(
-      Effect.tapError(exchange(grant, environment), (error) =>
-        error._tag === "TokenRateLimited"
-          ? Admission.pause(environment.gate, grant.baseUrl, error.retryAfter)
-          : Effect.void
-      )
+    Effect.andThen(exchanged),
+    Effect.tapError((error) =>
+      // An error without a status is that of the budget itself.
+      error._tag === "TokenRateLimited" && error.status !== undefined
+        ? budget.pause("request", error.retryAfter)
+        : Effect.void
     )
   )
+}

@@ -2,10 +2,11 @@
  * The budget of an account, as far as requests know it: each request asks it before it is signed. Without a budget every
  * request is sent at once. `@assembly-effect/api/Budget` makes budgets.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 
 /**
@@ -94,6 +95,14 @@ export interface Watcher {
 }
 
 /**
+ * How often whoever watches an Assembly prolongs its place.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const renewal = "1 minute"
+
+/**
  * The {@link Watcher} of the Assembly that a request creates, if any.
  *
  * @since 0.1.0
@@ -104,15 +113,62 @@ export const Watcher = Context.Reference<Watcher | undefined>("@assembly-effect/
 })
 
 /**
- * Is told when a request begins to wait: why, and until when, as far as it is known, in milliseconds since 1970.
+ * Is told of waits for the budget.
+ *
+ * - `waits`: a request begins to wait: why, and until when as far as it is known, in milliseconds since 1970.
+ * - `waited`: it has waited for this time, in milliseconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listener {
+  readonly waits: (waiting: { readonly reason: string; readonly until: number }) => Effect.Effect<void>
+  readonly waited?: (millis: number) => void
+}
+
+/**
+ * Who is told of waits, the innermost first.
  *
  * @since 0.1.0
  * @category references
  */
-export const Listener = Context.Reference<(waiting: { readonly reason: string; readonly until: number }) => void>(
-  "@assembly-effect/auth/unstable/Budget/Listener",
-  { defaultValue: () => () => undefined }
-)
+export const Listeners = Context.Reference<ReadonlyArray<Listener>>("@assembly-effect/auth/unstable/Budget/Listeners", {
+  defaultValue: () => []
+})
+
+/**
+ * Tells the waits of an effect, beside those who are told already.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const telling = <A, E, R>(effect: Effect.Effect<A, E, R>, listener: Listener): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Listeners, (outer) => Effect.provideService(effect, Listeners, [listener, ...outer]))
+
+/**
+ * Limits the time of an effect, not counting its waits for the budget.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const timeoutOrElse = <A, E, R, E2>(
+  effect: Effect.Effect<A, E, R>,
+  { duration, orElse }: { readonly duration: Duration.Duration; readonly orElse: () => Effect.Effect<never, E2> }
+): Effect.Effect<A, E | E2, R> =>
+  Effect.suspend(() => {
+    let further = 0
+    const late = (millis: number): Effect.Effect<never, E2> =>
+      Effect.flatMap(Effect.sleep(millis), () => {
+        const more = further
+        further = 0
+        return more > 0 ? late(more) : orElse()
+      })
+    const waits: Listener["waits"] = ({ until }) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        further += Math.max(0, until - now)
+      })
+    return Effect.raceFirst(telling(effect, { waits }), late(Duration.toMillis(duration)))
+  })
 
 /**
  * Whether the next request waits in the budget for the pause that this error names. Then the error counts as no failed
@@ -123,9 +179,10 @@ export const Listener = Context.Reference<(waiting: { readonly reason: string; r
  */
 export const holds = (
   budget: Budget | undefined,
-  error: { readonly _tag: string; readonly retryAfter?: Duration.Duration | undefined }
+  error: { readonly _tag: string; readonly status?: number; readonly retryAfter?: Duration.Duration | undefined }
 ): boolean =>
   budget !== undefined &&
   error._tag === "RateLimited" &&
+  error.status !== undefined &&
   error.retryAfter !== undefined &&
   !Duration.isZero(error.retryAfter)

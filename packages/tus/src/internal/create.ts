@@ -9,6 +9,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
+import type * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import { exchange } from "./exchange.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -38,7 +39,7 @@ export const sendCreation = Effect.fnUntraced(
     target: UploadTarget.UploadTarget,
     headers: Readonly<Record<string, string>>,
     body: Body | undefined,
-    limit?: Duration.Duration
+    sending?: { readonly limit: Duration.Duration; readonly isPermitted: true }
   ) {
     const request = HttpClientRequest.post(Redacted.value(target.tusUrl), { headers })
     const created = yield* exchange({
@@ -46,7 +47,7 @@ export const sendCreation = Effect.fnUntraced(
       http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
       status: [201],
       headers: TusUpload.Created,
-      limit
+      ...sending
     })
     const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
     const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
@@ -66,7 +67,7 @@ export const sendAppend = Effect.fnUntraced(
       readonly length?: TusUpload.UploadLength | undefined
       readonly checksum?: string | undefined
     },
-    limit?: Duration.Duration
+    limits?: { readonly limit: Duration.Duration } | { readonly stalled: Effect.Effect<never, TusError.Stalled> }
   ) {
     const headers = yield* exchange({
       request: "append",
@@ -81,7 +82,7 @@ export const sendAppend = Effect.fnUntraced(
       status: [204],
       headers: TusUpload.Appended,
       isShort: (told) => told["upload-offset"] < options.offset + BigInt(options.body.length),
-      limit
+      ...limits
     })
     const reached = headers["upload-offset"]
     yield* Telemetry.stored(reached - options.offset, BigInt(options.body.length))

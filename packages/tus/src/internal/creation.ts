@@ -20,6 +20,7 @@ import type { Upload } from "./context.ts"
 import { concat } from "./concat.ts"
 import { sendCreation } from "./create.ts"
 import { happened } from "./errorText.ts"
+import { permit } from "./exchange.ts"
 import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
@@ -218,7 +219,8 @@ export const create = <E>(
   const pauseAfter = Policy.retrying(policy, emit)
 
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
-  const request = sendCreation(target, headersOf(subject, creation), body, limit).pipe(
+  const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body?.length ?? 0)
+  const request = sendCreation(target, headersOf(subject, creation), body, { limit, isPermitted: true }).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       answered: true,
@@ -231,7 +233,11 @@ export const create = <E>(
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
     Effect.gen(function* () {
-      const answer = yield* recorded(store, ledger, request)
+      // The ledger says that a request may have been sent, so it is written after the wait.
+      const answer = yield* Effect.matchEffect(permitted, {
+        onFailure: (error) => Effect.succeed(Result.fail(error)),
+        onSuccess: () => recorded(store, ledger, request)
+      })
       if (Result.isSuccess(answer)) return answer.success
       const error = answer.failure
       if (error._tag === "UnsafeLocation") return yield* error

@@ -1,7 +1,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import { Budget } from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
@@ -157,16 +157,34 @@ const readHeaders = <A>(
       })
   )
 
-/** Sends a request whose body is a stream. */
+/**
+ * Waits until a body of `bytes` may be sent, and for the budget of the account. These waits are not part of a time limit.
+ * A streamed body does not wait for the bandwidth: its portions wait while they are sent, see `append.ts`.
+ */
+export const permit = (
+  url: string,
+  operation: string,
+  bytes: number
+): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
+  Effect.gen(function* () {
+    const bandwidth = yield* UploadBandwidth
+    const budget = yield* Budget
+    if (bandwidth !== undefined && bytes > 0) yield* bandwidth.whole(bytes)
+    if (budget !== undefined) {
+      yield* Exchange.admit(budget, { url, need: "request", until: Infinity }, { operation })
+    }
+  })
+
+/** Sends a request whose body is a stream, until `stalled` fails. */
 const sendStream = (
   client: HttpClient.HttpClient,
   http: HttpClientRequest.HttpClientRequest,
-  operation: string
-): Effect.Effect<StreamSender.Sent, ApiError.TransportFailure> =>
+  operation: string,
+  stalled: Effect.Effect<never, TusError.Stalled> | undefined
+): Effect.Effect<StreamSender.Sent, ApiError.TransportFailure | TusError.Stalled> =>
   // A body that is too long or never ends is ignored, because the headers already contain the result.
-  Effect.mapError(
-    StreamSender.send(client, http, maxErrorBytes),
-    Exchange.toFailure({ host: hostOf(http.url), operation })
+  Effect.mapError(StreamSender.send(client, http, maxErrorBytes, stalled), (error) =>
+    error._tag === "Lost" ? Exchange.toFailure({ host: hostOf(http.url), operation })(error) : error
   )
 
 const usualLimit = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<Duration.Duration> =>
@@ -203,7 +221,8 @@ const sendWhole = (
  * Sends a request and reads the headers of the response, if the status is the expected success. A response that counts
  * fewer bytes than were sent (`isShort`) is valid only if the request declared the length of its body. `limit` is the
  * time limit of a request whose body is not a stream: by default `RequestTimeout` without a body, and none with a body.
- * The caller limits the time of a request with a streamed body.
+ * `stalled` fails when a request with a streamed body makes no progress. Both begin when the request has its permit.
+ * `isPermitted`: whether the caller has waited for the permit.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
@@ -212,25 +231,25 @@ export const exchange = <A>(options: {
   readonly headers: Schema.ConstraintCodec<A, unknown>
   readonly isShort?: (headers: A) => boolean
   readonly limit?: Duration.Duration | undefined
+  readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
+  readonly isPermitted?: boolean | undefined
 }): Effect.Effect<A, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const { http, request } = options
     const client = yield* HttpClient.HttpClient
     const operation = `Tus.${request}`
-    const gate = yield* Admission.gate()
-    const bandwidth = yield* UploadBandwidth
     const isStream = http.body._tag === "Stream"
     yield* Telemetry.server(http.url)
-    // The wait for the bandwidth limit is not part of the time limit. A streamed body does not wait before the request:
-    // its portions wait while they are sent, see `append.ts`.
-    if (bandwidth !== undefined && !isStream) yield* bandwidth.whole(Number(http.headers["content-length"] ?? 0))
-    yield* Exchange.admit(gate, http.url, { operation })
+    if (options.isPermitted !== true) {
+      yield* permit(http.url, operation, isStream ? 0 : Number(http.headers["content-length"] ?? 0))
+    }
     const { answer, declaresLength: isDeclared } = isStream
-      ? yield* sendStream(client, http, operation)
+      ? yield* sendStream(client, http, operation, options.stalled)
       : yield* sendWhole(client, http, request, options.limit ?? (yield* usualLimit(http)))
     if (!options.status.includes(answer.status)) {
       const error = yield* toRefusal(request, http, answer)
-      if (error._tag === "RateLimited") yield* Admission.pause(gate, http.url, error.retryAfter)
+      const budget = yield* Budget
+      if (budget !== undefined && error._tag === "RateLimited") yield* budget.pause("request", error.retryAfter)
       return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(request, options.headers, http, answer)

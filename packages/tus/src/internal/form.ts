@@ -143,11 +143,8 @@ const sendStream = (
         ? Effect.fail(new Gathering.Late())
         : Effect.andThen(Effect.sleep(Math.min(remaining, millis)), watch)
     })
-    const { answer } = yield* Effect.raceFirst(
-      StreamSender.send(http, HttpClientRequest.setBody(request, HttpBody.stream(body, contentType, length)), maxBytes),
-      watch
-    )
-    return answer
+    const streamed = HttpClientRequest.setBody(request, HttpBody.stream(body, contentType, length))
+    return (yield* StreamSender.send(http, streamed, maxBytes, watch)).answer
   })
 
 const senderOf =

@@ -1,11 +1,12 @@
 /**
  * Uploads whose state is only in memory, and what every upload does first: it checks its options.
  */
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type { UploadError } from "../TusError.ts"
-import type { UploadResult } from "../UploadEvent.ts"
+import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
@@ -27,12 +28,16 @@ export const observed = <E extends { readonly _tag: string }, R>(
   options: Partial<Options>,
   isReplayed: boolean,
   emit: Events.Emit,
-  program: (emit: Events.Emit, header: string | undefined) => Effect.Effect<UploadResult, E, R>
+  program: (emit: Events.Emit, header: string | undefined) => Effect.Effect<UploadEvent.UploadResult, E, R>
 ) =>
   Telemetry.observe(source, emit, (tell) =>
     OptionRules.check(source, options, isReplayed).pipe(
       Effect.flatMap((header) =>
-        Effect.flatMap(Events.paced(tell, options.progressInterval), (paced) => program(paced, header))
+        Effect.flatMap(Events.paced(tell, options.progressInterval), (paced) =>
+          Budget.telling(program(paced, header), {
+            waits: (waiting) => Effect.sync(() => paced(UploadEvent.Waiting(waiting)))
+          })
+        )
       ),
       Effect.scoped
     )
@@ -68,7 +73,7 @@ export const run = (
   options: Options,
   emit: Events.Emit,
   beginning: Beginning = {}
-): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
+): Effect.Effect<UploadEvent.UploadResult, UploadError, HttpClient.HttpClient> =>
   observed(source, options, false, emit, (tell, header) => start(target, source, options, tell, beginning, header))
 
 /** Runs an upload of a job, whose options were checked with those of the job. */

@@ -1,7 +1,6 @@
 /**
  * The time limit of one request.
  */
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -23,31 +22,20 @@ interface Subject {
 const stalled = ({ request, url }: Subject, after: Duration.Duration) =>
   Effect.suspend(() => Effect.fail(new TusError.Stalled({ request, host: hostOf(url), after })))
 
-/** Limits the wait for the next piece of a response to {@link RequestTimeout}. */
-export const limitedPiece = <A, E, R>(
-  pull: Effect.Effect<A, E, R>,
-  subject: Subject
-): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Effect.flatMap(RequestTimeout, (limit) =>
-    Duration.isFinite(limit)
-      ? Effect.timeoutOrElse(pull, { duration: limit, orElse: () => stalled(subject, limit) })
-      : pull
-  )
-
-/** Limits the wait for the headers of a download to {@link RequestTimeout}. */
+/** Limits the wait for the headers of a download, or for its next piece, to {@link RequestTimeout}. */
 export const limited = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   subject: Subject
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Effect.flatMap(RequestTimeout, (limit) =>
     Duration.isFinite(limit)
-      ? Admission.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
+      ? Effect.timeoutOrElse(effect, { duration: limit, orElse: () => stalled(subject, limit) })
       : effect
   )
 
 /**
  * Limits the duration of requests without a body to `limit`. The time starts when the request is sent, so it does not
- * include the wait for a permit of the rate limiter.
+ * include the wait for the budget.
  */
 export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(request, RequestTimeout, limit)

@@ -8,6 +8,7 @@ import * as AssemblyFiles from "../internal/assemblyFiles.ts"
 import * as JournalKey from "../internal/journalKey.ts"
 import * as Options from "../internal/options.ts"
 import * as Policy from "../internal/policy.ts"
+import * as Watching from "../internal/watching.ts"
 
 /**
  * Limits the files that several jobs send at the same time.
@@ -16,6 +17,15 @@ import * as Policy from "../internal/policy.ts"
  * @category references
  */
 export const Permits = AssemblyFiles.Permits
+
+/**
+ * Reads whether an Assembly whose holder has died still runs. With this `Watcher` of the budget in its context, a job with
+ * `wait: false` holds a place among the running Assemblies, which the host then prolongs and releases.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const watcher = Watching.watcher
 
 /**
  * Decodes the text that an `UploadJournal.Store` has for a job.

@@ -50,7 +50,7 @@ type Read = readonly [key: string, row: Result.Result<Row, StoreFailed>]
 
 /** Starts a runner, which ends with the scope. */
 export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }: Options) {
-  const { claims, outage, quota } = options
+  const { claims, outage } = options
   const scope = yield* Effect.scope
   const changed = yield* Latch.make(true)
   /** The work of this runner on each job, and the jobs that it cancels. */
@@ -163,10 +163,7 @@ export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }
     changed.closeUnsafe()
     readsAll = false
     if (all) yield* attend
-    if (isTime) {
-      yield* quota.refresh
-      yield* claims.release
-    }
+    if (isTime) yield* claims.release
     yield* claim("upload", { states: ["Queued", "Uploading"] })
     if (!all) return
     yield* claim("further", { states: ["Uploading"], isLeft: true })

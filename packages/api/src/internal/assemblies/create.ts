@@ -37,6 +37,7 @@ export const Create = Operation.make({
   fields: Assembly.CreateForm,
   answers: "assemblyStatus",
   success: Assembly.Status,
+  creates: true,
   check: Steps.check
 })
 

@@ -28,6 +28,7 @@ export const Replace = Operation.make({
   fields: Assembly.CreateForm,
   answers: "assemblyStatus",
   success: Assembly.Status,
+  creates: true,
   check: Steps.check
 })
 
