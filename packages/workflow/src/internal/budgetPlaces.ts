@@ -5,8 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
 import * as BudgetTables from "./budgetTables.ts"
 import type { Secrets } from "./secrets.ts"
+import { attempting } from "./store.ts"
 
 /** A place whose Assembly nobody has prolonged in time. */
 interface Overdue {
@@ -15,8 +17,8 @@ interface Overdue {
   readonly assembly: string
 }
 
-const failing = <A, E>(access: Effect.Effect<A, E>) =>
-  Effect.mapError(access, (cause) => new Budget.BudgetStoreFailed({ cause }))
+const failing = <A>(access: Effect.Effect<A, SqlError.SqlError>) =>
+  Effect.mapError(attempting("budget")(access), (cause) => new Budget.BudgetStoreFailed({ cause }))
 
 /**
  * Makes the store. Each place has a number, and two processes that take the same number at the same time: one of them
@@ -36,7 +38,7 @@ export const make = Effect.fnUntraced(function* (
   const take = Effect.fnUntraced(function* (account: string, assemblyId: string, limit: number, until: number) {
     const secret = secrets.newest
     const [lookup = ""] = yield* secrets.lookups(assemblyId)
-    const assembly = yield* secrets.seal({ key: lookup, secret }, assemblyId)
+    const assembly = yield* Effect.orDie(secrets.seal({ key: lookup, secret }, assemblyId))
     for (;;) {
       const rows = yield* sql<{ readonly place: number }>`SELECT place FROM ${places} WHERE account = ${account}`
       if (rows.length >= limit) return false

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as BudgetTables from "./budgetTables.ts"
+import { attempting } from "./store.ts"
 
 /** A counter: an amount, and a time in milliseconds since 1970. */
 interface Counter {
@@ -46,7 +47,7 @@ export const make = Effect.gen(function* () {
               WHERE name = ${name} AND amount = ${known.amount} AND since = ${known.since} RETURNING name`
         if (changed.length > 0) return answer
       }
-    }).pipe(Effect.mapError(failed))
+    }).pipe(attempting("budget"), Effect.mapError(failed))
 
   return RateLimiter.RateLimiterStore.of({
     tokenBucket: ({ allowOverflow, key, limit, refillRate, tokens }) =>
