@@ -20,7 +20,7 @@ const program = Effect.gen(function* () {
 })
 
 const live = AssemblyNode.layerConfig().pipe(
-  // At most 200 requests in ten seconds. The quotas of Assemblies are the defaults of `AssemblyNode`.
+  // In ten seconds.
   Layer.provideMerge(Budget.layer({ requests: 200 })),
   Layer.provideMerge(Upload.layerBandwidth({ bytesPerSecond: 10_000_000 }))
 )
