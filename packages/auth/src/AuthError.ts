@@ -114,8 +114,8 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 
 /**
  * Too many token requests. `retryAfter` is the pause that the service requests, or zero if the service requests none.
- * `status` is absent if the program's own rate limiter refused the request, so nothing was sent. `retryAfter` is then the
- * estimated time until the rate limiter permits a request.
+ * `status` is absent if the budget of the account had no permit, so nothing was sent. `retryAfter` is then the estimated time
+ * until a permit.
  *
  * @since 0.1.0
  * @category errors
@@ -134,7 +134,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 }
 
 /**
- * The token request got no complete response or a server error (5xx), or the rate limiter failed. A later retry may
+ * The token request got no complete response or a server error (5xx), or the store of the budget failed. A later retry may
  * help, unless `permanent` is true.
  *
  * - `code`: the error code of the lost request, if any, such as `ECONNREFUSED`.

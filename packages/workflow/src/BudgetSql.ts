@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import * as Budget from "@assembly-effect/api/Budget"
+import type * as Budget from "@assembly-effect/api/Budget"
 import * as Low from "@assembly-effect/auth/unstable/Budget"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,10 @@ export interface Options extends Budget.Options {
  * quotas with durable jobs, use the database and the secrets of these jobs.
  *
  * @example
- * AssemblyNode.layerConfig().pipe(Layer.provide(BudgetSql.layer({ secrets })), Layer.provide(PgClient.layer(database)))
+ * AssemblyNode.layerConfig().pipe(
+ *   Layer.provide(BudgetSql.layer({ secrets: [Redacted.make("a secret of the deployment, at least 32 bytes")] })),
+ *   Layer.provide(SqliteClient.layer({ path: "app.db" }))
+ * )
  *
  * @since 0.1.0
  * @category layers

@@ -87,5 +87,3 @@ export const make = (
     yield* Effect.annotateCurrentSpan(`assembly.budget.${kind}.wait_ms`, waited)
   })
 }
-
-export type Lane = ReturnType<typeof make>

@@ -97,6 +97,6 @@ export const send = <E = never>(
     if (late === undefined) return gathered
     return Effect.raceFirst(
       gathered,
-      Effect.catch(late, (error) => (hasStatus ? Effect.never : Effect.fail(error)))
+      late.pipe(Effect.catch((error) => (hasStatus ? Effect.never : Effect.fail(error))))
     )
   })

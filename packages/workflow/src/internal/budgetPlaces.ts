@@ -78,10 +78,10 @@ export const make = Effect.fnUntraced(function* (
           UPDATE ${places} SET held_until = ${until} WHERE account = ${account} AND held_until <= ${now}
           RETURNING lookup, secret, assembly`
         const opened = yield* Effect.forEach(rows, ({ assembly, lookup, secret }) =>
-          Effect.catch(
-            Effect.asSome(secrets.open({ key: lookup, secret }, assembly)),
+          secrets.open({ key: lookup, secret }, assembly).pipe(
+            Effect.asSome,
             // Nobody who knows the secret is left, so nobody could ask for this Assembly.
-            () => Effect.as(release(account, [lookup]), Option.none())
+            Effect.catch(() => Effect.as(release(account, [lookup]), Option.none()))
           )
         )
         return Arr.getSomes(opened)

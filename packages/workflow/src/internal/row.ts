@@ -59,7 +59,6 @@ const Columns = Schema.Struct({
   waiting: Schema.UndefinedOr(WaitingText)
 })
 const decodeColumns = SchemaParser.decodeUnknownResult(Columns, { errors: "all" })
-const decodeTime = SchemaParser.decodeUnknownResult(Time)
 
 /** A row as the database returns it. */
 export interface Raw {
@@ -68,9 +67,6 @@ export interface Raw {
 
 /** Large integers of Postgres are `bigint`, and a missing value is `null`. */
 const plain = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : (value ?? undefined))
-
-/** A time in a column, or undefined if the column contains none. */
-export const timeOf = (value: unknown): number | undefined => Result.getOrUndefined(decodeTime(plain(value)))
 
 export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
   const values = Object.entries(raw).map(([name, value]: [string, unknown]) => [name, plain(value)])
