@@ -309,7 +309,7 @@ describe("Assemblies running at once", () => {
 })
 
 describe("a wait", () => {
-  it.effect("is told to the listeners, and measured by kind", () =>
+  it.effect("is told to the listeners, its span and a metric", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       let waited = 0
@@ -319,9 +319,11 @@ describe("a wait", () => {
           waited += millis
         }
       })
-      yield* run(account([ok]), { created: 1 }, telling)
+      const spanned = Effect.andThen(telling, Effect.currentSpan).pipe(Effect.orDie, Effect.withSpan("two creations"))
+      const span = yield* run(account([ok]), { created: 1 }, spanned)
       assert.deepStrictEqual(told, ["the account may create no more Assemblies now, 61000"])
       assert.strictEqual(waited, 61_000)
+      assert.strictEqual(span.attributes.get("assembly.budget.creations.wait_ms"), 61_000)
       const waits = (yield* Metric.snapshot).filter(({ id }) => id === "assembly_budget_wait")
       assert.isTrue(waits.some(({ attributes }) => attributes?.["kind"] === "creations"))
     })

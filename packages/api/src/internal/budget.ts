@@ -32,7 +32,7 @@ const poll = 1000
 /** For how long a process relies on what it knows about pauses, in milliseconds. */
 const fresh = 500
 
-/** The longest pause in milliseconds. A later end comes from a wrong clock. */
+/** The longest pause in milliseconds. An end much later than this comes from a wrong clock. */
 const longestPause = 86_400_000
 
 const pauses = (need: Budget.Need) =>
@@ -63,9 +63,9 @@ export const make = (
     const pause = known[need]
     const now = yield* Clock.currentTimeMillis
     if (pause.until <= now && now - pause.readAt >= fresh) {
-      pause.readAt = now
       const until = yield* store.pausedUntil(nameOf(need))
-      if (until <= now + longestPause) pause.until = Math.max(pause.until, until)
+      pause.readAt = now
+      if (until <= now + 2 * longestPause) pause.until = Math.max(pause.until, until)
     }
     const left = pause.until - now
     return left <= 0 ? 0 : Math.ceil(left + (yield* Random.next) * Math.min(1000, left / 10))
