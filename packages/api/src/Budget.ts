@@ -63,8 +63,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 })
 
 /**
- * Does the same as {@link layer}, with the stores in the context: a `RateLimiter` for the rates (in memory, in Redis, or
- * in SQL), and a {@link BudgetStore} for the pauses and the running Assemblies.
+ * Does the same as {@link layer}, with the stores in the context: a `RateLimiter` for the rates, in memory or in Redis, and a
+ * {@link BudgetStore} for the pauses and the running Assemblies.
  *
  * @since 0.1.0
  * @category layers
