@@ -1,4 +1,4 @@
-import * as Guard from "@assembly-effect/api/Guard"
+import * as Budget from "@assembly-effect/api/Budget"
 import { AssemblyNode } from "@assembly-effect/node"
 import { AssemblyUpload, Upload, UploadSource } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -19,9 +19,10 @@ const program = Effect.gen(function* () {
   yield* Console.log(statuses.map(({ ok }) => ok).join(", "))
 })
 
-const live = Layer.mergeAll(
-  Guard.layerRateLimiter({ limit: 20, window: "1 second" }),
-  Upload.layerBandwidth({ bytesPerSecond: 10_000_000 })
-).pipe(Layer.provideMerge(AssemblyNode.layerConfig()))
+const live = AssemblyNode.layerConfig().pipe(
+  // In ten seconds.
+  Layer.provideMerge(Budget.layer({ requests: 200 })),
+  Layer.provideMerge(Upload.layerBandwidth({ bytesPerSecond: 10_000_000 }))
+)
 
 program.pipe(Effect.provide(live), NodeRuntime.runMain)

@@ -76,8 +76,8 @@ export class AuthenticationFailed extends Expected.TaggedError<AuthenticationFai
 /**
  * Too many requests. `retryAfter` is the pause that the service requests, or zero if it requests none.
  *
- * `status` is absent if the program's own rate limiter (`Guard.layerRateLimiter`) refused the request, which was
- * therefore not sent. `retryAfter` is then the estimated time until the rate limiter permits the request.
+ * `status` is absent if the budget of the account (`Budget`) had no permit before the deadline of the request, which was
+ * therefore not sent. `retryAfter` is then the estimated time until the budget permits the request.
  *
  * @since 0.1.0
  * @category errors

@@ -1,7 +1,7 @@
 /**
  * The interpreter of operations: turns the description of an operation into a typed Effect.
  */
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import { Budget } from "@assembly-effect/auth/unstable/Budget"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
@@ -113,8 +113,9 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  *   public service, the origins of all cells (hosts) of the public service are permitted too. If the host of the base
  *   URL is `localhost`, then `127.0.0.1` and `[::1]` with the same port are permitted too.
  * - `requestTimeout`: the time limit from sending one request to its complete response, 1 minute by default. The wait
- *   for a permit of a rate limiter (`Guard`) does not count towards this limit.
- * - `deadline`: the time limit of all attempts of one operation and the pauses between them. By default, the limit is 5
+ *   for the budget of the account (`Budget`) does not count towards this limit.
+ * - `deadline`: the time limit of all attempts of one operation and the pauses between them, without the waits for the
+ *   budget of the account. By default, the limit is 5
  *   minutes; for a call with its own `RetryPolicy`, the default limits each attempt, and the policy decides how long the
  *   operation continues. {@link withDeadline} takes precedence.
  * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. If the service refuses a
@@ -160,8 +161,8 @@ const settingsOf = Effect.fnUntraced(function* (options: Options) {
 })
 
 /**
- * Makes a client from the `HttpClient`, the `Authenticator`, the `RetryPolicy` and the rate limiter (`Guard`) in the
- * context. The `RetryPolicy` and the rate limiter are optional. Fails with `InvalidRequest` if the base URL is not safe
+ * Makes a client from the `HttpClient`, the `Authenticator`, the `RetryPolicy` and the budget (`Budget`) in the context.
+ * The `RetryPolicy` and the budget are optional. Fails with `InvalidRequest` if the base URL is not safe
  * for credentials, or if an option is invalid.
  *
  * @since 0.1.0
@@ -179,7 +180,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     maxBytes: settings.maxResponseBytes ?? 32 * 1024 * 1024,
     skew
   }
-  const builtIn = { policy: yield* RetryPolicy.RetryPolicy, gate: yield* Admission.Admission }
+  const builtIn = { policy: yield* RetryPolicy.RetryPolicy, budget: yield* Budget }
   const requestTimeout = Duration.toMillis(settings.requestTimeout ?? 60_000)
   const attemptTime = Duration.toMillis(settings.deadline ?? 300_000)
 
@@ -195,7 +196,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       until: until ?? (isUnlimited ? Infinity : clock.currentTimeMillisUnsafe() + attemptTime),
       attemptTime: until === undefined ? attemptTime : Infinity,
       policy: ofCall ?? builtIn.policy ?? RetryPolicy.standard,
-      gate: Admission.gateIn(context, builtIn.gate)
+      budget: Context.get(context, Budget) ?? builtIn.budget,
+      deadline: until ?? Infinity
     }
   }
 
@@ -240,10 +242,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
     open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
       const url = Redacted.value(address)
-      const call = limits(yield* Effect.context<never>())
+      const context = yield* Effect.context<never>()
+      const { budget, deadline: until } = limits(context)
+      if (budget !== undefined) yield* Exchange.admit(budget, { url, need: "request", until }, subject)
+      const call = limits(context)
       const left = Math.min(call.attemptTime, Math.max(0, call.until - call.clock.currentTimeMillisUnsafe()))
       const after = Duration.millis(Math.min(call.requestTimeout, left))
-      yield* Exchange.admit(call.gate, url, subject, Duration.millis(left))
       return yield* Exchange.open(http, HttpClientRequest.get(url, { accept }), subject).pipe(
         Effect.timeoutOrElse({
           duration: after,

@@ -48,6 +48,7 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   changes something. The request is then repeated only if the service did nothing (a rate limit, or a request that
  *   was not sent), or after one of these codes, after which the service permits a retry. With `never`, the policy never
  *   repeats the request, even after a rate limit.
+ * - `creates`: whether the request makes the service run an Assembly, which takes a permit of the `Budget` for creations.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
  * - `confidential`: a function, present if the response may contain secrets. The function returns the texts in the
  *   encoded params that are secrets, and no error repeats these texts. If a response is neither a valid success nor an
@@ -79,6 +80,7 @@ export interface Operation<
   readonly success: Result
   readonly errors: Errors
   readonly retry: Retry
+  readonly creates?: true
   readonly confidential?: (params: Schema.JsonObject) => ReadonlyArray<string>
   check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<Issue>
 }
@@ -110,7 +112,7 @@ export interface Any extends Operation<
 type None = typeof nothing
 
 /** The fields of an operation that have no default. */
-type Named = "name" | "method" | "path" | "success" | "confidential" | "check"
+type Named = "name" | "method" | "path" | "success" | "creates" | "confidential" | "check"
 
 /**
  * Describes an operation. The description does not compile if a variable of the path has no codec, or if a code in

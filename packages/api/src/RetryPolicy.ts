@@ -26,8 +26,8 @@ import type * as Operation from "./Operation.ts"
  *   way.
  * - `failures`: the number of consecutive failures.
  * - `error`: the tag, the code and the status of the error. `sent` and `permanent` come from a `TransportFailure`.
- * - `wait`: the pause that the response requested with `retryIn` or `Retry-After`, or the time until the program's own
- *   rate limiter (`Guard`) permits the request.
+ * - `wait`: the pause that the response requested with `retryIn` or `Retry-After`, or the time until the budget
+ *   of the account (`Budget`) permits the request.
  *
  * @since 0.1.0
  * @category models
@@ -98,7 +98,8 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  *   least half of the maximum.
  * - `maxPause`: the maximum pause that the policy itself chooses, 10 seconds by default.
  * - `maxWait`: the maximum pause that a response may request, 1 minute by default. If a response requests a longer
- *   pause, the operation does not wait, but fails with the error of that response.
+ *   pause, the operation does not wait, but fails with the error of that response. After a rate limit, a program with a
+ *   `Budget` waits as long as the response requests, and the policy is asked as after a first failure without a pause.
  *
  * Each duration must be positive and finite, and `retries` must be an integer of at least 0. If an option breaks one of
  * these rules, {@link layer} fails with `InvalidRequest`, and the effect of {@link make} is undefined.

@@ -3,7 +3,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Guard from "@assembly-effect/api/Guard"
+import * as Budget from "@assembly-effect/api/Budget"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { assert, describe, it } from "@effect/vitest"
@@ -121,15 +121,16 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a 429 with an incomplete body fails with RateLimited behind a rate limiter", () =>
+  it.effect("a 429 with an incomplete body fails with RateLimited behind a budget", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script((_, response) => {
         response.writeHead(429, { "retry-after": "300", "content-length": 100 })
         response.write("{", () => response.destroy())
       })
-      const limiter = Guard.layerRateLimiter({ limit: 100, window: "1 second" })
-      const error = yield* Effect.flip(Effect.provide(list, [clientAt(server, http).layer, limiter]))
+      const error = yield* RetryPolicy.none(Effect.flip(list)).pipe(
+        Effect.provide([clientAt(server, http).layer, Budget.layer()])
+      )
       assert.deepInclude(error, { _tag: "RateLimited", status: 429, retryAfter: Duration.minutes(5) })
       assert.strictEqual(server.received.length, 1)
     })

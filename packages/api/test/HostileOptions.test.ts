@@ -1,6 +1,7 @@
 /** Walks over the options of the client, its guards and retries, of waits and of downloads. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Budget from "@assembly-effect/api/Budget"
 import * as Guard from "@assembly-effect/api/Guard"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -71,10 +72,10 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     meaning: { retries: [0], base: [0.5], maxPause: [0.5], maxWait: [0.5] }
   },
   {
-    name: "Guard.layerRateLimiter",
-    options: Object.keys(Guard.RateLimit.fields),
-    build: (options) => Layer.build(Guard.layerRateLimiter({ limit: 1, window: "1 second", ...options })),
-    meaning: { window: [0.5], maxPause: [0.5] }
+    name: "Budget.layer",
+    options: Object.keys(Budget.Settings.fields),
+    build: (options) => Layer.build(Budget.layer(options)),
+    meaning: { created: [false], running: [false], account: ["Infinity", "nonsense"] }
   },
   {
     name: "Guard.layerCircuitBreaker",

@@ -115,8 +115,8 @@ export class TokenRefused extends Expected.TaggedError<TokenRefused>()("TokenRef
 
 /**
  * Too many token requests. `retryAfter` is the pause that the service requests, or zero if the service requests none.
- * `status` is absent if the program's own rate limiter refused the request, so nothing was sent. `retryAfter` is then the
- * estimated time until the rate limiter permits a request.
+ * `status` is absent if the budget of the account had no permit, so nothing was sent. `retryAfter` is then the estimated time
+ * until a permit.
  *
  * @since 0.1.0
  * @category errors
@@ -129,13 +129,13 @@ export class TokenRateLimited extends Expected.TaggedError<TokenRateLimited>()("
   override get message() {
     const { status } = this
     return status === undefined
-      ? "The rate limiter granted no permit in time; no token request was sent"
+      ? "The budget of the account granted no permit in time; no token request was sent"
       : describe({ ...this, status }, "Too many token requests")
   }
 }
 
 /**
- * The token request got no complete response or a server error (5xx), or the rate limiter failed. A later retry may
+ * The token request got no complete response or a server error (5xx), or the store of the budget failed. A later retry may
  * help, unless `permanent` is true.
  *
  * - `code`: the error code of the lost request, if any, such as `ECONNREFUSED`.

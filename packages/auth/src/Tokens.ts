@@ -21,7 +21,7 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Admission from "./unstable/Admission.ts"
+import { Budget } from "./unstable/Budget.ts"
 import type * as AuthError from "./AuthError.ts"
 import * as Authenticator from "./Authenticator.ts"
 import * as Credentials from "./Credentials.ts"
@@ -166,7 +166,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     send: Sender.of(yield* HttpClient.HttpClient),
     credentials,
     requestTimeout: Duration.toMillis(times.requestTimeout ?? 30_000),
-    gate: yield* Admission.gate()
+    budget: yield* Budget
   }
   const allScopes = scopes === undefined ? undefined : [...new Set(scopes)].toSorted()
   const memories = MutableHashMap.empty<TokenStore.Grant, Memory>()

@@ -2,13 +2,16 @@
  * One Layer with everything that a program on Node, Bun or Deno needs for operations and uploads.
  */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Budget from "@assembly-effect/api/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import type * as Signer from "@assembly-effect/auth/Signer"
+import * as LowBudget from "@assembly-effect/auth/unstable/Budget"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Upload from "@assembly-effect/tus/Upload"
@@ -33,7 +36,8 @@ import * as UndiciClient from "./UndiciClient.ts"
  * The services that the Layers of this module provide: the client of the operations, `Upload` and `AssemblyUpload`
  * without a journal, the HTTP client of `RuntimeClient`, and the `NodeServices` of Effect (file system, paths, terminal,
  * standard streams and child processes). The Layers also include `NodeMd5`, which computes the MD5 of downloads and
- * verified uploads faster. For uploads that resume, add {@link layerJournaled}.
+ * verified uploads faster. For the public service, they include a `Budget` with its quotas, unless the program provides
+ * another one. For uploads that resume, add {@link layerJournaled}.
  *
  * @since 0.1.0
  * @category models
@@ -113,14 +117,26 @@ const signing = (options: AssemblyClient.Options & Authentication & Keys) =>
     Layer.provideMerge(Credentials.layer(options))
   )
 
+/** The budget that the program provides, or one with the quotas of the public service for that service. */
+const budget = ({ baseUrl }: AssemblyClient.Options): Layer.Layer<never, InvalidRequest> =>
+  Layer.unwrap(
+    Effect.map(LowBudget.Budget, (provided) => {
+      if (provided !== undefined) return Layer.succeed(LowBudget.Budget, provided)
+      return ServiceOrigins.isPublic(ServiceOrigins.originOf(String(baseUrl)) ?? "") ? Budget.layer() : Layer.empty
+    })
+  )
+
 /** Adds all other services to the client of the operations. */
 const around = <A, E, E2, R>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
-  http: Layer.Layer<HttpClient.HttpClient, E2, R>
-): Layer.Layer<A | Services, E | E2, R> =>
+  http: Layer.Layer<HttpClient.HttpClient, E2, R>,
+  options: AssemblyClient.Options
+): Layer.Layer<A | Services, E | E2 | InvalidRequest, R> =>
   Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
     Layer.provideMerge(client),
-    Layer.provideMerge(Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), NodeMd5.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(http, Layer.provideMerge(SmallFiles.layer, NodeServices.layer), NodeMd5.layer, budget(options))
+    )
   )
 
 /**
@@ -148,7 +164,7 @@ const around = <A, E, E2, R>(
 export const layer = (
   options: Options & Authentication & Keys
 ): Layer.Layer<Services | Credentials.Credentials, InvalidRequest | AuthError.InvalidCredentials> =>
-  checked(options, () => around(signing(options), RuntimeClient.layerWith(options.http)))
+  checked(options, () => around(signing(options), RuntimeClient.layerWith(options.http), options))
 
 /**
  * Like {@link layer}, with an HTTP client of the application: a wrapped client, `fetch` with its own options, or a
@@ -167,7 +183,7 @@ export const layerWith = <E, R>(
   http: Layer.Layer<HttpClient.HttpClient, E, R>,
   options: AssemblyClient.Options & Authentication & Keys
 ): Layer.Layer<Services | Credentials.Credentials, E | InvalidRequest | AuthError.InvalidCredentials, R> =>
-  checked(options, () => around(signing(options), http))
+  checked(options, () => around(signing(options), http, options))
 
 /**
  * Provides all {@link Services} for the service at `baseUrl`, and authenticates with a bearer token that the program
@@ -185,7 +201,8 @@ export const layerBearer = (
   checked(options, () =>
     around(
       AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))),
-      RuntimeClient.layerWith(options.http)
+      RuntimeClient.layerWith(options.http),
+      options
     )
   )
 

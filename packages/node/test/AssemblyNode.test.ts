@@ -3,6 +3,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { Hashing } from "@assembly-effect/api/unstable/Hashing"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
@@ -80,6 +81,20 @@ layer(Emulator.layer(), { excludeTestServices: true })("AssemblyNode.layer", (it
         )
       )
     )
+  )
+
+  it.effect("has the budget of the program, else one for the public service, and none for another", () =>
+    Effect.gen(function* () {
+      const keys = { key: "key", secret: Redacted.make("secret") }
+      const budgetAt = (baseUrl: string) => Effect.provide(Budget.Budget, AssemblyNode.layer({ baseUrl, ...keys }))
+      const own = { ...(yield* budgetAt("https://api2-a.transloadit.com"))! }
+      assert.hasAllKeys(own, ["enter", "pause", "keep", "release"])
+      assert.isUndefined(yield* budgetAt("https://api2.example.com"))
+      for (const baseUrl of ["https://api2.transloadit.com", "https://api2.example.com"]) {
+        const budget = yield* budgetAt(baseUrl).pipe(Effect.provide(Layer.succeed(Budget.Budget, own)))
+        assert.strictEqual(budget, own)
+      }
+    })
   )
 
   it.effect("uploads with its Upload service", () =>

@@ -2,7 +2,6 @@
  * Runs whole jobs: a job creates an Assembly, uploads its files in parallel, waits for the results and verifies them.
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
@@ -26,7 +25,6 @@ import type { Ended, Options, Outcome } from "./internal/job.ts"
 import * as PackedJobs from "./internal/packedJobs.ts"
 import * as PackingOptions from "./internal/packingOptions.ts"
 import * as Packs from "./internal/packs.ts"
-import * as Pauses from "./internal/pauses.ts"
 import * as PreparedJob from "./internal/preparedJob.ts"
 import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
@@ -221,8 +219,8 @@ const outcomeOf = <J extends Job<RS>, RS>(service: Service, job: J): Effect.Effe
  * memory is needed only for the active jobs, and for the rest of the chunk of jobs that the stream has emitted (up to
  * 4096 jobs with `Stream.fromIterable`).
  *
- * If the service limits the rate of one request (429), the requests of all jobs to the same origin wait for the
- * requested pause, at most an hour.
+ * The jobs wait for the `Budget` of the account, if the program has one: at most 250 Assemblies of the public service are
+ * created in a minute, and 250 run at once.
  *
  * An interruption of the stream, or a failure of the stream of jobs, ends the running jobs, and their outcomes are not
  * emitted. Without a journal, their Assemblies are canceled. With a journal, their Assemblies are kept for the next run.
@@ -272,18 +270,13 @@ export const runAll: {
         )
         const alone = (job: J) => outcomeOf<J, RS>(service, job)
         const runOne = packing === undefined ? alone : yield* Packs.make<J, RS>({ service, packing, assemblies, alone })
-        const pauses = Pauses.shared(yield* Admission.Admission)
         const failure = yield* Deferred.make<never, E>()
         return jobs.pipe(
           Stream.onError((cause) => Deferred.failCause(failure, cause)),
-          Stream.mapEffect(
-            (job) =>
-              runOne(job).pipe(
-                Effect.provideService(AssemblyFiles.Permits, permits),
-                Effect.provideService(Admission.Admission, pauses)
-              ),
-            { concurrency: PackingOptions.jobsAtOnce(assemblies, packing), unordered: !ordered }
-          ),
+          Stream.mapEffect((job) => Effect.provideService(runOne(job), AssemblyFiles.Permits, permits), {
+            concurrency: PackingOptions.jobsAtOnce(assemblies, packing),
+            unordered: !ordered
+          }),
           // `mapEffect` alone would wait until the running jobs end.
           Stream.interruptWhen(Deferred.await(failure))
         )

@@ -3,7 +3,6 @@
  * 1.0.0 into an upload that retries and resumes.
  */
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
@@ -17,7 +16,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { concat, type Body, sendAppend, sendCreation } from "./internal/create.ts"
-import { exchange, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
+import { exchange, permit, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
@@ -253,7 +252,7 @@ export const download = (url: UploadTarget.UploadUrl) =>
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
       yield* Telemetry.server(Redacted.value(url))
-      yield* Exchange.admit(yield* Admission.gate(), Redacted.value(url), subject)
+      yield* permit(Redacted.value(url), subject.operation, 0)
       const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
       const response = yield* limited(Exchange.open(client, request, subject), url)
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)

@@ -412,15 +412,14 @@ layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
 
   it.effect("an interruption before a creation is sent leaves no doubt", () =>
     Effect.gen(function* () {
-      const { list } = yield* UploadJournal.UploadJournal
       const options = job("not sent", { files: [file("a.bin", 100_000)] })
       const fiber = yield* AssemblyUpload.journaled.run(options).pipe(
         // The creation waits for hours until it may be sent.
         Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 10 })),
         Effect.forkChild
       )
-      const isWaiting = Effect.flatMap(list, (entries) =>
-        entries.some(({ entry }) => entry._tag === "Creating") ? Effect.void : Effect.fail("not yet")
+      const isWaiting = Effect.flatMap(assembliesIn, (entries) =>
+        entries.some(({ entry }) => entry._tag === "Created") ? Effect.void : Effect.fail("not yet")
       )
       yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
       yield* Fiber.interrupt(fiber)

@@ -10,21 +10,15 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-
-const credentials = Credentials.layer({ key: "key", secret: Redacted.make("secret") })
 
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, (emulator) =>
@@ -78,73 +72,6 @@ const counted = Effect.gen(function* () {
     )
   )
   return { open, wrapped }
-})
-
-describe("AssemblyUpload.runAll on the TestClock", () => {
-  it.effect.each([
-    ["the creation of an Assembly", "/assemblies"],
-    ["the creation of an upload", "/resumable/files/"]
-  ] as const)("429 with Retry-After 50 for %s: no job creates an Assembly for 50 seconds", ([, limitedPath]) =>
-    Effect.gen(function* () {
-      const origin = "https://api.example.com"
-      const creations: Array<number> = []
-      const limited: Array<number> = []
-      const http = HttpClient.make(
-        Effect.fnUntraced(function* (request) {
-          const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
-            HttpClientResponse.fromWeb(request, Response.json(body, { status, headers }))
-          const { pathname } = new URL(request.url)
-          const id = /[0-9a-f]{32}/.exec(pathname)?.[0] ?? ""
-          const status = {
-            assembly_id: id,
-            assembly_ssl_url: `${origin}/assemblies/${id}`,
-            tus_url: `${origin}/resumable/files/`
-          }
-          const now = (yield* Clock.currentTimeMillis) / 1000
-          if (request.method === "POST" && pathname.startsWith("/assemblies")) creations.push(now)
-          if (request.method === "POST" && pathname.startsWith(limitedPath)) limited.push(now)
-          if (limited.length === 2 && limited.at(-1) === now) {
-            limited.push(now)
-            return answer(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "50", "tus-resumable": "1.0.0" })
-          }
-          if (pathname.startsWith("/resumable")) {
-            return HttpClientResponse.fromWeb(
-              request,
-              new Response(null, {
-                status: 201,
-                headers: { "tus-resumable": "1.0.0", "upload-offset": "5", location: `${origin}/resumable/files/a` }
-              })
-            )
-          }
-          if (request.method === "GET") return answer(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
-          return answer(200, { ...status, ok: "ASSEMBLY_UPLOADING" })
-        })
-      )
-      const jobs = Stream.range(0, 9).pipe(
-        Stream.map((row) => ({
-          data: row,
-          params: { steps: handle },
-          files: [{ source: UploadSource.fromBytes(new Uint8Array(5)), filename: "a" }]
-        })),
-        Stream.rechunk(1)
-      )
-      const services = AssemblyClient.layer({ baseUrl: origin }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(credentials),
-        Layer.provideMerge(Layer.succeed(HttpClient.HttpClient, http))
-      )
-      const { value: outcomes } = yield* AssemblyUpload.batch(jobs, { assemblies: 2 }).pipe(
-        Stream.runCollect,
-        Effect.provide(services),
-        Idle.passTime
-      )
-      assert.isTrue(outcomes.every(({ _tag }) => _tag === "Completed"))
-      const [, , pausedAt = 0] = limited
-      const later = creations.filter((at) => at > pausedAt)
-      assert.isAtLeast(later.length, 7)
-      assert.isAtLeast(Math.min(...later) - pausedAt, 50)
-    })
-  )
 })
 
 layer(live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {

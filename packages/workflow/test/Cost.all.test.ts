@@ -17,7 +17,7 @@ const statements = Effect.gen(function* () {
       ] as const) {
         StatementSync.prototype[name] = function (this: StatementSync, ...params: Array<never>) {
           // The emulator has a database in this process as well.
-          if (/durable_/u.test(this.sourceSQL)) texts.push(this.sourceSQL.replace(/\s+/gu, " ").trim())
+          if (/durable_|assembly_budget/u.test(this.sourceSQL)) texts.push(this.sourceSQL.replace(/\s+/gu, " ").trim())
           return Reflect.apply(method, this, params)
         } as never
       }
@@ -29,7 +29,7 @@ const statements = Effect.gen(function* () {
 
 /** The statements that a runner and `await` run at an interval, so that their number does not depend on jobs. */
 const polls = [
-  /^SELECT paused_until FROM "durable_deployment"/u,
+  /^SELECT since FROM "assembly_budget"/u,
   /^SELECT \* FROM "durable_jobs" WHERE "job_key" IN/u,
   /^DELETE FROM "durable_runners"/u,
   /^UPDATE "durable_jobs" SET (?:runner = NULL|waiting|due_at)/u,

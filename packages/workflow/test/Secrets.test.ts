@@ -13,26 +13,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { DatabaseSync } from "node:sqlite"
 import * as Failure from "../src/internal/failure.ts"
+import { dump } from "./dump.ts"
 import { folder, job, live, withRunner } from "./support.ts"
-
-/** Every value of every table, as text. */
-const dump = (path: string): string => {
-  const database = new DatabaseSync(path)
-  try {
-    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
-    return tables
-      .flatMap(({ name }) => {
-        const statement = database.prepare(`SELECT * FROM "${String(name)}"`)
-        statement.setReadBigInts(true)
-        return statement.all().map((row) => [name, ...Object.values(row).map(String)].join(" | "))
-      })
-      .join("\n")
-  } finally {
-    database.close()
-  }
-}
 
 const presigned = "https://store.example/object?X-Signature=presigned"
 

@@ -107,7 +107,8 @@ const creation = {
   fields: Assembly.CreateForm,
   answers: "assemblyStatus",
   success: Assembly.Status,
-  check: checkSteps
+  check: checkSteps,
+  creates: true
 } as const
 
 /**

@@ -1,4 +1,4 @@
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
@@ -34,23 +34,26 @@ export interface Environment {
  *
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
  * - `attemptTime`: the time limit of each attempt, pauses included.
- * - `until`: the time when the call must have ended.
+ * - `until`: the time when the call must have ended, not counting its waits for the budget.
+ * - `deadline`: the time when the call must have ended in any case, or `Infinity`.
  */
 export interface Limits {
   readonly clock: Clock.Clock
   readonly policy: RetryPolicy.Policy
-  readonly gate: Admission.Gate
+  readonly budget: Budget.Budget | undefined
   readonly requestTimeout: number
   readonly attemptTime: number
   readonly until: number
+  readonly deadline: number
 }
 
 /**
- * The state of a call. `proof` is that of the last request. `clockSkew` is the skew for the next signature, in milliseconds.
+ * The state of a call. `until` is that of its limits, later by the waits for the budget. `proof` is that of the last request. `clockSkew` is the skew for the next signature, in milliseconds.
  */
 interface Call {
   readonly encoded: Request.Encoded
   readonly limits: Limits
+  until: number
   attemptUntil: number
   proof: Authenticator.Proof | undefined
   clockSkew: number
@@ -141,21 +144,22 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     })
   }
 
-  /**
-   * Makes the proof of a request, and waits until the request is admitted. After a wait, makes another proof, because
-   * the expiry of the first proof may be too early.
-   */
-  const prove = (call: Call): Effect.Effect<Authenticator.Proof | undefined, Response.Failed> => {
-    const { gate } = call.limits
-    const proven = isSigned ? authenticate(call) : Effect.undefined
-    if (Admission.isOpen(gate)) return proven
-    const { origin, subject } = call.encoded
-    return Effect.flatMap(proven, (proof) =>
-      Exchange.admit(gate, origin, subject, Duration.millis(timeLeft(call))).pipe(
-        Effect.mapError(Response.unsent),
-        Effect.flatMap((waited) => (Duration.isZero(waited) ? Effect.succeed(proof) : proven))
-      )
-    )
+  /** Waits for the budget. Only an explicit deadline counts this wait. */
+  const admit = (call: Call, budget: Budget.Budget): Effect.Effect<void, Response.Failed> => {
+    const { clock, deadline } = call.limits
+    const { origin: url, subject } = call.encoded
+    const need = operation.creates === true ? "creation" : "request"
+    const begun = clock.currentTimeMillisUnsafe()
+    const entered = Exchange.admit(budget, { url, need, until: deadline, assemblyId: subject.assemblyId }, subject)
+    return Effect.mapBoth(entered, {
+      onFailure: Response.unsent,
+      onSuccess: () => {
+        if (deadline !== Infinity) return
+        const waited = clock.currentTimeMillisUnsafe() - begun
+        call.until += waited
+        call.attemptUntil += waited
+      }
+    })
   }
 
   const secretsOf = ({ encoded, proof }: Call) => [
@@ -163,10 +167,10 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     ...(authenticator.secrets ?? []).map(Redacted.value).filter(({ length }) => length >= minSecret)
   ]
 
-  /** Sends an admitted request. After a rate limit, all requests to this origin that pass the same gate pause. */
+  /** Sends an admitted request. After a rate limit, all requests with the same budget pause. */
   const exchange = (call: Call): Effect.Effect<unknown, Response.Failed> => {
     const { encoded, limits, proof } = call
-    const { origin, path, subject } = encoded
+    const { path, subject } = encoded
     const left = timeLeft(call)
     const millis = Math.min(left, limits.requestTimeout)
     return Effect.matchEffect(Request.send(operation, encoded, proof, environment, { maxBytes, millis, left }), {
@@ -179,23 +183,27 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
         const answer = read(response, { subject, path, secrets: () => secretsOf(call), now })
         const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
         if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
-        return error instanceof ApiError.RateLimited
-          ? Effect.andThen(Admission.pause(limits.gate, origin, error.retryAfter), answer)
-          : answer
+        if (limits.budget === undefined || !(error instanceof ApiError.RateLimited)) return answer
+        // The wait of a 413 is the time until another Assembly can be created.
+        const need = operation.creates === true && error.status === 413 ? "creation" : "request"
+        return Effect.andThen(limits.budget.pause(need, error.retryAfter), answer)
       }
     })
   }
 
   const request = (call: Call): Effect.Effect<unknown, Response.Failed> => {
     call.proof = undefined
-    return Effect.flatMap(prove(call), (proof) => {
+    const { budget } = call.limits
+    const proven = isSigned ? authenticate(call) : Effect.undefined
+    return Effect.flatMap(budget === undefined ? proven : Effect.andThen(admit(call, budget), proven), (proof) => {
       call.proof = proof
       return exchange(call)
     })
   }
 
   const attempt = (call: Call): Effect.Effect<unknown, Response.Failed["error"]> => {
-    const { attemptTime, clock, until } = call.limits
+    const { until } = call
+    const { attemptTime, clock } = call.limits
     const now = clock.currentTimeMillisUnsafe()
     if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
     call.attemptUntil = Math.min(until, now + attemptTime)
@@ -220,18 +228,23 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     call: Call,
     { error, wait }: Response.Failed
   ): Effect.fn.Return<unknown, Response.Failed["error"]> {
-    const { clock, policy, until } = call.limits
+    const { budget, clock, policy } = call.limits
     const clockSkew = ClockSkew.suggested(skew, error)
     if (Option.isSome(clockSkew) && !call.isSkewCorrected) {
       call.clockSkew = clockSkew.value
       call.isSkewCorrected = true
       return yield* attempt(call)
     }
-    call.failures++
+    const failed = { operation: name, retry, error }
+    // The next request waits in the budget, so this failure uses up no attempt.
+    const isHeld = Budget.holds(budget, error)
+    if (!isHeld) call.failures++
     call.pauseAfter ??= RetryPolicy.pauses(policy)
-    const pause = yield* call.pauseAfter({ operation: name, retry, failures: call.failures, error, wait })
+    const pause = isHeld
+      ? yield* RetryPolicy.pauses(policy)({ ...failed, failures: 1, wait: Option.some(Duration.zero) })
+      : yield* call.pauseAfter({ ...failed, failures: call.failures, wait })
     const now = clock.currentTimeMillisUnsafe()
-    if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
+    if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= call.until) return yield* Effect.fail(error)
     yield* Telemetry.retried(name, error, call.failures)
     yield* Effect.sleep(pause.value)
     return yield* attempt(call)
@@ -241,6 +254,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     attempt({
       encoded,
       limits,
+      until: limits.until,
       attemptUntil: limits.until,
       proof: undefined,
       clockSkew: skew.kept,

@@ -2,6 +2,7 @@
  * Follows an Assembly until it has ended: by reading its Status again and again, and by its update stream.
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
@@ -256,8 +257,8 @@ const Settings = Schema.Struct({
 export interface FollowOptions extends Omit<AwaitOptions, "timeout"> {}
 
 /**
- * - `timeout`: the time limit of the whole `awaitCompletion`, 1 hour by default. The other options are those of
- *   {@link FollowOptions}.
+ * - `timeout`: the time limit of the whole `awaitCompletion`. By default the limit is 1 hour, without the waits for the
+ *   budget of the account. The other options are those of {@link FollowOptions}.
  *
  * @since 0.1.0
  * @category models
@@ -308,12 +309,11 @@ export const awaitCompletion: (
 > = Effect.fnUntraced(function* (assemblyId, options = {}) {
   const settings = yield* decodeAwait(options)
   const { timeout: after = Duration.hours(1) } = settings
-  const ended = yield* poll(readingOf("Assemblies.awaitCompletion", assemblyId, settings), paceOf(settings)).pipe(
-    Effect.timeoutOrElse({
-      duration: after,
-      orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
-    })
-  )
+  const polled = poll(readingOf("Assemblies.awaitCompletion", assemblyId, settings), paceOf(settings))
+  const ended = yield* (settings.timeout === undefined ? Budget.timeoutOrElse : Effect.timeoutOrElse)(polled, {
+    duration: after,
+    orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
+  })
   return yield* Effect.fromResult(ended)
 })
 

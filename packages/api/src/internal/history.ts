@@ -153,7 +153,8 @@ export const Replay = Operation.make({
   variables: { assemblyId: Assembly.AssemblyId },
   scope: "assemblies:write",
   params: AssemblyReplay.ReplayRequest,
-  success: AssemblyReplay.Replayed
+  success: AssemblyReplay.Replayed,
+  creates: true
 })
 
 /**

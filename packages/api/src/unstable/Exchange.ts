@@ -2,11 +2,10 @@
  * One HTTP exchange of an operation, an upload or a download: what its errors tell about the request.
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import type * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
 import type { Lost } from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -74,27 +73,27 @@ export const toFailure =
   }
 
 /**
- * Waits until a request to `url` is admitted, before its time limit starts, and returns the duration of the wait.
- * Without a rate limiter `admit` returns at once. Call `admit` before each request.
+ * Waits for the permit of a request, before its time limit starts. Call `admit` before each request of a program that has
+ * a budget.
  *
- * Fails with `RateLimited` if the wait would be longer than `patience`, and with `TransportFailure` if the rate limiter
- * itself fails. If `admit` fails, nothing was sent.
+ * Fails with `RateLimited` if the wait would end after the deadline of the caller, and with `TransportFailure` if the
+ * store of the budget fails. If `admit` fails, nothing was sent.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const admit = (
-  gate: Admission.Gate,
-  url: string,
-  subject: Subject,
-  patience?: Duration.Duration
-): Effect.Effect<Duration.Duration, ApiError.RateLimited | ApiError.TransportFailure> =>
-  Effect.mapError(Admission.enter(gate, url, patience), ({ message, wait }) =>
-    Option.match(wait, {
-      onNone: () => new ApiError.TransportFailure({ ...hostOf(url), ...subject, description: message, sent: "no" }),
-      onSome: (retryAfter) => new ApiError.RateLimited({ ...hostOf(url), ...subject, description: message, retryAfter })
+  budget: Budget.Budget,
+  asking: Budget.Asking,
+  subject: Subject
+): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
+  Effect.mapError(budget.enter(asking), ({ message, wait }) => {
+    const about = { ...hostOf(asking.url), ...subject, description: message }
+    return Option.match(wait, {
+      onNone: () => new ApiError.TransportFailure({ ...about, sent: "no" }),
+      onSome: (retryAfter) => new ApiError.RateLimited({ ...about, retryAfter })
     })
-  )
+  })
 
 /**
  * `Sender.open`, with the error of an operation.

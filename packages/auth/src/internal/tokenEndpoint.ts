@@ -12,7 +12,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Admission from "../unstable/Admission.ts"
+import type * as Budget from "../unstable/Budget.ts"
 import * as AuthError from "../AuthError.ts"
 import type * as Credentials from "../Credentials.ts"
 import * as Redaction from "../Redaction.ts"
@@ -26,14 +26,8 @@ export interface Environment {
   readonly send: Sender.Sender
   readonly credentials: Credentials.Credentials["Service"]
   readonly requestTimeout: number
-  readonly gate: Admission.Gate
+  readonly budget: Budget.Budget | undefined
 }
-
-/**
- * The maximum time for which a token request waits for a permit of the rate limiter. The operation that needs the token
- * may time out earlier.
- */
-const patience = Duration.minutes(5)
 
 /** The token in a response, and its lifetime in milliseconds if the service reports it. */
 export interface Answer {
@@ -141,7 +135,7 @@ const read = (
 }
 
 /** The error of a request that was not admitted. The error has no HTTP status, because nothing was sent. */
-const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
+const notAdmitted = ({ message, wait }: Budget.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
     onNone: () => new AuthError.TokenUnavailable({ description: message }),
     onSome: (retryAfter) => new AuthError.TokenRateLimited({ retryAfter })
@@ -149,12 +143,15 @@ const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthEr
 
 /**
  * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
- * for a permit does not count towards the time limit.
+ * for the budget does not count towards the time limit; the operation that needs the token may time out earlier.
  */
 export const request = Effect.fnUntraced(
   function* (grant: Grant, environment: Environment): Effect.fn.Return<Answer, AuthError.AuthError> {
-    const { gate, requestTimeout, send } = environment
-    yield* Effect.mapError(Admission.enter(gate, grant.baseUrl, patience), notAdmitted)
+    const { budget, requestTimeout, send } = environment
+    if (budget !== undefined) {
+      const permit = { url: grant.baseUrl, need: "request", until: Infinity } as const
+      yield* Effect.mapError(budget.enter(permit), notAdmitted)
+    }
     const limits = { maxBytes, millis: requestTimeout }
     const gathered = yield* Effect.mapError(send(toRequest(grant, environment), limits), (error) =>
       error._tag === "Lost"
@@ -163,11 +160,11 @@ export const request = Effect.fnUntraced(
     )
     return yield* read(grant, environment, gathered, yield* Clock.currentTimeMillis)
   },
-  (requested, { baseUrl }, { gate }) =>
-    // Without a status, the error is that of the rate limiter itself.
+  (requested, _, { budget }) =>
+    // An error without a status is that of the budget itself.
     Effect.tapError(requested, (error) =>
-      error._tag === "TokenRateLimited" && error.status !== undefined
-        ? Admission.pause(gate, baseUrl, error.retryAfter)
+      budget !== undefined && error._tag === "TokenRateLimited" && error.status !== undefined
+        ? budget.pause("request", error.retryAfter)
         : Effect.void
     )
 )

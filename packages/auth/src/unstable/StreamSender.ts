@@ -10,7 +10,6 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Guard from "../internal/guard.ts"
-import * as Admission from "./Admission.ts"
 import * as Bytes from "./Bytes.ts"
 import type { Gathered, Lost } from "./Outcome.ts"
 import * as Gathering from "./Gathering.ts"
@@ -162,25 +161,33 @@ export interface Sent {
 
 /**
  * Sends a request with a streamed body, and gathers the response. The status decides the outcome: after it, the body may
- * take `Outcome.restMillis`. The caller limits the time until the status (`Admission.withLimitFromDeparture`).
+ * take `Outcome.restMillis`. `late` fails when the time until the status is over.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const send = (
+export const send = <E = never>(
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  maxBytes: number
-): Effect.Effect<Sent, Lost> =>
+  maxBytes: number,
+  late?: Effect.Effect<never, E>
+): Effect.Effect<Sent, Lost | E> =>
   Effect.suspend(() => {
     let isDeclared = false
-    return Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
+    let hasStatus = false
+    const gathered = Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
       Effect.flatMap(Guard.exchange(http, request, redirectMode(), guardStream), (response) => {
         isDeclared = declaresLength(response)
-        return Admission.afterStatus(Gathering.into(response, gathering))
+        hasStatus = true
+        return Gathering.into(response, gathering)
       })
     ).pipe(
       Effect.catch((error) => (error._tag === "Late" ? Effect.die(error) : Effect.fail(error))),
       Effect.map((answer) => ({ answer, declaresLength: isDeclared }))
+    )
+    if (late === undefined) return gathered
+    return Effect.raceFirst(
+      gathered,
+      late.pipe(Effect.catch((error) => (hasStatus ? Effect.never : Effect.fail(error))))
     )
   })

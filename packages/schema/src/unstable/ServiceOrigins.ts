@@ -187,7 +187,14 @@ const matches = (entry: string, origin: string): boolean => {
   )
 }
 
-const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
+/**
+ * Whether an origin is that of the public service or of one of its cells.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isPublic = (origin: string): boolean =>
+  origin === publicService.origin || matches(publicService.cells, origin)
 
 /**
  * The path of a URL of the service without the prefix that a proxy has added.

@@ -2,7 +2,6 @@
  * Sends one PATCH. Counts the bytes as they are sent, detects a stall, and distinguishes a failure of the source from a
  * failure of the network.
  */
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -47,15 +46,15 @@ export const append = (options: {
   Effect.gen(function* () {
     const { body, checksum, declare, onSent, policy, pool, url } = options
     const { bytes } = body
-    const request = (sent: Body<SourceFailed>, limit?: Duration.Duration) =>
-      sendAppend(url, { offset: body.start, body: sent, length: declare, checksum }, limit)
+    const request = (sent: Body<SourceFailed>, limits: Parameters<typeof sendAppend>[2]) =>
+      sendAppend(url, { offset: body.start, body: sent, length: declare, checksum }, limits)
 
     if (!("stream" in bytes)) {
       // The platform does not report when the last byte is sent, and the server stores the upload after the last byte.
       const { finishTimeout, stallTimeout } = policy
       const rest = body.end === body.total ? Duration.toMillis(finishTimeout) : 0
       const limit = Duration.millis(Duration.toMillis(stallTimeout) + rest)
-      return { handed: body.end, answer: yield* Effect.result(request(bytes, limit)) }
+      return { handed: body.end, answer: yield* Effect.result(request(bytes, { limit })) }
     }
 
     const clock = yield* Clock.Clock
@@ -116,13 +115,11 @@ export const append = (options: {
         : Effect.andThen(Effect.sleep(left), watch)
     })
 
-    const answer = yield* Admission.withLimitFromDeparture(
-      request({ length, stream }),
-      Effect.suspend(() => {
-        movedAt = Math.max(movedAt, clock.currentTimeMillisUnsafe())
-        return watch
-      })
-    ).pipe(
+    const stalled = Effect.suspend(() => {
+      movedAt = Math.max(movedAt, clock.currentTimeMillisUnsafe())
+      return watch
+    })
+    const answer = yield* request({ length, stream }, { stalled }).pipe(
       // Without this race, the HTTP client would report a broken connection instead of the error of the source.
       Effect.raceFirst(Deferred.await(failed)),
       Effect.catch((error): Effect.Effect<never, RequestError> =>

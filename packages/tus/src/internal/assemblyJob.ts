@@ -5,6 +5,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
@@ -19,12 +20,13 @@ import * as DeliveryProof from "../DeliveryProof.ts"
 import type { AssemblyEntry } from "./journal.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import * as Form from "./form.ts"
-import type { Options } from "./job.ts"
+import type { Options, Proof } from "./job.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import { refuse, replayable } from "./options.ts"
 import { readWhole } from "./outgoing.ts"
 import type { UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
+import * as Watching from "./watching.ts"
 
 type StoreError = JournalFailed | LeaseLost | InvalidRequest
 
@@ -202,7 +204,7 @@ const finishForm = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About,
 /** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
 const attempt = <R, R2>(given: Job<R, R2>, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>
   Effect.gen(function* () {
-    const { emit, options, store, uploadOne } = given
+    const { options } = given
     const { params, wait } = options
     const isForm = known === undefined ? options.transport === "form" : known.isForm === true
     const verify = options.verify ?? (isForm && wait !== false ? DeliveryProof.md5 : undefined)
@@ -214,11 +216,20 @@ const attempt = <R, R2>(given: Job<R, R2>, known: AssemblyEntry | undefined, ear
       ...(isForm ? { isForm } : undefined),
       ...(earlier.length > 0 ? { earlier } : undefined)
     }
+    return yield* Watching.watched(assemblyId, wait !== false, perform(job, about, known, proof))
+  })
+
+/** Creates or continues an Assembly, and uploads its files. Waits for its end, unless `wait` is false. */
+const perform = <R, R2>(job: Job<R, R2>, about: About, known: AssemblyEntry | undefined, proof: Proof | undefined) =>
+  Effect.gen(function* () {
+    const { emit, options, store, uploadOne } = job
+    const { assemblyId } = about
+    const { wait } = options
     const status = yield* known === undefined ? create(job, about) : reopen(job, { ...known, ...about })
 
     let uploaded: ReadonlyArray<AssemblyFiles.Ended> = []
     let ended = status
-    if (isForm) ended = yield* finishForm(job, about, status)
+    if (about.isForm === true) ended = yield* finishForm(job, about, status)
     else if (Option.isNone(Assemblies.outcome(status))) {
       uploaded = yield* AssemblyFiles.fill(options, status, assemblyId, job.sources, uploadOne, emit)
       emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
@@ -293,4 +304,10 @@ export const run = <R, R2>(job: Job<R, R2>) =>
     })
     if (restart) return yield* anew
     return yield* hasChosenId ? persist(job, found) : Effect.catchIf(persist(job, found), isUndecided, () => anew)
-  }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(job.store.forget) : Effect.void)))
+  }).pipe(
+    Effect.tapError((error) => (isFinal(error) ? Effect.ignore(job.store.forget) : Effect.void)),
+    (program) =>
+      Budget.telling(program, {
+        waits: (waiting) => Effect.sync(() => job.emit(AssemblyUploadEvent.Waiting(waiting)))
+      })
+  )

@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import { exchange } from "./exchange.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -40,7 +41,7 @@ export const sendCreation = Effect.fnUntraced(
     target: UploadTarget.UploadTarget,
     headers: Readonly<Record<string, string>>,
     body: Body | undefined,
-    limit?: Duration.Duration
+    sending?: { readonly limit: Duration.Duration; readonly isPermitted: true }
   ) {
     const request = HttpClientRequest.post(Redacted.value(target.tusUrl), { headers })
     const { told: created } = yield* exchange({
@@ -48,7 +49,7 @@ export const sendCreation = Effect.fnUntraced(
       http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
       status: [201],
       headers: TusUpload.Created,
-      limit
+      ...sending
     })
     const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
     const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
@@ -71,7 +72,7 @@ export const sendAppend = Effect.fnUntraced(
       readonly length?: TusUpload.UploadLength | undefined
       readonly checksum?: string | undefined
     },
-    limit?: Duration.Duration
+    limits?: { readonly limit: Duration.Duration } | { readonly stalled: Effect.Effect<never, TusError.Stalled> }
   ) {
     const { declaresLength, told } = yield* exchange({
       request: "append",
@@ -85,7 +86,7 @@ export const sendAppend = Effect.fnUntraced(
       }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
       status: [204],
       headers: TusUpload.Appended,
-      limit
+      ...limits
     })
     const offset = told["upload-offset"]
     yield* Telemetry.stored(offset - options.offset, BigInt(options.body.length))

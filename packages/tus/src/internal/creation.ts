@@ -16,6 +16,7 @@ import * as TusError from "../TusError.ts"
 import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
 import { concat, sendCreation } from "./create.ts"
+import { permit } from "./exchange.ts"
 import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
@@ -182,7 +183,8 @@ export const create = <E>(
   const pauseAfter = Policy.retrying(policy, emit)
 
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
-  const request = sendCreation(target, headersOf(subject, creation), body, limit).pipe(
+  const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body?.length ?? 0)
+  const request = sendCreation(target, headersOf(subject, creation), body, { limit, isPermitted: true }).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       offset,
@@ -207,7 +209,11 @@ export const create = <E>(
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
     Effect.gen(function* () {
-      const answer = yield* recorded
+      // `sending` says that a request may have been sent, so it is written after the wait.
+      const answer = yield* Effect.matchEffect(permitted, {
+        onFailure: (error) => Effect.succeed(Result.fail(error)),
+        onSuccess: () => recorded
+      })
       if (Result.isSuccess(answer)) return answer.success
       const error = answer.failure
       const did = outcome(error)

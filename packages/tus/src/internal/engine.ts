@@ -2,6 +2,7 @@
  * The engine of all uploads: selects the next step from the state and performs it, until all bytes are stored. Uploads
  * with and without a journal, and durable uploads, differ only in the store of the state.
  */
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Duration from "effect/Duration"
@@ -105,7 +106,11 @@ export const observed = <E extends { readonly _tag: string }, R>(
   Telemetry.observe(source, emit, (tell) =>
     Options.check(source, options, isReplayed).pipe(
       Effect.flatMap((header) =>
-        Effect.flatMap(paced(tell, options.progressInterval), (calm) => program(calm, header))
+        Effect.flatMap(paced(tell, options.progressInterval), (calm) =>
+          Budget.telling(program(calm, header), {
+            waits: (waiting) => Effect.sync(() => calm(UploadEvent.Waiting(waiting)))
+          })
+        )
       ),
       Effect.scoped
     )

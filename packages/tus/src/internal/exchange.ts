@@ -1,7 +1,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import { Budget } from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
@@ -149,6 +149,24 @@ const readHeaders = <A>(
     })
   })
 
+/**
+ * Waits until a body of `bytes` may be sent, and for the budget of the account. These waits are not part of a time limit.
+ * A streamed body does not wait for the bandwidth: its portions wait while they are sent, see `append.ts`.
+ */
+export const permit = (
+  url: string,
+  operation: string,
+  bytes: number
+): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
+  Effect.gen(function* () {
+    const bandwidth = yield* UploadBandwidth
+    const budget = yield* Budget
+    if (bandwidth !== undefined && bytes > 0) yield* bandwidth.whole(bytes)
+    if (budget !== undefined) {
+      yield* Exchange.admit(budget, { url, need: "request", until: Infinity }, { operation })
+    }
+  })
+
 /** Sends a request whose body is in memory, or without a body, within `limit`. */
 const sendWhole = (
   client: HttpClient.HttpClient,
@@ -182,7 +200,7 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
 
 /**
  * Limits the duration of requests without a body to `limit`. The time starts when the request is sent, so it does not
- * include the wait for a permit of the rate limiter.
+ * include the wait for the budget.
  */
 export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(request, RequestTimeout, limit)
@@ -190,8 +208,8 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
 /**
  * Sends a request and reads the headers of the response, if the status is the expected success. `declaresLength`: whether
  * the request declared the length of its body. `limit` is the time limit of a request whose body is not a stream: by
- * default `RequestTimeout` without a body, and none with a body. The caller limits the time of a request with a streamed
- * body.
+ * default `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes
+ * no progress. Both begin when the request has its permit. `isPermitted`: whether the caller has waited for the permit.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
@@ -199,6 +217,8 @@ export const exchange = <A>(options: {
   readonly status: ReadonlyArray<number>
   readonly headers: Schema.ConstraintCodec<A, unknown>
   readonly limit?: Duration.Duration | undefined
+  readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
+  readonly isPermitted?: boolean | undefined
 }): Effect.Effect<
   { readonly told: A; readonly declaresLength: boolean },
   TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled,
@@ -208,26 +228,24 @@ export const exchange = <A>(options: {
     const { http, request } = options
     const client = yield* HttpClient.HttpClient
     const operation = `Tus.${request}`
-    const gate = yield* Admission.gate()
-    const bandwidth = yield* UploadBandwidth
     const isStream = http.body._tag === "Stream"
     yield* Telemetry.server(http.url)
-    // The wait for the bandwidth limit is not part of the time limit. A streamed body does not wait before the request:
-    // its portions wait while they are sent, see `append.ts`.
-    if (bandwidth !== undefined && !isStream) yield* bandwidth.whole(Number(http.headers["content-length"] ?? 0))
-    yield* Exchange.admit(gate, http.url, { operation })
+    if (options.isPermitted !== true) {
+      yield* permit(http.url, operation, isStream ? 0 : Number(http.headers["content-length"] ?? 0))
+    }
     const usual = http.body._tag === "Empty" ? yield* RequestTimeout : Duration.infinity
     const { answer, declaresLength } = isStream
       ? yield* Effect.mapError(
           // A body that is too long or never ends is ignored, because the headers already contain the result.
-          StreamSender.send(client, http, maxErrorBytes),
-          Exchange.toFailure({ host: hostOf(http.url), operation })
+          StreamSender.send(client, http, maxErrorBytes, options.stalled),
+          (error) => (error._tag === "Lost" ? Exchange.toFailure({ host: hostOf(http.url), operation })(error) : error)
         )
       : yield* sendWhole(client, http, request, options.limit ?? usual)
     if (options.status.includes(answer.status)) {
       return { told: yield* readHeaders(request, options.headers, http, answer), declaresLength }
     }
     const error = yield* toRefusal(request, http, answer)
-    if (error._tag === "RateLimited") yield* Admission.pause(gate, http.url, error.retryAfter)
+    const budget = yield* Budget
+    if (budget !== undefined && error._tag === "RateLimited") yield* budget.pause("request", error.retryAfter)
     return yield* Effect.fail(error)
   }).pipe(Effect.tapError(Telemetry.failed))

@@ -79,8 +79,7 @@ const sendStream = Effect.fnUntraced(function* (
   const request = HttpClientRequest.post(origin + path, { headers }).pipe(
     HttpClientRequest.setBody(HttpBody.stream(body, contentType, content.length))
   )
-  const { answer } = yield* Effect.raceFirst(StreamSender.send(http, request, maxBytes), watch)
-  return answer
+  return (yield* StreamSender.send(http, request, maxBytes, watch)).answer
 })
 
 type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>

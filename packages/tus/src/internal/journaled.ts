@@ -2,7 +2,6 @@
  * Uploads that a journal stores. Each upload is created once, and continued after a crash.
  */
 import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Clock from "effect/Clock"
@@ -36,24 +35,16 @@ export const identify = (source: Replayable): Effect.Effect<string, SourceFailed
 /** How long an interruption waits for the response to a request that creates an upload. */
 const grace = "2 seconds"
 
-/**
- * After an interruption, a request that still waits for a permit of the rate limiter is not sent. If the request has
- * been sent, its response is awaited for at most `grace`.
- */
+/** After an interruption, the response to a request that has been sent is awaited for at most `grace`. */
 export const settle: UploadState.Settle = ({ answered, refused, sending }) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      let isSent = false
       yield* Effect.onInterrupt(restore(sending), () => refused)
-      const depart = Effect.sync(() => {
-        isSent = true
-      })
-      const fiber = yield* Effect.forkChild(Admission.onDeparture(answered, depart), { startImmediately: true })
-      const end = Effect.gen(function* () {
-        if (isSent) yield* Effect.timeoutOrElse(Fiber.await(fiber), { duration: grace, orElse: () => Effect.void })
-        yield* Fiber.interrupt(fiber)
-        if (!isSent) yield* refused
-      })
+      const fiber = yield* Effect.forkChild(answered, { startImmediately: true })
+      const end = Effect.andThen(
+        Effect.timeoutOrElse(Fiber.await(fiber), { duration: grace, orElse: () => Effect.void }),
+        Fiber.interrupt(fiber)
+      )
       return yield* Effect.onInterrupt(restore(Fiber.join(fiber)), () => end)
     })
   )

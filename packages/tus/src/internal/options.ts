@@ -68,7 +68,7 @@ export type Metadata = { readonly filename: string; readonly fieldname: string }
  *   this request is sent.
  * - `maxWait`: the longest pause that a server may request. The default is 1 hour, or the limit of a provided
  *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
- *   `retryAfter` is the pause.
+ *   `retryAfter` is the pause. With a `Budget`, the pause of a rate limit (429) has no maximum.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
  *   one request, and a one-shot stream in requests of at most 8 MiB. If request bodies are not streamed, the default
  *   is 8 MiB for every source; see `CanStream`.

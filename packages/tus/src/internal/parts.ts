@@ -4,6 +4,7 @@
  * response shows only that the server has started to concatenate. The client then requests the state of the final upload
  * until the server reports that it is complete.
  */
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -112,7 +113,7 @@ const prove = <E>(
         }
       }
     })
-    return Effect.timeoutOrElse(loop, {
+    return Budget.timeoutOrElse(loop, {
       duration: policy.finishTimeout,
       orElse: () => Effect.fail(unknown(upload, why))
     })

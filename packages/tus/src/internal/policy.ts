@@ -3,6 +3,7 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -92,12 +93,20 @@ const asked = (error: RequestError): Option.Option<Duration.Duration> =>
 /** Pauses after the given number of consecutive failures. Fails with the error if a retry does not help any more. */
 export type Retry = <E extends RequestError>(failures: number, error: E) => Effect.Effect<void, E>
 
-/** Makes a function that pauses after consecutive failures, as the policy decides. */
+/**
+ * Makes a function that pauses after consecutive failures, as the policy decides. If the next request waits in the budget
+ * of the account for the pause that the server requested, the failure does not count.
+ */
 export const retrying = ({ retry }: Policy, emit: Emit): Retry => {
   const pauseAfter = RetryPolicy.pauses(retry)
-  return (failures, error) =>
+  let held = 0
+  return (count, error) =>
     Effect.gen(function* () {
-      const failure = { operation: "Upload", retry: "resumes", failures, error, wait: asked(error) } as const
+      const isHeld = Budget.holds(yield* Budget.Budget, error)
+      held = (count === 1 ? 0 : held) + (isHeld ? 1 : 0)
+      const failures = Math.max(1, count - held)
+      const wait = isHeld ? Option.none() : asked(error)
+      const failure = { operation: "Upload", retry: "resumes", failures, error, wait } as const
       const pause = canHeal(error) ? yield* pauseAfter(failure) : Option.none()
       if (Option.isNone(pause)) return yield* Effect.fail(error)
       emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))

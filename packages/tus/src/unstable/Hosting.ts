@@ -11,6 +11,7 @@ import * as JournalEntry from "../internal/journalEntry.ts"
 import * as Options from "../internal/options.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
 import * as Policy from "../internal/policy.ts"
+import * as Watching from "../internal/watching.ts"
 
 /**
  * Limits the files that several jobs send at the same time.
@@ -19,6 +20,15 @@ import * as Policy from "../internal/policy.ts"
  * @category references
  */
 export const Permits = AssemblyFiles.Permits
+
+/**
+ * Reads whether an Assembly whose holder has died still runs. With this `Watcher` of the budget in its context, a job with
+ * `wait: false` holds a place among the running Assemblies, which the host then prolongs and releases.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const watcher = Watching.watcher
 
 /**
  * Decodes the text that an `UploadJournal.Store` has for a job.

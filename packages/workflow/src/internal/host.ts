@@ -1,9 +1,12 @@
 /** The host of durable jobs: the service behind `Durable`. */
 import * as Schema from "effect/Schema"
+import * as Budget from "@assembly-effect/api/Budget"
+import * as Low from "@assembly-effect/auth/unstable/Budget"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -13,6 +16,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { JobUnknown, StoreFailed } from "../DurableError.ts"
 import type { Changes, Filter, Job, Summary } from "../DurableJob.ts"
+import * as BudgetOverSql from "./budgetOverSql.ts"
 import * as Claims from "./claims.ts"
 import * as Deployment from "./deployment.ts"
 import * as JobAtRest from "./jobAtRest.ts"
@@ -20,7 +24,6 @@ import * as Metrics from "./metrics.ts"
 import * as Migrations from "./migrations.ts"
 import * as Outage from "./outage.ts"
 import * as Packs from "./packs.ts"
-import * as Quota from "./quota.ts"
 import * as Reading from "./reading.ts"
 import * as Retention from "./retention.ts"
 import * as Row from "./row.ts"
@@ -41,8 +44,7 @@ import * as Work from "./work.ts"
  *   jobs do not wait for the uploads of this runner.
  * - `patience`: how long a runner retries a job after temporary failures, for example while the service does not
  *   answer, and how long it retries the cancellation of a job. 1 hour by default, for all runners of the job
- *   together. A pause that the service requests (HTTP status 429) applies to all jobs of the database, for at most 1
- *   day, and does not count. A job waits without this limit if the service refuses the credentials or the account, if the host or the
+ *   together. Waiting for the budget does not count. A job waits without this limit if the service refuses the credentials or the account, if the host or the
  *   certificate of the service is wrong, or if the runner does not know the secret of the attempt.
  * - `pollInterval`: the longest pause before the runner requests the Status of an Assembly in process again, 1 minute
  *   by default. `Durable.notified` ends the pause.
@@ -50,6 +52,7 @@ import * as Work from "./work.ts"
  *   completed or was canceled (`successes`). A runner removes such jobs at least once an hour. After the removal, another
  *   job can use the key of the job.
  * - `upload`: the options of each upload.
+ * - `budget`: the quotas of the account, as in `Budget.layer`. All jobs of the database share them.
  *
  * @since 0.1.0
  * @category options
@@ -61,6 +64,7 @@ export interface Options {
   readonly pollInterval?: Duration.Input | undefined
   readonly retention?: typeof Retention.Settings.Encoded | undefined
   readonly upload?: JobAtRest.UploadOptions | undefined
+  readonly budget?: Budget.Options | undefined
 }
 
 type Services = AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
@@ -76,7 +80,8 @@ const settingIssues = Rules.checker(
     patience: Schema.optional(Rules.duration),
     pollInterval: Schema.optional(Rules.duration),
     retention: Schema.optional(Retention.Settings),
-    upload: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+    upload: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
+    budget: Schema.optional(Budget.Settings)
   })
 )
 
@@ -112,12 +117,12 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
   const { patience = "1 hour", pollInterval = "1 minute", retention = {} } = options
   const { upload = {}, uploads = defaultUploads } = options
 
+  const budget = yield* BudgetOverSql.make(secrets, options.budget)
+
   /** Wakes the runner of this process, if there is one. The other runners read the table. */
   let wake: (all: boolean) => Effect.Effect<void> = () => Effect.void
   if (runs) {
     const outage = Outage.make()
-    const quota = Quota.make(store, outage)
-    yield* quota.refresh
     const poll = Duration.fromInputUnsafe(pollInterval)
     const longest = Duration.max(poll, Duration.millis(Work.longestPause))
     const runner = yield* Runner.make({
@@ -128,11 +133,10 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
       patience: Duration.fromInputUnsafe(patience),
       pollInterval: poll,
       outage,
-      quota,
       ended: (key, state) => Effect.andThen(Metrics.ended(state), reading.wake(key)),
       uploads,
       expiry: role._tag === "Runner" ? role.expiry : undefined
-    })
+    }).pipe(Effect.provideService(Low.Budget, budget))
     wake = runner.wake
     yield* Effect.forkScoped(Retention.loop(store, Schema.decodeSync(Retention.Settings)(retention), outage))
   }
@@ -158,7 +162,7 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
     if (yield* store.notified(yield* secrets.lookups(assemblyId))) yield* wake(true)
   })
 
-  const context = yield* Effect.context<Services>()
+  const context = Context.add(yield* Effect.context<Services>(), Low.Budget, budget)
   const provided = <A, E>(effect: Effect.Effect<A, E, Services>): Effect.Effect<A, E> =>
     Effect.provideContext(effect, context)
 

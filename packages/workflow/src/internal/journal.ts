@@ -2,6 +2,7 @@
  * The journal of the uploads of one attempt. The entry of the Assembly is in the row of the job, and the entries of the
  * uploads are in a table of their own. All entries are sealed.
  */
+import type * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
@@ -46,6 +47,7 @@ export const assemblyId = (
  */
 export interface Journal {
   readonly service: UploadJournal.UploadJournal["Service"]
+  readonly waits: Budget.Listener["waits"]
   readonly problem: () => StoreFailed | InvalidSecret | undefined
   readonly isLost: () => boolean
   readonly uploads: Effect.Effect<ReadonlyArray<string>>
@@ -74,6 +76,13 @@ export const make = (
       isWaiting = false
       return Effect.ignore(claims.explain(claim, undefined))
     })
+
+    /** An attempt waits for the budget of the account. */
+    const waits: Budget.Listener["waits"] = ({ reason }) =>
+      Effect.suspend(() => {
+        isWaiting = true
+        return Effect.ignore(claims.explain(claim, { reason: "RateLimited", message: reason }))
+      })
 
     const failing =
       (action: UploadJournal.JournalFailed["action"]) =>
@@ -135,5 +144,5 @@ export const make = (
         entries.toSorted((a, b) => (a.file ?? 0) - (b.file ?? 0)).flatMap(({ id }) => (id === undefined ? [] : [id]))
       )
     )
-    return { service, problem: () => problem, isLost: () => isLost, uploads }
+    return { service, waits, problem: () => problem, isLost: () => isLost, uploads }
   })

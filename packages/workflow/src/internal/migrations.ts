@@ -64,8 +64,7 @@ const loader = Migrator.fromRecord({
     yield* sql`
       CREATE TABLE ${sql(deployment)} (
         id INTEGER PRIMARY KEY,
-        secrets TEXT NOT NULL,
-        paused_until BIGINT
+        secrets TEXT NOT NULL
       )`
   })
 })

@@ -74,9 +74,6 @@ export interface Raw {
 /** Large integers of Postgres are `bigint`, and a missing value is `null`. */
 const plain = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : (value ?? undefined))
 
-/** A time in a column, or undefined if the column contains none. */
-export const timeOf = (value: unknown): number | undefined => Result.getOrUndefined(decodeTime(plain(value)))
-
 export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
   const values = Object.entries(raw).map(([name, value]: [string, unknown]) => [name, plain(value)])
   return Result.mapBoth(decodeColumns(Object.fromEntries(values)), {
@@ -120,7 +117,7 @@ export interface RawCount {
 export const toCounts = (rows: ReadonlyArray<RawCount>): ReadonlyArray<Count> =>
   State.literals.map((state) => {
     const row = rows.find((one) => one.state === state)
-    return { state, jobs: Number(row?.jobs ?? 0), oldest: timeOf(row?.oldest) }
+    return { state, jobs: Number(row?.jobs ?? 0), oldest: Result.getOrUndefined(decodeTime(plain(row?.oldest))) }
   })
 
 /** The states of an attempt that has ended. */

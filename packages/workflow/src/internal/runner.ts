@@ -50,7 +50,7 @@ type Read = readonly [key: string, row: Result.Result<Row, StoreFailed>]
 
 /** Starts a runner, which ends with the scope. */
 export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }: Options) {
-  const { claims, outage, packs, quota } = options
+  const { claims, outage, packs } = options
   const scope = yield* Effect.scope
   const changed = yield* Latch.make(true)
   /** The work of this runner on each job, and the jobs that it cancels. */
@@ -174,10 +174,7 @@ export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }
     changed.closeUnsafe()
     readsAll = false
     if (all) yield* attend
-    if (isTime) {
-      yield* quota.refresh
-      yield* claims.release
-    }
+    if (isTime) yield* claims.release
     const claimJobs = claim("upload", { states: ["Queued", "Uploading"] })
     // Neither jobs nor packs take all places.
     arePacksFirst = !arePacksFirst

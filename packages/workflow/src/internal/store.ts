@@ -40,7 +40,6 @@ export const make = Effect.gen(function* () {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const jobs = sql(Migrations.jobs)
   const uploads = sql(Migrations.uploads)
-  const deployment = sql(Migrations.deployment)
 
   const within = (column: string, { from = 0, until = Number.MAX_SAFE_INTEGER }: NonNullable<Filter["ended"]>) =>
     sql`${sql(column)} >= ${from} AND ${sql(column)} < ${until}`
@@ -164,20 +163,7 @@ export const make = Effect.gen(function* () {
         const keys = removed.map(({ job_key }) => job_key)
         if (keys.length > 0) yield* sql`DELETE FROM ${uploads} WHERE ${sql.in("job_key", keys)}`
         return keys.length
-      }).pipe(sql.withTransaction, attempting("remove")),
-
-    /** The end of the last pause that the service requested, in milliseconds since 1970. */
-    pausedUntil: sql<{ readonly paused_until: unknown }>`
-    SELECT paused_until FROM ${deployment} WHERE id = 1`.pipe(
-      Effect.map(([row]) => Row.timeOf(row?.paused_until) ?? 0),
-      attempting("read")
-    ),
-
-    /** Records a pause that the service requested. Never shortens a pause. */
-    pause: (until: number) =>
-      sql`
-      UPDATE ${deployment} SET paused_until = ${until}
-      WHERE id = 1 AND (paused_until IS NULL OR paused_until < ${until})`.pipe(Effect.asVoid, attempting("pause"))
+      }).pipe(sql.withTransaction, attempting("remove"))
   }
 })
 

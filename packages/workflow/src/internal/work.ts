@@ -1,5 +1,7 @@
 /** What a runner does with a job that it has claimed. Each function writes what follows into the row of the job. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
@@ -22,7 +24,6 @@ import * as JobAtRest from "./jobAtRest.ts"
 import * as Journal from "./journal.ts"
 import type { Outage } from "./outage.ts"
 import * as Packs from "./packs.ts"
-import type { Quota } from "./quota.ts"
 import { isPack, type Row } from "./row.ts"
 import type { Secrets } from "./secrets.ts"
 import * as Sources from "./sources.ts"
@@ -42,7 +43,6 @@ export interface Options {
   readonly patience: Duration.Duration
   readonly pollInterval: Duration.Duration
   readonly outage: Outage
-  readonly quota: Quota
   readonly ended: (key: string, state: DurableJob.State) => Effect.Effect<void>
 }
 
@@ -69,7 +69,7 @@ const isOfAll = (error: Verdict.TransferError): boolean => error._tag === "RateL
 const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
 
 export const make = (options: Options) => {
-  const { claims, ended, packs, patience, pollInterval, quota, secrets, upload: uploadOptions } = options
+  const { claims, ended, packs, patience, pollInterval, secrets, upload: uploadOptions } = options
   const { retrying } = options.outage
   const patient = Duration.toMillis(patience)
 
@@ -97,6 +97,17 @@ export const make = (options: Options) => {
   /** Reads the row again: the entry of the Assembly may have been written since. */
   const reread = (row: Row, runner: string) => retrying(claims.find(claimOf(row, runner)))
 
+  /** The id of the Assembly of a row, if it can be read. */
+  const idOf = (row: Row) => Effect.orElseSucceed(Journal.assemblyId(secrets, row), () => Option.none())
+
+  /** Prolongs or frees the place of an Assembly among the running Assemblies of the account. */
+  const place = Effect.fnUntraced(function* (row: Row, change: "keep" | "release") {
+    const budget = yield* Budget.Budget
+    const { origins } = yield* AssemblyClient
+    const id = yield* idOf(row)
+    if (budget !== undefined && Option.isSome(id)) yield* budget[change](origins.entries[0], id.value)
+  })
+
   /** Ends an attempt that failed. */
   const fail = Effect.fnUntraced(function* (before: Row, runner: string, cause: Cause.Cause<unknown>) {
     const row = yield* Effect.orElseSucceed(reread(before, runner), () => Option.some(before))
@@ -104,7 +115,8 @@ export const make = (options: Options) => {
     // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails,
     // `Durable.retry` cancels this Assembly before it queues the next attempt.
     yield* Effect.ignore(Canceling.cancel(secrets, row.value))
-    const id = yield* Effect.orElseSucceed(Journal.assemblyId(secrets, row.value), () => Option.none())
+    const id = yield* idOf(row.value)
+    yield* place(row.value, "release")
     const failure = Failure.of(cause, Option.getOrUndefined(id))
     const how: Packs.End = { state: "Failed", failure, isOfJob: Verdict.isOfJob(cause) }
     if (isPack(before)) return yield* endPack(claimOf(before, runner), how)
@@ -121,12 +133,19 @@ export const make = (options: Options) => {
     return { pause: Duration.millis(pause), waited: Math.ceil(waited + pause + (waited === 0 ? 0 : millis)) }
   }
 
-  /** Runs an effect, and returns how long it took in milliseconds. The time of day is not used, because it may be set. */
+  /**
+   * Runs an effect, and returns how long it took in milliseconds, without its waits for the budget. The time of day is not
+   * used, because it may be set.
+   */
   const timed = <A, R>(effect: Effect.Effect<A, never, R>) =>
     Effect.gen(function* () {
+      let idle = 0
+      const waited = (millis: number) => {
+        idle += millis
+      }
       const begun = yield* Clock.monotonicTimeNanos
-      const result = yield* effect
-      return { result, millis: Number((yield* Clock.monotonicTimeNanos) - begun) / 1e6 }
+      const result = yield* Budget.telling(effect, { waits: () => Effect.void, waited })
+      return { result, millis: Math.max(0, Number((yield* Clock.monotonicTimeNanos) - begun) / 1e6 - idle) }
     })
 
   /**
@@ -139,12 +158,18 @@ export const make = (options: Options) => {
       const { files, params } = yield* JobAtRest.decode(row)
       const opened = yield* Sources.reopen(files, row.sources)
       const journal = yield* Journal.make(claims, secrets, row, claim)
-      // The runner waits for longer pauses, so that all jobs wait.
-      const upload = { maxWait: "1 minute" as const, ...uploadOptions }
       // Only the Assembly of a pack is in the database, so a pack that was interrupted is sent again.
       const how = isPack(row) ? { concurrency: 16, restart: row.assembly !== undefined } : {}
-      const status = yield* AssemblyUpload.run({ params, files: opened, upload, wait: false, ...how }).pipe(
+      const status = yield* AssemblyUpload.run({
+        params,
+        files: opened,
+        upload: uploadOptions,
+        wait: false,
+        ...how
+      }).pipe(
         Effect.mapError((error) => Verdict.decisive(error, journal, files)),
+        (running) => Budget.telling(running, { waits: journal.waits }),
+        Effect.provideServiceEffect(Budget.Watcher, Hosting.watcher),
         Effect.provideService(Hosting.Permits, permits),
         Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(Layer.succeed(UploadJournal, journal.service))))
       )
@@ -166,7 +191,6 @@ export const make = (options: Options) => {
       if (error._tag !== "RateLimited") yield* warn(claim.key, failure)
     })
     return Effect.gen(function* () {
-      yield* quota.wait
       // The row is read for each try, because it has the entry of the Assembly after the first one.
       const row = yield* claims.find(claim)
       if (Option.isNone(row)) return yield* Effect.fail(new Verdict.Superseded())
@@ -215,11 +239,13 @@ export const make = (options: Options) => {
     const seen = yield* Effect.result(read(id.value))
     const error = Result.isFailure(seen) ? seen.failure : undefined
     if (error === undefined && Result.getOrUndefined(seen) !== undefined) {
+      yield* place(row, "release")
       if (isPack(row)) return yield* endPack(claim, Packs.completed)
       packs.remember(row, Packs.completed)
       return yield* end(claim, "Completed", ["Processing", "Canceling"])
     }
     if (error !== undefined && !Verdict.isAboutService(error)) return yield* error
+    yield* place(row, "keep")
     const { params } = yield* JobAtRest.decode(row)
     const longest = Duration.toMillis(pollInterval)
     // Until its notification, the job does not look early.
@@ -237,9 +263,11 @@ export const make = (options: Options) => {
    */
   const cancel = Effect.fnUntraced(function* (row: Row, runner: string) {
     const claim = claimOf(row, runner)
-    yield* quota.wait
     const { millis, result } = yield* timed(Effect.result(Canceling.cancel(secrets, row)))
-    if (Result.isSuccess(result)) return yield* end(claim, result.success ? "Completed" : "Canceled", ["Canceling"])
+    if (Result.isSuccess(result)) {
+      yield* place(row, "release")
+      return yield* end(claim, result.success ? "Completed" : "Canceled", ["Canceling"])
+    }
     const failure = failureOf(result.failure)
     const pause = pauseAfter(row.waited, millis)
     if (pause === undefined) {
@@ -259,8 +287,7 @@ export const make = (options: Options) => {
   const guarded = <E, R>(row: Row, runner: string, work: Effect.Effect<void, E, R>) =>
     work.pipe(
       Effect.catchCause((cause) => fail(row, runner, cause)),
-      Effect.orDie,
-      quota.keep
+      Effect.orDie
     )
 
   return { damaged, guarded, upload, look, cancel }

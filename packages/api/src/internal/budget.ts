@@ -1,0 +1,165 @@
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import type * as RateLimiter from "effect/persistence/RateLimiter"
+import * as Random from "effect/Random"
+import * as Pacing from "../unstable/Pacing.ts"
+import type { BudgetStore } from "./budgetStore.ts"
+import * as Lane from "./lane.ts"
+
+/** See `Budget.Settings`. */
+export interface Settings {
+  readonly account: string
+  readonly created: number | false | undefined
+  readonly running: number | false | undefined
+  readonly requests: number | undefined
+}
+
+/** The quotas of the public service: Assemblies created in a minute, and Assemblies running at once. */
+const ofPublicService = 250
+
+/** How long a place is held without a renewal, in milliseconds. */
+const placeMillis = 90_000
+
+/** How often a full account is looked at, to see places that other processes have given back, in milliseconds. */
+const poll = 1000
+
+/** For how long a process relies on what it knows about pauses, in milliseconds. */
+const fresh = 500
+
+/** The longest pause in milliseconds. An end much later than this comes from a wrong clock. */
+const longestPause = 86_400_000
+
+const pauses = (need: Budget.Need) =>
+  Metric.counter("assembly_budget_pauses", {
+    description: "Pauses that the service requested",
+    incremental: true,
+    attributes: { need }
+  })
+
+const broken = () => new Budget.NotAdmitted({ wait: Option.none() })
+
+export const make = (
+  limiter: RateLimiter.RateLimiter,
+  store: BudgetStore["Service"],
+  { account, created, requests, running }: Settings
+): Budget.Budget => {
+  /** A quota at a URL, or undefined if there is none. */
+  const quotaAt = (url: string, quota: number | false | undefined): number | undefined => {
+    if (quota !== undefined) return quota === false ? undefined : quota
+    return ServiceOrigins.isPublic(new URL(url).origin) ? ofPublicService : undefined
+  }
+
+  const known = { request: { until: 0, readAt: -Infinity }, creation: { until: 0, readAt: -Infinity } }
+  const nameOf = (need: Budget.Need) => `${account}/${need}`
+
+  /** How long a pause still is. Nobody waits for less, and those who wait together do not end together. */
+  const pauseLeft = Effect.fnUntraced(function* (need: Budget.Need) {
+    const pause = known[need]
+    const now = yield* Clock.currentTimeMillis
+    if (pause.until <= now && now - pause.readAt >= fresh) {
+      const until = yield* store.pausedUntil(nameOf(need))
+      pause.readAt = now
+      if (until <= now + 2 * longestPause) pause.until = Math.max(pause.until, until)
+    }
+    const left = pause.until - now
+    return left <= 0 ? 0 : Math.ceil(left + (yield* Random.next) * Math.min(1000, left / 10))
+  }, Effect.mapError(broken))
+
+  /** Takes a token of a pace and returns 0, or returns how long the next token takes. */
+  const token = (name: string, { bucket: limit, interval }: Pacing.Pace, tokens = 1) =>
+    limiter
+      .consume({ key: `${account}/${name}`, algorithm: "token-bucket", limit, window: limit * interval, tokens })
+      .pipe(
+        Effect.as(0),
+        Effect.catchReason("RateLimiterError", "RateLimitExceeded", ({ retryAfter }) =>
+          Effect.succeed(Math.max(1, Math.ceil(Duration.toMillis(retryAfter))))
+        ),
+        Effect.mapError(broken)
+      )
+
+  const requestPace = requests === undefined ? undefined : Pacing.of(requests, 10_000)
+  const requestLane = Lane.make(
+    "requests",
+    "the service limits the requests of the account",
+    requestPace?.interval ?? 0
+  )
+  const takeRequest = Effect.flatMap(pauseLeft("request"), (left) =>
+    left > 0 || requestPace === undefined ? Effect.succeed(left) : token("requests", requestPace)
+  )
+  /** A creation that is interrupted while it waits gives the token of its request back. */
+  const returnRequest = requestPace === undefined ? Effect.void : Effect.ignore(token("requests", requestPace, -1))
+
+  const creationPace = (quota: number) => Pacing.of(quota, 60_000)
+  const creationLane = Lane.make(
+    "creations",
+    "the account may create no more Assemblies now",
+    creationPace(created || ofPublicService).interval
+  )
+  const takeCreation = (quota: number | undefined) =>
+    Effect.gen(function* () {
+      const left = Math.max(yield* pauseLeft("request"), yield* pauseLeft("creation"))
+      return left > 0 || quota === undefined ? left : yield* token("creations", creationPace(quota))
+    })
+
+  const freed = Latch.makeUnsafe(false)
+  const runningLane = Lane.make("running", "the account runs as many Assemblies as it may", 0, (millis) =>
+    Effect.asVoid(Effect.timeoutOption(freed.await, millis))
+  )
+
+  const release = (assemblyId: string) =>
+    Effect.andThen(Effect.ignore(store.release({ account, assemblyId })), freed.open)
+
+  const hold = (assemblyId: string, limit: number) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      store.hold({ account, assemblyId, limit, until: now + placeMillis })
+    ).pipe(Effect.mapError(broken))
+
+  /** Takes a place for an Assembly. If none is free, asks whether the Assemblies whose holders have died still run. */
+  const takePlace = Effect.fnUntraced(function* (assemblyId: string, limit: number, { isRunning }: Budget.Watcher) {
+    freed.closeUnsafe()
+    if (yield* hold(assemblyId, limit)) return 0
+    const now = yield* Clock.currentTimeMillis
+    const overdue = yield* Effect.mapError(store.overdue({ account, now, until: now + placeMillis }), broken)
+    yield* Effect.forEach(
+      overdue,
+      (other) => Effect.flatMap(isRunning(other), (runs) => (runs ? Effect.void : release(other))),
+      { concurrency: 16, discard: true }
+    )
+    return overdue.length > 0 && (yield* hold(assemblyId, limit)) ? 0 : poll
+  })
+
+  const enterCreation = Effect.fnUntraced(function* ({ assemblyId, until, url }: Budget.Asking) {
+    const watcher = yield* Budget.Watcher
+    const places = quotaAt(url, running)
+    const paced = creationLane(takeCreation(quotaAt(url, created)), until)
+    const admitted = Effect.andThen(
+      requestLane(takeRequest, until),
+      Effect.onError(paced, () => returnRequest)
+    )
+    if (watcher === undefined || assemblyId === undefined || places === undefined) return yield* admitted
+    yield* runningLane(takePlace(assemblyId, places, watcher), until)
+    yield* Effect.onError(admitted, () => release(assemblyId))
+  })
+
+  return {
+    enter: (asking) => (asking.need === "creation" ? enterCreation(asking) : requestLane(takeRequest, asking.until)),
+    pause: Effect.fnUntraced(function* (need, wait) {
+      if (Duration.isZero(wait)) return
+      const until = (yield* Clock.currentTimeMillis) + Math.min(longestPause, Math.ceil(Duration.toMillis(wait)))
+      known[need].until = Math.max(known[need].until, until)
+      yield* Metric.update(pauses(need), 1)
+      yield* Effect.ignore(store.pause(nameOf(need), until))
+    }),
+    keep: (url, assemblyId) => {
+      const limit = quotaAt(url, running)
+      return limit === undefined ? Effect.void : Effect.ignore(hold(assemblyId, limit))
+    },
+    release: (url, assemblyId) => (quotaAt(url, running) === undefined ? Effect.void : release(assemblyId))
+  }
+}

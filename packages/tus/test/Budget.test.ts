@@ -1,0 +1,162 @@
+/**
+ * Uploads and jobs that wait for the budget of their account: a wait is no stall, no failure, and is told.
+ */
+import * as Budget from "@assembly-effect/api/Budget"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Account from "@assembly-effect/testkit/time/Account"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as Upload from "./utils/Upload.ts"
+
+const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest) => {
+  if (body._tag === "Uint8Array") return Effect.succeed(body.body.length)
+  return body._tag === "Stream" ? Effect.map(Stream.runCollect(body.stream), sum) : Effect.succeed(0)
+}
+const sum = (pieces: Iterable<Uint8Array>) => Array.from(pieces).reduce((total, piece) => total + piece.length, 0)
+
+/** A server in memory that stores what comes, after refusing the first PATCH; and when each request came. */
+const makeServer = (refusal?: Readonly<Record<string, string>>) => {
+  const times: Array<readonly [method: string, second: number]> = []
+  let offset = 0
+  const http = HttpClient.make(
+    Effect.fnUntraced(function* (request) {
+      times.push([request.method, (yield* Clock.currentTimeMillis) / 1000])
+      const refused = refusal !== undefined && times.length === 2
+      if (request.method === "PATCH" && !refused) offset += yield* Effect.orDie(sizeOf(request))
+      const headers = {
+        "tus-resumable": "1.0.0",
+        "upload-offset": String(offset),
+        "upload-length": "3000",
+        location: "https://tus.example.com/resumable/files/a"
+      }
+      const status = request.method === "POST" ? 201 : request.method === "HEAD" ? 200 : 204
+      return HttpClientResponse.fromWeb(
+        request,
+        refused ? new Response("", { status: 429, headers: refusal }) : new Response(null, { status, headers })
+      )
+    })
+  )
+  return { times, http }
+}
+
+/** The events of an upload in requests of 1,000 bytes, run to its end on the TestClock. */
+const upload = (http: HttpClient.HttpClient, options: Budget.Options) =>
+  Effect.gen(function* () {
+    const target = yield* UploadTarget.make({
+      tusUrl: "https://tus.example.com/resumable/files/",
+      assemblySslUrl: "https://api.example.com/assemblies/0123456789abcdef0123456789abcdef"
+    })
+    const limits = { ...Scene.options, stallTimeout: "5 seconds", finishTimeout: "5 seconds", chunkSize: 1000 } as const
+    const events = Upload.events(target, UploadSource.fromBytes(Scene.content(3000)), {
+      ...limits,
+      maxRetries: 1
+    }).pipe(
+      Stream.runCollect,
+      Effect.provide(Budget.layer(options)),
+      Effect.provideService(HttpClient.HttpClient, http)
+    )
+    return Array.from((yield* Idle.passTime(events)).value)
+  })
+
+describe("an upload with a budget", () => {
+  it.effect("waits longer for a request than a request may stall, and tells it", () =>
+    Effect.gen(function* () {
+      const { http, times } = makeServer()
+      const events = yield* upload(http, { requests: 1 })
+      assert.isFalse(events.some(UploadEvent.$is("Retrying")))
+      assert.isTrue(events.some(UploadEvent.$is("Completed")))
+      const waits = events.filter(UploadEvent.$is("Waiting"))
+      assert.lengthOf(waits, times.length - 1)
+      assert.deepInclude(waits[0], { reason: "the service limits the requests of the account" })
+      for (const [index, [, second]] of times.entries()) assert.isAtLeast(second, index * 10)
+    })
+  )
+
+  it.effect("waits two hours after a 429 that names them, without a failed attempt", () =>
+    Effect.gen(function* () {
+      const { http, times } = makeServer({ "retry-after": "7200" })
+      const events = yield* upload(http, {})
+      assert.isTrue(events.some(UploadEvent.$is("Completed")))
+      const [, refused = ["", 0], next = ["", 0]] = times
+      assert.isAtLeast(next[1] - refused[1], 7200)
+    })
+  )
+})
+
+describe("jobs with a budget", () => {
+  const job = (row: number) => ({
+    data: row,
+    params: { steps: { ":original": { robot: "/upload/handle" } } },
+    files: [{ source: UploadSource.fromBytes(new Uint8Array(5)), filename: "a" }],
+    wait: { interval: "1 second", maxInterval: "1 second" } as const
+  })
+
+  it.effect.each([
+    ["the creation of an Assembly", "/assemblies"],
+    ["the creation of an upload", "/resumable/files/"]
+  ] as const)("429 with an hour for %s: no job creates an Assembly for an hour, and no job fails", ([, path]) =>
+    Effect.gen(function* () {
+      const account = Account.make(path)
+      const jobs = Stream.range(0, 9).pipe(Stream.map(job), Stream.rechunk(1))
+      const { value: outcomes } = yield* AssemblyUpload.batch(jobs, { assemblies: 2 }).pipe(
+        Stream.runCollect,
+        Effect.provide(Layer.provideMerge(account.layer, Budget.layer())),
+        Idle.passTime
+      )
+      assert.deepStrictEqual(new Set(outcomes.map(({ _tag }) => _tag)), new Set(["Completed"]))
+      const creations = account.creations()
+      const refused = account.requests.filter(
+        ({ method, path: asked }) => method === "POST" && asked.startsWith(path)
+      )[1]
+      const later = creations.filter((at) => at > (refused?.second ?? Infinity))
+      assert.isAtLeast(later.length, 7)
+      assert.isAtLeast(Math.min(...later) - (refused?.second ?? 0), 3600)
+    })
+  )
+
+  it.effect("12 jobs at once, 3 of which may run: 3 run, the others wait, and tell it", () =>
+    Effect.gen(function* () {
+      const account = Account.make()
+      const events = Effect.forEach(
+        Array.from({ length: 12 }, (_, row) => row),
+        (row) => Stream.runCollect(AssemblyUpload.events(job(row))),
+        { concurrency: "unbounded" }
+      )
+      const { seconds, value } = yield* Effect.provide(
+        events,
+        Layer.provideMerge(account.layer, Budget.layer({ running: 3 }))
+      ).pipe(Idle.passTime)
+      assert.strictEqual(account.mostRunning(), 3)
+      assert.isAtLeast(seconds, 400)
+      const told = value.map((all) => all.some(AssemblyUploadEvent.$is("Waiting")))
+      assert.lengthOf(told.filter(Boolean), 9)
+    })
+  )
+
+  it.effect("a job that is interrupted leaves its place until its Assembly has ended", () =>
+    Effect.gen(function* () {
+      const account = Account.make()
+      const program = Effect.gen(function* () {
+        yield* Effect.timeoutOption(AssemblyUpload.run(job(1)), "10 seconds")
+        yield* AssemblyUpload.run(job(2))
+      })
+      yield* Effect.provide(program, Layer.provideMerge(account.layer, Budget.layer({ running: 1 }))).pipe(
+        Idle.passTime
+      )
+      assert.strictEqual(account.mostRunning(), 1)
+      assert.isAtMost(account.creations()[1] ?? Infinity, 190)
+    })
+  )
+})

@@ -1,0 +1,49 @@
+/**
+ * One budget for all processes of an account, in a database of SQLite or Postgres. Durable jobs use such a budget in their
+ * own database by default.
+ *
+ * @since 0.1.0
+ */
+import type * as Budget from "@assembly-effect/api/Budget"
+import * as Low from "@assembly-effect/auth/unstable/Budget"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { InvalidSecret, StoreFailed } from "./DurableError.ts"
+import * as BudgetOverSql from "./internal/budgetOverSql.ts"
+import * as Secrets from "./internal/secrets.ts"
+
+/**
+ * - `secrets`: as in the options of durable jobs. The ids of running Assemblies are encrypted with these secrets. All
+ *   processes that share a budget must have the same secrets.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options extends Budget.Options {
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+/**
+ * Does the same as `Budget.layer`, for all processes that use the database. Creates the missing tables. To share the
+ * quotas with durable jobs, use the database and the secrets of these jobs.
+ *
+ * @example
+ * AssemblyNode.layerConfig().pipe(
+ *   Layer.provide(BudgetSql.layer({ secrets: [Redacted.make("a secret of the deployment, at least 32 bytes")] })),
+ *   Layer.provide(SqliteClient.layer({ path: "app.db" }))
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = ({
+  secrets,
+  ...options
+}: Options): Layer.Layer<never, InvalidRequest | InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
+  Layer.effect(
+    Low.Budget,
+    Effect.flatMap(Secrets.make(secrets), (known) => BudgetOverSql.make(known, options))
+  )

@@ -1,0 +1,107 @@
+/** One budget in a database that four processes use at the same time, in SQLite and in Postgres. */
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as Server from "@assembly-effect/testkit/postgres/Postgres"
+import * as BudgetSql from "@assembly-effect/workflow/BudgetSql"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as SqlClient from "effect/sql/SqlClient"
+import { folder } from "./support.ts"
+
+const url = "https://api.example.com"
+const secrets = [Redacted.make("a secret of the deployment, 32 bytes or more")]
+
+type Database = Layer.Layer<SqlClient.SqlClient, unknown>
+
+const postgres = Effect.map(Server.make.pipe(Effect.flatMap((server) => server.database("budget"))), (path): Database =>
+  PgClient.layer({ url: path })
+)
+const sqlite = Effect.map(folder, ({ database }): Database => SqliteClient.layer({ path: database }))
+
+/** The budgets of four processes, which create the tables at the same time. */
+const processes = (database: Database, options: Omit<BudgetSql.Options, "secrets">) =>
+  Effect.forEach(
+    Array.from({ length: 4 }),
+    () =>
+      Layer.build(
+        Layer.fresh(BudgetSql.layer({ secrets, ...options })).pipe(Layer.provide(Layer.fresh(database)))
+      ).pipe(Effect.map((context) => Context.get(context, Budget.Budget)!)),
+    { concurrency: "unbounded" }
+  )
+
+layer(NodeFileSystem.layer, { excludeTestServices: true })("A budget in SQL", (it) => {
+  for (const [name, database] of [
+    ["SQLite", sqlite],
+    ["Postgres", postgres]
+  ] as const) {
+    it.effect(`in ${name}: four processes send no more than their rate, and at least two thirds of it`, () =>
+      Effect.gen(function* () {
+        const budgets = yield* processes(yield* database, { requests: 100 })
+        const begun = yield* Clock.currentTimeMillis
+        const entered = (budget: Budget.Budget) => budget.enter({ url, need: "request", until: Infinity })
+        yield* Effect.forEach(
+          Array.from({ length: 48 }, (_, index) => budgets[index % 4]!),
+          entered,
+          { concurrency: "unbounded", discard: true }
+        )
+        const seconds = ((yield* Clock.currentTimeMillis) - begun) / 1000
+        // 2 tokens at once, then one every 103 milliseconds.
+        assert.isAtLeast(seconds, 46 * 0.103)
+        assert.isAtMost(seconds, 46 * 0.103 * 1.5)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`in ${name}: four processes that create 40 Assemblies at the same time run never more than 7`, () =>
+      Effect.gen(function* () {
+        const client = yield* database
+        const budgets = yield* processes(client, { running: 7 })
+        let running = 0
+        let most = 0
+        const run = (budget: Budget.Budget, index: number) =>
+          Effect.gen(function* () {
+            const assemblyId = String(index).padStart(32, "0")
+            yield* budget.enter({ url, need: "creation", until: Infinity, assemblyId })
+            most = Math.max(most, ++running)
+            yield* Effect.sleep("20 millis")
+            running--
+            yield* budget.release(url, assemblyId)
+          }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }))
+        yield* Effect.forEach(
+          Array.from({ length: 40 }, (_, index) => [budgets[index % 4]!, index] as const),
+          ([budget, index]) => run(budget, index),
+          { concurrency: "unbounded", discard: true }
+        )
+        assert.isAtMost(most, 7)
+        assert.isAtLeast(most, 4)
+        // Every place was given back.
+        const rows = yield* Effect.provide(
+          SqlClient.SqlClient.use((sql) => sql`SELECT place FROM assembly_budget_places`),
+          client
+        )
+        assert.isEmpty(rows)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`in ${name}: a pause holds every process, and a longer one counts`, () =>
+      Effect.gen(function* () {
+        const [first, second, ...others] = yield* processes(yield* database, {})
+        const begun = yield* Clock.currentTimeMillis
+        yield* first!.pause("request", Duration.seconds(2))
+        yield* second!.pause("request", Duration.millis(10))
+        yield* Effect.forEach(
+          [first!, ...others],
+          (budget) => budget.enter({ url, need: "request", until: Infinity }),
+          { concurrency: "unbounded", discard: true }
+        )
+        assert.isAtLeast((yield* Clock.currentTimeMillis) - begun, 2000)
+      }).pipe(Effect.scoped)
+    )
+  }
+})

@@ -1,0 +1,189 @@
+/** One budget in a database: two processes share it, it tells no capability, and durable jobs wait for it. */
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as Account from "@assembly-effect/testkit/time/Account"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as BudgetSql from "@assembly-effect/workflow/BudgetSql"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { TestClock } from "effect/testing"
+import { DatabaseSync } from "node:sqlite"
+import { dump } from "./dump.ts"
+import { folder, steps, withRunner } from "./support.ts"
+
+const secret = Redacted.make("a secret of the deployment, 32 bytes or more")
+const url = "https://api.example.com"
+
+/** The budget of a process, with its own connection to the database at `path`. */
+const processAt = (path: string, options: Partial<BudgetSql.Options>) =>
+  Layer.build(
+    Layer.fresh(BudgetSql.layer({ secrets: [secret], ...options })).pipe(
+      Layer.provide(Layer.fresh(SqliteClient.layer({ path })))
+    )
+  ).pipe(Effect.map((context) => Context.get(context, Budget.Budget)!))
+
+const creation = { url, need: "creation", until: Infinity } as const
+
+layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) => {
+  it.effect.prop(
+    "no minute has more creations than it permits, whoever creates and whenever",
+    [Schema.Array(Schema.Struct({ after: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30_000 })) }))],
+    ([arrivals]) =>
+      Effect.gen(function* () {
+        const { database } = yield* folder
+        const processes = [yield* processAt(database, { created: 5 }), yield* processAt(database, { created: 5 })]
+        const times: Array<number> = []
+        const all = Effect.forEach(arrivals, ({ after }, index) =>
+          Effect.gen(function* () {
+            yield* Effect.sleep(after)
+            const entered = Effect.andThen(processes[index % 2]!.enter(creation), Clock.currentTimeMillis)
+            return yield* Effect.forkChild(Effect.map(entered, (time) => times.push(time)))
+          })
+        )
+        yield* Idle.passTime(Effect.flatMap(all, Fiber.joinAll), "1 minute")
+        const inMinute = times.map((begin) => times.filter((time) => time >= begin && time < begin + 60_000).length)
+        assert.lengthOf(times, arrivals.length)
+        assert.isAtMost(Math.max(0, ...inMinute), 5)
+      }).pipe(Effect.scoped),
+    { arbitrary: { runs: 10 } }
+  )
+
+  it.effect("an hour that one was told to wait holds both, also after a restart", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const first = yield* processAt(database, {})
+      yield* first.pause("request", Duration.hours(1))
+      yield* first.pause("request", Duration.seconds(5))
+      const second = yield* processAt(database, {})
+      const entered = Effect.forEach([first, second], (budget) =>
+        Effect.andThen(budget.enter({ ...creation, need: "request" }), Clock.currentTimeMillis)
+      )
+      const { value } = yield* Idle.passTime(entered)
+      for (const time of value) assert.isAtLeast(time, 3_600_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("250 places of a process that died are free in two minutes, and the tables have no id in plain", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const idsOf = (digit: string) =>
+        Array.from({ length: 250 }, (_, index) => digit.repeat(29) + String(index).padStart(3, "0"))
+      const ids = idsOf("a")
+      const asked: Array<string> = []
+      const isRunning = (id: string) => Effect.sync(() => asked.push(id) < 0)
+      const enterAll = (budget: Budget.Budget, all: ReadonlyArray<string>) =>
+        Effect.forEach(all, (assemblyId) => budget.enter({ ...creation, assemblyId }), { concurrency: 20 }).pipe(
+          Effect.provideService(Budget.Watcher, { isRunning })
+        )
+      // The encryption is a part of what is counted, so time does not pass during it.
+      const { value: died } = yield* Idle.passTime(
+        Effect.tap(processAt(database, { running: 250 }), (budget) => enterAll(budget, ids))
+      )
+      const text = dump(database)
+      for (const id of [...ids, Redacted.value(secret)]) assert.notInclude(text, id)
+      const { seconds } = yield* Idle.passTime(
+        Effect.flatMap(processAt(database, { running: 250 }), (budget) => enterAll(budget, idsOf("b")))
+      )
+      assert.isAtMost(seconds, 120)
+      assert.deepStrictEqual(asked.toSorted(), ids.toSorted())
+      // What the first process still does about its places changes nothing of the second one.
+      yield* Effect.forEach(ids, (id) => died.release(url, id))
+      const opened = new DatabaseSync(database)
+      assert.strictEqual(opened.prepare("SELECT COUNT(*) AS count FROM assembly_budget_places").get()?.["count"], 250)
+      opened.close()
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** Random pauses make the TestClock stop between milliseconds, which no real clock does. */
+const wholeMillis = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.clockWith((clock) =>
+    Effect.provideService(effect, Clock.Clock, {
+      ...clock,
+      currentTimeMillisUnsafe: () => Math.floor(clock.currentTimeMillisUnsafe()),
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, Math.floor)
+    })
+  )
+
+/** Lets time pass for runners, whose databases and files the TestClock does not know. */
+const pass = Effect.fnUntraced(function* (minutes: number) {
+  for (let step = 0; step < minutes * 12; step++) {
+    yield* TestClock.adjust("5 seconds")
+    yield* TestClock.withLive(Effect.sleep("1 millis"))
+  }
+})
+
+/** The states of jobs. While nothing is sent, each of them waits in vain for the service, for 10 seconds. */
+const statusesOf = (keys: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const reading = yield* Effect.forkChild(Effect.forEach(keys, Durable.status, { concurrency: "unbounded" }))
+    yield* pass(1)
+    return yield* Fiber.join(reading)
+  })
+
+const stores = ObjectStores.layer({
+  store: (key) =>
+    Effect.succeed({ ...UploadSource.fromBytes(new TextEncoder().encode(key)), identity: Effect.succeed(key) })
+})
+
+layer(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestClock", (it) => {
+  it.effect("after a 429 with an hour no runner sends anything for an hour, and every job completes", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const account = Account.make("/assemblies")
+      const keys = ["a", "b", "c", "d"]
+      const runner = withRunner(database, { patience: "1 minute", uploads: 2 })
+      yield* Effect.gen(function* () {
+        for (const key of keys) {
+          const source = DurableJob.object("store", key)
+          yield* Durable.start({ key, params: { steps }, files: [{ source, filename: "a.bin" }] })
+        }
+        yield* pass(2)
+        const waiting = yield* statusesOf(keys)
+        assert.isTrue(waiting.some((status) => status.waiting?.reason === "RateLimited"))
+      }).pipe(runner, Effect.provide(account.layer))
+      yield* TestClock.adjust("56 minutes")
+      yield* Effect.gen(function* () {
+        yield* pass(8)
+        const ended = yield* statusesOf(keys)
+        assert.deepStrictEqual(new Set(ended.map(({ state }) => state)), new Set(["Completed"]))
+      }).pipe(runner, Effect.provide(account.layer))
+      const [, refused] = account.creations()
+      const next = account.requests.find(({ second }) => second > (refused ?? Infinity))
+      assert.isAtLeast(next?.second ?? 0, (refused ?? 0) + 3600)
+    }).pipe(wholeMillis)
+  )
+
+  it.effect("6 jobs, 2 Assemblies of which may run: 2 run, and each job completes without patience", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const account = Account.make()
+      const keys = ["a", "b", "c", "d", "e", "f"]
+      yield* Effect.gen(function* () {
+        for (const key of keys) {
+          const source = DurableJob.object("store", key)
+          yield* Durable.start({ key, params: { steps }, files: [{ source, filename: "a.bin" }] })
+        }
+        yield* pass(10)
+        const ended = yield* statusesOf(keys)
+        assert.deepStrictEqual(new Set(ended.map(({ state }) => state)), new Set(["Completed"]))
+      }).pipe(withRunner(database, { patience: "1 milli", budget: { running: 2 } }), Effect.provide(account.layer))
+      assert.lengthOf(account.ids(), 6)
+      assert.strictEqual(account.mostRunning(), 2)
+      const text = dump(database)
+      for (const id of account.ids()) assert.notInclude(text, id)
+    }).pipe(wholeMillis)
+  )
+})
