@@ -125,7 +125,12 @@ layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
           uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]
         }
       }
-      const examples = ["packages/api/src/Results.ts", "packages/tus/src/DeliveryProof.ts"].flatMap((path) =>
+      const examples = [
+        "packages/api/src/Results.ts",
+        "packages/api/src/internal/results/download.ts",
+        "packages/api/src/internal/results/save.ts",
+        "packages/tus/src/DeliveryProof.ts"
+      ].flatMap((path) =>
         [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>
           text.replaceAll(/^ \* ?/gm, "").trim()
         )
