@@ -45,7 +45,7 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const text = (path: string) => fs.readFileString(new URL(`../../../docs/${path}`, import.meta.url).pathname)
-      const shown = yield* text("uploads.md")
+      const shown = (yield* text("uploads.md")) + (yield* text("guides/testing.md"))
       const regions = [...(yield* text("examples/uploads.ts")).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
       assert.isAtLeast(regions.length, 6)
       for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
