@@ -30,12 +30,9 @@ const creating = {
   encode: StatusEncoding.encode
 }
 
-const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max} keywords`)
-
-const tooLongKeyword = Refusal.named(
-  "ASSEMBLY_LIST_ERROR",
-  `keywords: Expected at most ${KeywordLimit.maxLength} characters each`
-)
+const invalidKeywords = (most: string) => Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${most}`)
+const tooManyKeywords = invalidKeywords(`${KeywordLimit.max} keywords`)
+const tooLongKeyword = invalidKeywords(`${KeywordLimit.maxLength} characters each`)
 
 const routes = Effect.gen(function* () {
   const creation = yield* Creation.Creation

@@ -35,12 +35,7 @@ const routes = Effect.gen(function* () {
         const problem = Region.problemOf(params.region)
         if (problem !== undefined) return yield* invalidRegion(problem)
         const since = yield* Since.read(params.since, yield* DateTime.now, invalidTime)
-        return yield* statistics.count({
-          workspace: authKey.workspace,
-          region: params.region,
-          templateId: params.templateId,
-          since
-        })
+        return yield* statistics.count({ ...params, workspace: authKey.workspace, since })
       })
     })
   ])

@@ -15,7 +15,7 @@ import * as Turns from "../http/turns.ts"
 export interface Filter {
   readonly workspace: string
   readonly region: string
-  readonly templateId: string | undefined
+  readonly templateId?: string | undefined
   readonly since: DateTime.Utc
 }
 
