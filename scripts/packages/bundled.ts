@@ -3,7 +3,7 @@
  * code of all modules that the index of the package loads. Each module stays importable, because it re-exports its
  * values from that file.
  *
- * Node looks up the name of each import in each file, so many small files make a slow start. `scripts/bench/rows/P9.ts`
+ * Node looks up the name of each import in each file, so many small files make a slow start. `scripts/bench/rows/operations.ts`
  * measures the difference. Bundlers for browsers get the form with one file for each module, because they remove unused
  * modules more surely than unused parts of a module. The condition `node` in the exports of the package chooses the form.
  */
