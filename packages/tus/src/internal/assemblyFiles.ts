@@ -22,6 +22,12 @@ import type { UploadOptions } from "./options.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
 
+/**
+ * Delivers an event of a job.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
 
 /** Limits the uploads of several jobs together. Without a value, only the `concurrency` of each job is a limit. */

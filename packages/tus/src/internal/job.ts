@@ -122,7 +122,12 @@ export interface Options<R = never> {
   readonly verify?: Verify | undefined
 }
 
-/** How a job ended that did not fail. */
+/**
+ * How a job ended that did not fail.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Ended =
   | { readonly _tag: "Completed"; readonly status: Assembly.Status }
   | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }

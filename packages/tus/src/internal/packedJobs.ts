@@ -17,6 +17,9 @@ import type { UploadSource } from "./source.ts"
  *
  * - `isDone`: whether the journal shows that the job has completed.
  * - `completed`: records that the job has completed.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Opened {
   readonly sources: ReadonlyArray<UploadSource>
@@ -24,7 +27,12 @@ export interface Opened {
   readonly completed: (assemblyId: Assembly.AssemblyId) => Effect.Effect<void>
 }
 
-/** The parts of the service `AssemblyUpload` that run packs. */
+/**
+ * The parts of the service `AssemblyUpload` that run packs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Service {
   readonly open: <R>(options: Job<R>) => Effect.Effect<Opened, AssemblyUploadError, R>
   readonly send: (

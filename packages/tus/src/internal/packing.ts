@@ -17,6 +17,9 @@ import * as Arr from "effect/Array"
  * - `within`: how long a job waits at most until its pack runs, in milliseconds.
  *
  * A job is never divided, so a job above a maximum is a pack of its own.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Limits {
   readonly files: number
@@ -24,7 +27,12 @@ export interface Limits {
   readonly within: number
 }
 
-/** A job that waits since the time `at`, in milliseconds. */
+/**
+ * A job that waits since the time `at`, in milliseconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Item {
   readonly files: number
   readonly bytes: number
@@ -36,14 +44,15 @@ export interface Item {
  *
  * - `other`: the other half of a pack that failed, if this pack is one half. It waits for the end of this pack.
  * - `isHalf`: whether the pack is a part of a pack that failed.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Pack<J> {
   readonly jobs: Arr.NonEmptyReadonlyArray<J>
   readonly other: ReadonlyArray<J>
   readonly isHalf: boolean
 }
-
-type Packs<J> = ReadonlyArray<Pack<J>>
 
 /** The pack of jobs that have waited. */
 export const make = <J>(jobs: Arr.NonEmptyReadonlyArray<J>): Pack<J> => ({ jobs, other: [], isHalf: false })
@@ -58,28 +67,34 @@ const part = <J>(jobs: Arr.NonEmptyReadonlyArray<J>, other: ReadonlyArray<J> = [
  * The parts of jobs of which one fails. Only the first half runs at once, because its end says whether the other half
  * can complete as a whole. Up to 3 jobs run alone, because halves would not save an Assembly.
  */
-const divided = <J>(jobs: ReadonlyArray<J>): Packs<J> => {
+const divided = <J>(jobs: ReadonlyArray<J>): ReadonlyArray<Pack<J>> => {
   if (jobs.length <= 3) return jobs.map((job) => part([job]))
   const [first, other] = Arr.splitAt(jobs, Math.floor(jobs.length / 2))
   return Arr.isReadonlyArrayNonEmpty(first) ? [part(first, other)] : []
 }
 
 /** What runs after a pack has completed. The failure of the divided pack came from the other half, so this is divided. */
-export const completed = <J>({ other }: Pick<Pack<J>, "other">): Packs<J> => divided(other)
+export const completed = <J>({ other }: Pick<Pack<J>, "other">): ReadonlyArray<Pack<J>> => divided(other)
 
 /**
  * What runs after a pack failed: its halves. The other half of the divided pack may complete, so it runs as a whole. A
  * single job that fails among n jobs is alone after at most 2·log2(n) + 1 further Assemblies.
  */
-export const failed = <J>({ jobs, other }: Pack<J>): Packs<J> => next(jobs.length === 1 ? [] : jobs, other)
+export const failed = <J>({ jobs, other }: Pack<J>): ReadonlyArray<Pack<J>> =>
+  next(jobs.length === 1 ? [] : jobs, other)
 
 /** The packs of jobs of which one fails, and of jobs of which none may fail. */
-export const next = <J>(suspects: ReadonlyArray<J>, others: ReadonlyArray<J>): Packs<J> => [
+export const next = <J>(suspects: ReadonlyArray<J>, others: ReadonlyArray<J>): ReadonlyArray<Pack<J>> => [
   ...divided(suspects),
   ...(Arr.isReadonlyArrayNonEmpty(others) ? [part(others)] : [])
 ]
 
-/** How many files the last packs had, and how many of these packs failed. Older packs count less and less. */
+/**
+ * How many files the last packs had, and how many of these packs failed. Older packs count less and less.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Seen {
   readonly files: number
   readonly failed: number

@@ -13,6 +13,14 @@ import * as PackedStatus from "../internal/packedStatus.ts"
 import * as Policy from "../internal/policy.ts"
 import * as Watching from "../internal/watching.ts"
 
+// The declarations of other public modules show these types.
+export type { Emit as EmitAssembly } from "../internal/assemblyFiles.ts"
+export type { Emit } from "../internal/events.ts"
+export type { Ended } from "../internal/job.ts"
+export type { UploadOptions } from "../internal/options.ts"
+export type { Opened, Service as PackedService } from "../internal/packedJobs.ts"
+export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
+
 /**
  * Limits the files that several jobs send at the same time.
  *
