@@ -75,6 +75,36 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
     }).pipe(Effect.scoped)
   )
 
+  /** The clock of a process was a day ahead, then somebody has corrected it. */
+  const dayAhead = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.clockWith((clock) => {
+      const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + 86_400_000
+      const ahead = { currentTimeMillisUnsafe, currentTimeMillis: Effect.sync(currentTimeMillisUnsafe) }
+      return Effect.provideService(effect, Clock.Clock, { ...clock, ...ahead })
+    })
+  const useUp = (count: number, assemblyId?: string) => (budget: Budget.Budget) =>
+    Effect.forEach(Array(count), () => budget.enter({ ...creation, assemblyId }), { discard: true })
+
+  it.effect.each([
+    { what: "a token", options: { created: 250 }, before: useUp(5) },
+    { what: "a place", options: { running: 1 }, before: useUp(1, "a".repeat(32)) },
+    {
+      what: "the end of a pause of a second",
+      options: {},
+      before: (budget: Budget.Budget) => budget.pause("creation", Duration.seconds(1))
+    }
+  ])("a clock that is set back by a day delays $what by less than a minute", ({ before, options }) =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const first = yield* processAt(database, options)
+      yield* dayAhead(before(first))
+      for (const budget of [first, yield* processAt(database, options)]) {
+        const { seconds } = yield* Idle.passTime(useUp(1, "b".repeat(32))(budget))
+        assert.isAtMost(seconds, 60)
+      }
+    }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(false) }), Effect.scoped)
+  )
+
   it.effect("250 places of a process that died are free in two minutes, and the tables have no id in plain", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
