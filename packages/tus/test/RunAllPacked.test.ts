@@ -102,10 +102,12 @@ layer(live, { excludeTestServices: true })("AssemblyUpload.runAll with packing",
 
   effect.each(["tus", "form"] as const)("%s: jobs with equal names and bytes, or none, have a file each", (transport) =>
     Effect.gen(function* () {
+      const { params, wait } = jobOf(`equal ${transport}`, 0)
       const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
-        ...jobOf(`equal ${transport}`, 0),
         data: { row, hashes: [sha256(text)] },
+        params,
         files: [{ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename: "photo.txt" }],
+        wait,
         transport
       }))
       const ids = (yield* run(jobs)).map((outcome) => {

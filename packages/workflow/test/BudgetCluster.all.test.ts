@@ -38,8 +38,8 @@ layer(Layer.empty, { excludeTestServices: true })("Three runners of an account",
           yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: "unbounded" })
           yield* Stream.runDrain(Durable.startAll(Stream.fromIterable(all)))
           const counts = yield* Effect.repeat(Durable.counts, {
-            until: (all) =>
-              all.every(({ jobs: left, state }) => left === 0 || state === "Completed" || state === "Failed"),
+            until: (now) =>
+              now.every(({ jobs: left, state }) => left === 0 || state === "Completed" || state === "Failed"),
             schedule: Schedule.spaced("1 second")
           })
           assert.strictEqual(counts.find(({ state }) => state === "Completed")?.jobs, jobs)

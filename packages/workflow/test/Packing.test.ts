@@ -198,25 +198,29 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
     })
   )
 
-  effect("a job that waits for its pack is Queued and canceled at once; a full pack does not wait", () =>
-    Effect.gen(function* () {
-      const { database, path } = yield* folder
-      const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
-      const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
-      yield* Effect.gen(function* () {
-        yield* startAll(jobs.slice(0, 2), patient)
-        const canceled = yield* Durable.cancel("full 00000")
-        assert.strictEqual(canceled.state, "Canceled")
-        yield* startAll(jobs.slice(2, 4), patient)
-        const states = ["Canceled", "Processing", "Processing", "Processing"]
-        yield* until(statesOf, (all) => String(all) === String(states))
-        yield* startAll(jobs.slice(4), patient)
-        assert.strictEqual((yield* Durable.status("full 00004")).state, "Queued")
-        const entries = yield* assembliesOf("full")
-        assert.strictEqual(entries.length, 1)
-        yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
-      }).pipe(withRunner(database))
-    })
+  effect(
+    "a job that waits for its pack is Queued and canceled at once; a full pack does not wait, also not for an older job",
+    () =>
+      Effect.gen(function* () {
+        const { database, path } = yield* folder
+        const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
+        const older = yield* jobsIn(path, "older", 1)
+        const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
+        yield* Effect.gen(function* () {
+          yield* startAll(older.jobs, patient)
+          yield* startAll(jobs.slice(0, 2), patient)
+          const canceled = yield* Durable.cancel("full 00000")
+          assert.strictEqual(canceled.state, "Canceled")
+          yield* startAll(jobs.slice(2, 4), patient)
+          const states = ["Canceled", "Processing", "Processing", "Processing", "Queued"]
+          yield* until(statesOf, (all) => String(all) === String(states))
+          yield* startAll(jobs.slice(4), patient)
+          assert.strictEqual((yield* Durable.status("full 00004")).state, "Queued")
+          const entries = yield* assembliesOf("full")
+          assert.strictEqual(entries.length, 1)
+          yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
+        }).pipe(withRunner(database))
+      })
   )
 
   effect("a missing `repeatable` is refused, and nothing is stored", () =>

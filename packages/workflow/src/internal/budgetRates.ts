@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
         const [row] = yield* sql<{ readonly now: unknown } & (Counter | Record<keyof Counter, null>)>`
           SELECT ${yield* time} AS now, amount, since
           FROM (SELECT 1) AS one LEFT JOIN ${table} ON name = ${name}`
-        const known = row?.since == null ? undefined : row
+        const known = row === undefined || row.since === null ? undefined : row
         const { answer, next } = step(known, Number(row?.now))
         if (next === undefined) return answer
         const { amount, since } = next
