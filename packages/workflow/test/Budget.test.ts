@@ -105,6 +105,20 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
     }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(false) }), Effect.scoped)
   )
 
+  it.effect("another account in the same database is not delayed by a token, a place or a pause", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const options = { created: 1, running: 1 }
+      const one = yield* processAt(database, { ...options, account: "one" })
+      const other = yield* processAt(database, { ...options, account: "one/creation" })
+      const assemblyId = "a".repeat(32)
+      yield* useUp(1, assemblyId)(one)
+      yield* one.pause("creation", Duration.hours(1))
+      const { seconds } = yield* Idle.passTime(useUp(1, assemblyId)(other))
+      assert.isBelow(seconds, 60)
+    }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }), Effect.scoped)
+  )
+
   it.effect("250 places of a process that died are free in two minutes, and the tables have no id in plain", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
