@@ -18,6 +18,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import { dump } from "./dump.ts"
@@ -183,31 +184,38 @@ const stores = ObjectStores.layer({
 })
 
 layer(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestClock", (it) => {
-  it.effect("after a 429 with an hour no runner sends anything for an hour, and every job completes", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const account = Account.make("/assemblies")
-      const keys = ["a", "b", "c", "d"]
-      const runner = withRunner(database, { patience: "1 minute", uploads: 2 })
-      yield* Effect.gen(function* () {
-        for (const key of keys) {
-          const source = DurableJob.object("store", key)
-          yield* Durable.start({ key, params: { steps }, files: [{ source, filename: "a.bin" }] })
-        }
-        yield* pass(2)
-        const waiting = yield* statusesOf(keys)
-        assert.isTrue(waiting.some((status) => status.waiting?.reason === "RateLimited"))
-      }).pipe(runner, Effect.provide(account.layer))
-      yield* TestClock.adjust("56 minutes")
-      yield* Effect.gen(function* () {
-        yield* pass(8)
-        const ended = yield* statusesOf(keys)
-        assert.deepStrictEqual(new Set(ended.map(({ state }) => state)), new Set(["Completed"]))
-      }).pipe(runner, Effect.provide(account.layer))
-      const [, refused] = account.creations()
-      const next = account.requests.find(({ second }) => second > (refused ?? Infinity))
-      assert.isAtLeast(next?.second ?? 0, (refused ?? 0) + 3600)
-    }).pipe(wholeMillis)
+  it.effect.each([
+    ["", {}],
+    [", in packs of 2", { packing: { files: 2, repeatable: true } }]
+  ] as const)(
+    "after a 429 with an hour no runner sends anything for an hour, and every job completes%s",
+    ([, options]) =>
+      Effect.gen(function* () {
+        const { database } = yield* folder
+        const account = Account.make("/assemblies")
+        const keys = ["a", "b", "c", "d"]
+        const runner = withRunner(database, { patience: "1 minute", uploads: 2 })
+        yield* Effect.gen(function* () {
+          const jobs = keys.map((key) => ({
+            key,
+            params: { steps },
+            files: [{ source: DurableJob.object("store", key), filename: "a.bin" }]
+          }))
+          yield* Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), options))
+          yield* pass(2)
+          const waiting = yield* statusesOf(keys)
+          assert.isTrue(waiting.some((status) => status.waiting?.reason === "RateLimited"))
+        }).pipe(runner, Effect.provide(account.layer))
+        yield* TestClock.adjust("56 minutes")
+        yield* Effect.gen(function* () {
+          yield* pass(8)
+          const ended = yield* statusesOf(keys)
+          assert.deepStrictEqual(new Set(ended.map(({ state }) => state)), new Set(["Completed"]))
+        }).pipe(runner, Effect.provide(account.layer))
+        const [, refused] = account.creations()
+        const next = account.requests.find(({ second }) => second > (refused ?? Infinity))
+        assert.isAtLeast(next?.second ?? 0, (refused ?? 0) + 3600)
+      }).pipe(wholeMillis)
   )
 
   it.effect("6 jobs, 2 Assemblies of which may run: 2 run, and each job completes without patience", () =>
