@@ -336,7 +336,7 @@ describe("a wait", () => {
         Budget.BudgetStore,
         Effect.map(Budget.BudgetStore, (memory) => ({
           ...memory,
-          pausedUntil: () => Effect.fail(new Budget.BudgetStoreFailed({ cause: "no connection" }))
+          pauseLeft: () => Effect.fail(new Budget.BudgetStoreFailed({ cause: "no connection" }))
         }))
       ).pipe(Layer.provide(Budget.layerStoreMemory))
       const limiter = Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)

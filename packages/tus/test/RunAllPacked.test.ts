@@ -100,6 +100,26 @@ layer(live, { excludeTestServices: true })("AssemblyUpload.runAll with packing",
     )
   }
 
+  effect.each(["tus", "form"] as const)("%s: jobs with equal names and bytes, or none, have a file each", (transport) =>
+    Effect.gen(function* () {
+      const { params, wait } = jobOf(`equal ${transport}`, 0)
+      const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
+        data: { row, hashes: [sha256(text)] },
+        params,
+        files: [{ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename: "photo.txt" }],
+        wait,
+        transport
+      }))
+      const ids = (yield* run(jobs)).map((outcome) => {
+        assert(outcome._tag === "Completed", outcome._tag)
+        isOwn(outcome)
+        return outcome.status.uploads?.[0]?.id
+      })
+      assert.strictEqual(new Set(ids).size, jobs.length)
+      assert.strictEqual((yield* assembliesOf(`equal ${transport}`)).length, 1)
+    })
+  )
+
   effect("one job of 100 that fails the Assembly: 99 complete, after at most 2·log2(100) + 1 further Assemblies", () =>
     Effect.gen(function* () {
       const jobs = Array.from({ length: 100 }, (_, row) =>

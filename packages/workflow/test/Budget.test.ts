@@ -18,6 +18,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import { dump } from "./dump.ts"
@@ -73,6 +74,50 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
       const { value } = yield* Idle.passTime(entered)
       for (const time of value) assert.isAtLeast(time, 3_600_000)
     }).pipe(Effect.scoped)
+  )
+
+  /** The clock of a process was a day ahead, then somebody has corrected it. */
+  const dayAhead = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.clockWith((clock) => {
+      const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + 86_400_000
+      const ahead = { currentTimeMillisUnsafe, currentTimeMillis: Effect.sync(currentTimeMillisUnsafe) }
+      return Effect.provideService(effect, Clock.Clock, { ...clock, ...ahead })
+    })
+  const useUp = (count: number, assemblyId?: string) => (budget: Budget.Budget) =>
+    Effect.forEach(Array(count), () => budget.enter({ ...creation, assemblyId }), { discard: true })
+
+  it.effect.each([
+    { what: "a token", options: { created: 250 }, before: useUp(5) },
+    { what: "a place", options: { running: 1 }, before: useUp(1, "a".repeat(32)) },
+    {
+      what: "the end of a pause of a second",
+      options: {},
+      before: (budget: Budget.Budget) => budget.pause("creation", Duration.seconds(1))
+    }
+  ])("a clock that is set back by a day delays $what by less than a minute", ({ before, options }) =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const first = yield* processAt(database, options)
+      yield* dayAhead(before(first))
+      for (const budget of [first, yield* processAt(database, options)]) {
+        const { seconds } = yield* Idle.passTime(useUp(1, "b".repeat(32))(budget))
+        assert.isAtMost(seconds, 60)
+      }
+    }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(false) }), Effect.scoped)
+  )
+
+  it.effect("another account in the same database is not delayed by a token, a place or a pause", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const options = { created: 1, running: 1 }
+      const one = yield* processAt(database, { ...options, account: "one" })
+      const other = yield* processAt(database, { ...options, account: "one/creation" })
+      const assemblyId = "a".repeat(32)
+      yield* useUp(1, assemblyId)(one)
+      yield* one.pause("creation", Duration.hours(1))
+      const { seconds } = yield* Idle.passTime(useUp(1, assemblyId)(other))
+      assert.isBelow(seconds, 60)
+    }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }), Effect.scoped)
   )
 
   it.effect("250 places of a process that died are free in two minutes, and the tables have no id in plain", () =>
@@ -139,31 +184,38 @@ const stores = ObjectStores.layer({
 })
 
 layer(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestClock", (it) => {
-  it.effect("after a 429 with an hour no runner sends anything for an hour, and every job completes", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const account = Account.make("/assemblies")
-      const keys = ["a", "b", "c", "d"]
-      const runner = withRunner(database, { patience: "1 minute", uploads: 2 })
-      yield* Effect.gen(function* () {
-        for (const key of keys) {
-          const source = DurableJob.object("store", key)
-          yield* Durable.start({ key, params: { steps }, files: [{ source, filename: "a.bin" }] })
-        }
-        yield* pass(2)
-        const waiting = yield* statusesOf(keys)
-        assert.isTrue(waiting.some((status) => status.waiting?.reason === "RateLimited"))
-      }).pipe(runner, Effect.provide(account.layer))
-      yield* TestClock.adjust("56 minutes")
-      yield* Effect.gen(function* () {
-        yield* pass(8)
-        const ended = yield* statusesOf(keys)
-        assert.deepStrictEqual(new Set(ended.map(({ state }) => state)), new Set(["Completed"]))
-      }).pipe(runner, Effect.provide(account.layer))
-      const [, refused] = account.creations()
-      const next = account.requests.find(({ second }) => second > (refused ?? Infinity))
-      assert.isAtLeast(next?.second ?? 0, (refused ?? 0) + 3600)
-    }).pipe(wholeMillis)
+  it.effect.each([
+    ["", {}],
+    [", in packs of 2", { packing: { files: 2, repeatable: true } }]
+  ] as const)(
+    "after a 429 with an hour no runner sends anything for an hour, and every job completes%s",
+    ([, options]) =>
+      Effect.gen(function* () {
+        const { database } = yield* folder
+        const account = Account.make("/assemblies")
+        const keys = ["a", "b", "c", "d"]
+        const runner = withRunner(database, { patience: "1 minute", uploads: 2 })
+        yield* Effect.gen(function* () {
+          const jobs = keys.map((key) => ({
+            key,
+            params: { steps },
+            files: [{ source: DurableJob.object("store", key), filename: "a.bin" }]
+          }))
+          yield* Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), options))
+          yield* pass(2)
+          const waiting = yield* statusesOf(keys)
+          assert.isTrue(waiting.some((status) => status.waiting?.reason === "RateLimited"))
+        }).pipe(runner, Effect.provide(account.layer))
+        yield* TestClock.adjust("56 minutes")
+        yield* Effect.gen(function* () {
+          yield* pass(8)
+          const ended = yield* statusesOf(keys)
+          assert.deepStrictEqual(new Set(ended.map(({ state }) => state)), new Set(["Completed"]))
+        }).pipe(runner, Effect.provide(account.layer))
+        const [, refused] = account.creations()
+        const next = account.requests.find(({ second }) => second > (refused ?? Infinity))
+        assert.isAtLeast(next?.second ?? 0, (refused ?? 0) + 3600)
+      }).pipe(wholeMillis)
   )
 
   it.effect("6 jobs, 2 Assemblies of which may run: 2 run, and each job completes without patience", () =>

@@ -132,6 +132,57 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
       })
   )
 
+  effect("a pack that is halved: a canceled job of either half is Canceled, and each retry has an own Assembly", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 3 } }
+      const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: slow, poison: 6 })
+      const keys = jobs.map(({ key }) => key)
+      const [, second = "", , , , sixth = "", poison = ""] = keys
+      yield* Effect.gen(function* () {
+        yield* startAll(jobs)
+        yield* until(statesOf, (states) => states[0] === "Processing" && states[7] === "Queued")
+        yield* Durable.cancel(second)
+        yield* Durable.cancel(sixth)
+        yield* until(statesOf, (states) => states.every((state) => /^(Completed|Failed|Canceled)$/.test(state)))
+        const ended = [
+          "Completed",
+          "Canceled",
+          "Completed",
+          "Completed",
+          "Completed",
+          "Canceled",
+          "Failed",
+          "Completed"
+        ]
+        assert.deepStrictEqual(yield* statesOf, ended as Array<DurableJob.State>)
+        const files = [{ source: DurableJob.path(`${path}/${poison}`), filename: "photo.bin" }]
+        yield* Durable.retry(poison, { files })
+        yield* Effect.forEach([second, sixth], (key) => Durable.retry(key))
+        const ids = yield* Effect.forEach(keys, (key) => isOwn(key, hashes.get(key)))
+        assert.strictEqual(new Set([ids[1], ids[5], ids[6]]).size, 3)
+      }).pipe(withRunner(database, { pollInterval: "1 second" }))
+    })
+  )
+
+  effect("one source of 12 vanishes before the pack is full: 11 jobs complete, and one fails with SourceFailed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { database, path } = yield* folder
+      const { hashes, jobs } = yield* jobsIn(path, "vanished", 12)
+      const full = { packing: { ...packing, files: 12, within: "1 hour" } } as const
+      yield* Effect.gen(function* () {
+        yield* startAll(jobs.slice(0, 11), full)
+        yield* fs.remove(`${path}/${jobs[3]?.key}`)
+        yield* startAll(jobs.slice(11), full)
+        for (const [row, { key }] of jobs.entries()) if (row !== 3) yield* isOwn(key, hashes.get(key))
+        const error = yield* Effect.flip(Durable.await(jobs[3]?.key ?? ""))
+        assert(error._tag === "JobFailed")
+        assert.strictEqual(error.failure.reason, "SourceFailed")
+      }).pipe(withRunner(database))
+    })
+  )
+
   effect("a runner that ends leaves its pack to the next one, which sends it again: one Assembly is not canceled", () =>
     Effect.gen(function* () {
       const { database, path } = yield* folder
@@ -147,25 +198,29 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
     })
   )
 
-  effect("a job that waits for its pack is Queued and canceled at once; a full pack does not wait", () =>
-    Effect.gen(function* () {
-      const { database, path } = yield* folder
-      const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
-      const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
-      yield* Effect.gen(function* () {
-        yield* startAll(jobs.slice(0, 2), patient)
-        const canceled = yield* Durable.cancel("full 00000")
-        assert.strictEqual(canceled.state, "Canceled")
-        yield* startAll(jobs.slice(2, 4), patient)
-        const states = ["Canceled", "Processing", "Processing", "Processing"]
-        yield* until(statesOf, (all) => String(all) === String(states))
-        yield* startAll(jobs.slice(4), patient)
-        assert.strictEqual((yield* Durable.status("full 00004")).state, "Queued")
-        const entries = yield* assembliesOf("full")
-        assert.strictEqual(entries.length, 1)
-        yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
-      }).pipe(withRunner(database))
-    })
+  effect(
+    "a job that waits for its pack is Queued and canceled at once; a full pack does not wait, also not for an older job",
+    () =>
+      Effect.gen(function* () {
+        const { database, path } = yield* folder
+        const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
+        const older = yield* jobsIn(path, "older", 1)
+        const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
+        yield* Effect.gen(function* () {
+          yield* startAll(older.jobs, patient)
+          yield* startAll(jobs.slice(0, 2), patient)
+          const canceled = yield* Durable.cancel("full 00000")
+          assert.strictEqual(canceled.state, "Canceled")
+          yield* startAll(jobs.slice(2, 4), patient)
+          const states = ["Canceled", "Processing", "Processing", "Processing", "Queued"]
+          yield* until(statesOf, (all) => String(all) === String(states))
+          yield* startAll(jobs.slice(4), patient)
+          assert.strictEqual((yield* Durable.status("full 00004")).state, "Queued")
+          const entries = yield* assembliesOf("full")
+          assert.strictEqual(entries.length, 1)
+          yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
+        }).pipe(withRunner(database))
+      })
   )
 
   effect("a missing `repeatable` is refused, and nothing is stored", () =>

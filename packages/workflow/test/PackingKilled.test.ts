@@ -1,4 +1,4 @@
-/** The one process of an embedded runner of packs is killed at random moments: each job has one outcome all the same. */
+/** The one process of an embedded runner of packs is killed at random moments, at a service with quotas: each job has one outcome all the same. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
@@ -34,7 +34,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner o
         const fs = yield* FileSystem.FileSystem
         const proxy = yield* TcpProxy.make()
         const origin = `http://127.0.0.1:${proxy.port}`
-        const emulator = yield* Layer.build(Emulator.layer({ publicUrl: origin }))
+        const emulator = yield* Layer.build(Emulator.layer({ publicUrl: origin, quotas: "service" }))
         const { credentials, localUrl } = yield* Effect.provideContext(Emulator.Emulator, emulator)
         proxy.to(localUrl)
         const { database, file, path } = yield* folder

@@ -1,6 +1,5 @@
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -9,7 +8,7 @@ import * as Option from "effect/Option"
 import type * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Random from "effect/Random"
 import * as Pacing from "../unstable/Pacing.ts"
-import type { BudgetStore } from "./budgetStore.ts"
+import { type BudgetStore, uptime } from "./budgetStore.ts"
 import * as Lane from "./lane.ts"
 
 /** See `Budget.Settings`. */
@@ -32,7 +31,7 @@ const poll = 1000
 /** For how long a process relies on what it knows about pauses, in milliseconds. */
 const fresh = 500
 
-/** The longest pause in milliseconds. An end much later than this comes from a wrong clock. */
+/** The longest pause, in milliseconds. */
 const longestPause = 86_400_000
 
 const pauses = (need: Budget.Need) =>
@@ -55,17 +54,17 @@ export const make = (
     return ServiceOrigins.isPublic(new URL(url).origin) ? ofPublicService : undefined
   }
 
+  /** The ends of pauses that this process knows, in its uptime. */
   const known = { request: { until: 0, readAt: -Infinity }, creation: { until: 0, readAt: -Infinity } }
   const nameOf = (need: Budget.Need) => `${account}/${need}`
 
   /** How long a pause still is. Nobody waits for less, and those who wait together do not end together. */
   const pauseLeft = Effect.fnUntraced(function* (need: Budget.Need) {
     const pause = known[need]
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* uptime
     if (pause.until <= now && now - pause.readAt >= fresh) {
-      const until = yield* store.pausedUntil(nameOf(need))
+      pause.until = Math.max(pause.until, now + (yield* store.pauseLeft(nameOf(need))))
       pause.readAt = now
-      if (until <= now + 2 * longestPause) pause.until = Math.max(pause.until, until)
     }
     const left = pause.until - now
     return left <= 0 ? 0 : Math.ceil(left + (yield* Random.next) * Math.min(1000, left / 10))
@@ -116,16 +115,13 @@ export const make = (
     Effect.andThen(Effect.ignore(store.release({ account, assemblyId })), freed.open)
 
   const hold = (assemblyId: string, limit: number) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      store.hold({ account, assemblyId, limit, until: now + placeMillis })
-    ).pipe(Effect.mapError(broken))
+    Effect.mapError(store.hold({ account, assemblyId, limit, millis: placeMillis }), broken)
 
   /** Takes a place for an Assembly. If none is free, asks whether the Assemblies whose holders have died still run. */
   const takePlace = Effect.fnUntraced(function* (assemblyId: string, limit: number, { isRunning }: Budget.Watcher) {
     freed.closeUnsafe()
     if (yield* hold(assemblyId, limit)) return 0
-    const now = yield* Clock.currentTimeMillis
-    const overdue = yield* Effect.mapError(store.overdue({ account, now, until: now + placeMillis }), broken)
+    const overdue = yield* Effect.mapError(store.overdue({ account, millis: placeMillis }), broken)
     yield* Effect.forEach(
       overdue,
       (other) => Effect.flatMap(isRunning(other), (runs) => (runs ? Effect.void : release(other))),
@@ -151,10 +147,10 @@ export const make = (
     enter: (asking) => (asking.need === "creation" ? enterCreation(asking) : requestLane(takeRequest, asking.until)),
     pause: Effect.fnUntraced(function* (need, wait) {
       if (Duration.isZero(wait)) return
-      const until = (yield* Clock.currentTimeMillis) + Math.min(longestPause, Math.ceil(Duration.toMillis(wait)))
-      known[need].until = Math.max(known[need].until, until)
+      const millis = Math.min(longestPause, Math.ceil(Duration.toMillis(wait)))
+      known[need].until = Math.max(known[need].until, (yield* uptime) + millis)
       yield* Metric.update(pauses(need), 1)
-      yield* Effect.ignore(store.pause(nameOf(need), until))
+      yield* Effect.ignore(store.pause(nameOf(need), millis))
     }),
     keep: (url, assemblyId) => {
       const limit = quotaAt(url, running)

@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -12,14 +13,14 @@ import * as Layer from "effect/Layer"
 export class BudgetStoreFailed extends Data.TaggedError("BudgetStoreFailed")<{ readonly cause: unknown }> {}
 
 /**
- * What the processes of an account share beside the counters of a `RateLimiterStore`. Times are in milliseconds since
- * 1970.
+ * What the processes of an account share beside the counters of a `RateLimiterStore`. All times are durations in
+ * milliseconds, because only the clock of the store counts: those of the processes may differ.
  *
- * - `pausedUntil`, `pause`: the end of a pause. A pause never becomes shorter.
- * - `hold`: prolongs the place of an Assembly until `until`, or takes one of `limit` places. False if all are taken.
+ * - `pauseLeft`, `pause`: how long a pause still is. A pause never becomes shorter.
+ * - `hold`: prolongs the place of an Assembly by `millis`, or takes one of `limit` places. False if all are taken.
  * - `release`: gives a place back.
- * - `overdue`: the Assemblies whose places nobody has prolonged in time. Prolongs these places until `until`, so that
- *   only one program asks for each Assembly.
+ * - `overdue`: the Assemblies whose places nobody has prolonged in time. Prolongs these places by `millis`, so that only
+ *   one program asks for each Assembly.
  *
  * @since 0.1.0
  * @category services
@@ -27,13 +28,13 @@ export class BudgetStoreFailed extends Data.TaggedError("BudgetStoreFailed")<{ r
 export class BudgetStore extends Context.Service<
   BudgetStore,
   {
-    readonly pausedUntil: (name: string) => Effect.Effect<number, BudgetStoreFailed>
-    readonly pause: (name: string, until: number) => Effect.Effect<void, BudgetStoreFailed>
+    readonly pauseLeft: (name: string) => Effect.Effect<number, BudgetStoreFailed>
+    readonly pause: (name: string, millis: number) => Effect.Effect<void, BudgetStoreFailed>
     readonly hold: (options: {
       readonly account: string
       readonly assemblyId: string
       readonly limit: number
-      readonly until: number
+      readonly millis: number
     }) => Effect.Effect<boolean, BudgetStoreFailed>
     readonly release: (options: {
       readonly account: string
@@ -41,11 +42,13 @@ export class BudgetStore extends Context.Service<
     }) => Effect.Effect<void, BudgetStoreFailed>
     readonly overdue: (options: {
       readonly account: string
-      readonly now: number
-      readonly until: number
+      readonly millis: number
     }) => Effect.Effect<ReadonlyArray<string>, BudgetStoreFailed>
   }
 >()("@assembly-effect/api/BudgetStore") {}
+
+/** How long this process runs, in milliseconds. Nobody can set this clock. */
+export const uptime = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 /** See `Budget.layerStoreMemory`. */
 export const layerMemory: Layer.Layer<BudgetStore> = Layer.fresh(
@@ -58,21 +61,22 @@ export const layerMemory: Layer.Layer<BudgetStore> = Layer.fresh(
       return places
     }
     return {
-      pausedUntil: (name) => Effect.sync(() => pauses.get(name) ?? 0),
-      pause: (name, until) => Effect.sync(() => pauses.set(name, Math.max(until, pauses.get(name) ?? 0))),
-      hold: ({ account, assemblyId, limit, until }) =>
-        Effect.sync(() => {
+      pauseLeft: (name) => Effect.map(uptime, (now) => Math.max(0, (pauses.get(name) ?? 0) - now)),
+      pause: (name, millis) =>
+        Effect.map(uptime, (now) => pauses.set(name, Math.max(now + millis, pauses.get(name) ?? 0))),
+      hold: ({ account, assemblyId, limit, millis }) =>
+        Effect.map(uptime, (now) => {
           const places = placesOf(account)
           if (!places.has(assemblyId) && places.size >= limit) return false
-          places.set(assemblyId, until)
+          places.set(assemblyId, now + millis)
           return true
         }),
       release: ({ account, assemblyId }) => Effect.sync(() => placesOf(account).delete(assemblyId)),
-      overdue: ({ account, now, until }) =>
-        Effect.sync(() => {
+      overdue: ({ account, millis }) =>
+        Effect.map(uptime, (now) => {
           const places = placesOf(account)
           const found = Array.from(places).flatMap(([assemblyId, held]) => (held <= now ? [assemblyId] : []))
-          for (const assemblyId of found) places.set(assemblyId, until)
+          for (const assemblyId of found) places.set(assemblyId, now + millis)
           return found
         })
     }

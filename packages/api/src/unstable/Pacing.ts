@@ -40,14 +40,16 @@ export interface Bucket {
 }
 
 /**
- * The bucket at the time `now`. A bucket that is not known is full.
+ * The bucket at the time `now`. A bucket that is not known is full. One whose time has not come, because somebody has set
+ * the clock back, keeps its tokens.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const refilled = (known: Bucket | undefined, { bucket, interval }: Pace, now: number): Bucket => {
   if (known === undefined) return { tokens: bucket, at: now }
-  const came = Math.max(0, Math.floor((now - known.at) / interval))
+  const at = Math.min(known.at, now)
+  const came = Math.floor((now - at) / interval)
   const tokens = Math.min(bucket, known.tokens + came)
-  return { tokens, at: tokens >= bucket ? Math.max(now, known.at) : known.at + came * interval }
+  return { tokens, at: tokens >= bucket ? now : at + came * interval }
 }

@@ -8,7 +8,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as BudgetTables from "./budgetTables.ts"
 import type { Secrets } from "./secrets.ts"
-import { attempting } from "./store.ts"
+import { attempting, timeOf } from "./store.ts"
 
 /** A place whose Assembly nobody has prolonged in time. */
 interface Overdue {
@@ -30,12 +30,13 @@ export const make = Effect.fnUntraced(function* (
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const counters = sql(BudgetTables.counters)
   const places = sql(BudgetTables.places)
+  const time = timeOf(sql)
 
   const release = (account: string, lookups: ReadonlyArray<string>) =>
     sql`DELETE FROM ${places} WHERE account = ${account} AND ${sql.in("lookup", lookups)}`
 
   /** Takes a place that nobody has. Returns false if there is none. */
-  const take = Effect.fnUntraced(function* (account: string, assemblyId: string, limit: number, until: number) {
+  const take = Effect.fnUntraced(function* (account: string, assemblyId: string, limit: number, millis: number) {
     const secret = secrets.newest
     const [lookup = ""] = yield* secrets.lookups(assemblyId)
     const assembly = yield* Effect.orDie(secrets.seal({ key: lookup, secret }, assemblyId))
@@ -46,36 +47,49 @@ export const make = Effect.fnUntraced(function* (
       const free = Arr.range(1, limit).filter((place) => !taken.has(place))
       const place = free[yield* Random.nextIntBetween(0, free.length)] ?? 1
       const inserted = yield* sql`
-        INSERT INTO ${places} ${sql.insert({ account, place, lookup, secret, assembly, held_until: until })}
+        INSERT INTO ${places} (account, place, lookup, secret, assembly, held_until)
+        VALUES (${account}, ${place}, ${lookup}, ${secret}, ${assembly}, ${yield* time} + ${millis})
         ON CONFLICT DO NOTHING RETURNING place`
       if (inserted.length > 0) return true
     }
   })
 
   return Budget.BudgetStore.of({
-    pausedUntil: (name) =>
-      sql<{ readonly since: number }>`SELECT since FROM ${counters} WHERE name = ${name}`.pipe(
-        Effect.map(([row]) => row?.since ?? 0),
+    // `amount` is the length of the pause. If more than this is left, somebody has set the clock back.
+    pauseLeft: (name) =>
+      Effect.flatMap(
+        time,
+        (now) => sql<{ readonly left: number }>`
+          SELECT since - ${now} AS left FROM ${counters} WHERE name = ${name} AND since - ${now} <= amount`
+      ).pipe(
+        Effect.map(([row]) => Math.max(0, row?.left ?? 0)),
         failing
       ),
-    pause: (name, until) =>
-      sql`
-        INSERT INTO ${counters} (name, amount, since) VALUES (${name}, 0, ${until})
-        ON CONFLICT (name) DO UPDATE SET since = EXCLUDED.since WHERE ${counters}.since < EXCLUDED.since`.pipe(failing),
-    hold: ({ account, assemblyId, limit, until }) =>
+    pause: (name, millis) =>
+      Effect.flatMap(
+        time,
+        (now) => sql`
+          INSERT INTO ${counters} (name, amount, since) VALUES (${name}, ${millis}, ${now} + ${millis})
+          ON CONFLICT (name) DO UPDATE SET amount = EXCLUDED.amount, since = EXCLUDED.since
+          WHERE ${counters}.since < EXCLUDED.since OR ${counters}.since - ${counters}.amount > ${now}`
+      ).pipe(failing),
+    hold: ({ account, assemblyId, limit, millis }) =>
       Effect.gen(function* () {
         const lookups = yield* secrets.lookups(assemblyId)
         const prolonged = yield* sql`
-          UPDATE ${places} SET held_until = ${until}
+          UPDATE ${places} SET held_until = ${yield* time} + ${millis}
           WHERE account = ${account} AND ${sql.in("lookup", lookups)} RETURNING place`
-        return prolonged.length > 0 || (yield* take(account, assemblyId, limit, until))
+        return prolonged.length > 0 || (yield* take(account, assemblyId, limit, millis))
       }).pipe(failing),
     release: ({ account, assemblyId }) =>
       Effect.flatMap(secrets.lookups(assemblyId), (lookups) => release(account, lookups)).pipe(failing),
-    overdue: ({ account, now, until }) =>
+    overdue: ({ account, millis }) =>
       Effect.gen(function* () {
+        const now = yield* time
+        // No place is held for longer than `millis`, unless somebody has set the clock back.
         const rows = yield* sql<Overdue>`
-          UPDATE ${places} SET held_until = ${until} WHERE account = ${account} AND held_until <= ${now}
+          UPDATE ${places} SET held_until = ${now} + ${millis}
+          WHERE account = ${account} AND (held_until <= ${now} OR held_until > ${now} + ${millis})
           RETURNING lookup, secret, assembly`
         const opened = yield* Effect.forEach(rows, ({ assembly, lookup, secret }) =>
           secrets.open({ key: lookup, secret }, assembly).pipe(

@@ -1,12 +1,11 @@
 /** The counters of Effect's `RateLimiter` in a table of SQLite or Postgres. */
 import * as Pacing from "@assembly-effect/api/unstable/Pacing"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as BudgetTables from "./budgetTables.ts"
-import { attempting } from "./store.ts"
+import { attempting, timeOf } from "./store.ts"
 
 /** A counter: an amount, and a time in milliseconds since 1970. */
 interface Counter {
@@ -27,6 +26,7 @@ const failed = (cause: unknown) =>
 export const make = Effect.gen(function* () {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const table = sql(BudgetTables.counters)
+  const time = timeOf(sql)
 
   const change = <A>(
     name: string,
@@ -34,8 +34,11 @@ export const make = Effect.gen(function* () {
   ): Effect.Effect<A, RateLimiter.RateLimiterError> =>
     Effect.gen(function* () {
       for (;;) {
-        const [known] = yield* sql<Counter>`SELECT amount, since FROM ${table} WHERE name = ${name}`
-        const { answer, next } = step(known, yield* Clock.currentTimeMillis)
+        const [row] = yield* sql<{ readonly now: unknown } & (Counter | Record<keyof Counter, null>)>`
+          SELECT ${yield* time} AS now, amount, since
+          FROM (SELECT 1) AS one LEFT JOIN ${table} ON name = ${name}`
+        const known = row === undefined || row.since === null ? undefined : row
+        const { answer, next } = step(known, Number(row?.now))
         if (next === undefined) return answer
         const { amount, since } = next
         const changed = yield* known === undefined
@@ -56,8 +59,10 @@ export const make = Effect.gen(function* () {
         const before = known === undefined ? undefined : { tokens: known.amount, at: known.since }
         const bucket = Pacing.refilled(before, pace, now)
         const left = Math.min(limit, bucket.tokens - tokens)
+        // Somebody has set the clock back.
+        const corrected = (before?.at ?? 0) > now ? { amount: bucket.tokens, since: bucket.at } : undefined
         return {
-          next: left >= 0 || allowOverflow ? { amount: left, since: bucket.at } : undefined,
+          next: left >= 0 || allowOverflow ? { amount: left, since: bucket.at } : corrected,
           answer: [left, Math.max(0, now - bucket.at)] as const
         }
       }),

@@ -15,7 +15,7 @@ import * as Metrics from "./metrics.ts"
 import * as Migrations from "./migrations.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
-import { attempting } from "./store.ts"
+import { attempting, timeOf } from "./store.ts"
 
 /** An attempt that a runner has claimed. */
 export interface Claim extends Row.Attempt {
@@ -38,11 +38,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
   const uploads = sql(Migrations.uploads)
   const runners = sql(Migrations.runners)
 
-  /** The time of the database in milliseconds since 1970. The clock of the process is that of an embedded database. */
-  const time = sql.onDialectOrElse({
-    pg: () => Effect.succeed(sql`(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT`),
-    orElse: () => Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
-  })
+  const time = timeOf(sql)
   const locked = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
 
   const isOf = ({ attempt, key, runner }: Claim) =>

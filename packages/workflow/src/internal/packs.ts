@@ -40,6 +40,9 @@ export const kindOf = (options: typeof Hosting.PackingOptions.Type, job: string)
     (params) => encodeKind({ ...Hosting.limitsOf(options), params })
   )
 
+/** How many kinds of jobs are looked at, until one has a pack that is ready. */
+const kindsAtOnce = 16
+
 /** A job whose column is damaged shares no Assembly. */
 const limitsOf = (kind: string) => Result.getOrElse(decodeKind(kind), () => ({ files: 1, bytes: 1, within: 0 }))
 
@@ -127,36 +130,49 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
   const separate = (keys: ReadonlyArray<string>, values: { readonly pack?: null } = {}) =>
     update(keys, { state: "Queued", due_at: 0, holder: null, secret: null, assembly: null, ...values })
 
+  /** Claims the first pack of a kind. Returns undefined if it is not ready. */
+  const claim = (kind: string, runner: string, now: number) =>
+    Effect.gen(function* () {
+      const limits = limitsOf(kind)
+      const [waiting, damaged] = toMembers(
+        yield* sql<Row.Raw>`
+        SELECT * FROM ${jobs} WHERE ${waits} AND pack = ${kind}
+        ORDER BY queued_at, job_key LIMIT ${limits.files} ${free}`
+      )
+      const items = waiting.map(({ queuedAt, size, sources }) => ({
+        files: sources.length,
+        bytes: Number(size),
+        // Somebody may have set the clock back.
+        at: queuedAt > now + limits.within ? 0 : queuedAt
+      }))
+      const [taken] = Arr.splitAt(waiting, Packing.ready(items, limits, seenOf(kind), now))
+      if (taken.length + damaged.length === 0) return undefined
+      const isPack = taken.length > 1 && Arr.isReadonlyArrayNonEmpty(taken)
+      yield* separate([...damaged, ...(isPack ? [] : keysOf(taken))])
+      return isPack ? yield* insert({ jobs: taken, other: [] }, { kind, runner }) : []
+    })
+
   return {
     remember,
 
     /**
-     * Claims the pack of the jobs that have waited longest, if it is ready. Returns its row, and whether more may be
-     * ready. A job that is alone in its pack becomes due as any other job.
+     * Claims a pack that is ready, of the kind whose first job has waited longest. Returns its row, and whether more
+     * may be ready. A job that is alone in its pack becomes due as any other job.
      */
     form: (runner: string) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        const [head] = yield* sql<{ readonly pack: string }>`
-          SELECT pack FROM ${jobs} WHERE ${waits} ORDER BY queued_at, job_key LIMIT 1 ${free}`
-        if (head === undefined) return { isMore: false, rows: [] }
-        const limits = limitsOf(head.pack)
-        const [waiting, damaged] = toMembers(
-          yield* sql<Row.Raw>`
-          SELECT * FROM ${jobs} WHERE ${waits} AND pack = ${head.pack}
-          ORDER BY queued_at, job_key LIMIT ${limits.files} ${free}`
-        )
-        const items = waiting.map(({ queuedAt, size, sources }) => ({
-          files: sources.length,
-          bytes: Number(size),
-          // Somebody may have set the clock back.
-          at: queuedAt > now + limits.within ? 0 : queuedAt
-        }))
-        const [taken] = Arr.splitAt(waiting, Packing.ready(items, limits, seenOf(head.pack), now))
-        const isPack = taken.length > 1 && Arr.isReadonlyArrayNonEmpty(taken)
-        yield* separate([...damaged, ...(isPack ? [] : keysOf(taken))])
-        const rows = isPack ? yield* insert({ jobs: taken, other: [] }, { kind: head.pack, runner }) : []
-        return { isMore: taken.length + damaged.length > 0, rows: Row.fromAll(rows) }
+        const unready: Array<string> = []
+        while (unready.length < kindsAtOnce) {
+          const [head] = yield* sql<{ readonly pack: string }>`
+            SELECT pack FROM ${jobs} WHERE ${waits} AND NOT (${sql.in("pack", unready)})
+            ORDER BY queued_at, job_key LIMIT 1 ${free}`
+          if (head === undefined) break
+          const rows = yield* claim(head.pack, runner, now)
+          if (rows !== undefined) return { isMore: true, rows: Row.fromAll(rows) }
+          unready.push(head.pack)
+        }
+        return { isMore: false, rows: [] }
       }).pipe(sql.withTransaction, attempting("claim")),
 
     /**

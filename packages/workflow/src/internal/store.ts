@@ -36,6 +36,13 @@ export const hasBegun = Effect.gen(function* () {
   return (yield* sql`SELECT 1 FROM ${sql(Migrations.jobs)} WHERE secret IS NOT NULL LIMIT 1`).length > 0
 }).pipe(attempting("open"))
 
+/** The time of the database in milliseconds since 1970. The clock of the process is that of an embedded database. */
+export const timeOf = (sql: SqlClient.SqlClient) =>
+  sql.onDialectOrElse({
+    pg: () => Effect.succeed(sql`(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT`),
+    orElse: () => Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
+  })
+
 export const make = Effect.gen(function* () {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const jobs = sql(Migrations.jobs)
