@@ -12,9 +12,9 @@ const hours = Rules.duration.pipe(Schema.withDecodingDefault(Effect.succeed("8 h
 
 /**
  * - `created`: Assemblies that a Workspace creates within a rolling minute, replays included; 250 by default.
- * - `running`: Assemblies of a Workspace that have not ended; 250 by default. A creation beyond one of these two is
- *   refused with status 413, `RATE_LIMIT_REACHED` and the seconds to wait in `info.retryIn`. How long Assemblies will run
- *   is unknown, so beyond `running` the wait is 1 second.
+ * - `running`: Assemblies of a Workspace that run, 250 by default; one that still waits for files does not run. A creation
+ *   beyond one of these two is refused with status 413, `RATE_LIMIT_REACHED` and the seconds to wait in `info.retryIn`.
+ *   How long Assemblies will run is unknown, so beyond `running` the wait is 1 second.
  * - `requests`, `connections`, `opened`, `errors`: what one client may do within 10 seconds: requests, connections open at
  *   once, connections opened, and responses with a status from 400. Beyond that, a limiter in front refuses every request
  *   with status 429, an `error` that is no code, and no wait. Its refusals count as requests and as errors, so a client

@@ -41,19 +41,22 @@ describe("An account", () => {
     }).pipe(Effect.provide(layer({ quotas: "service" })))
   )
 
-  it.effect("that runs as many Assemblies as it may is refused until one has ended, also with a replay", () =>
-    Effect.gen(function* () {
-      const ended = yield* create()
-      const first = yield* create(running)
-      yield* create(running)
-      const replay = call("POST", `/assemblies/${ended.said["assembly_id"]}/replay`)
-      for (const answer of [yield* create(), yield* replay]) {
-        assert.strictEqual(answer.status, 413)
-        assert.deepStrictEqual(answer.said, refusal(1))
-      }
-      yield* Assemblies.cancel(Assembly.AssemblyId.make(String(first.said["assembly_id"])))
-      assert.strictEqual((yield* replay).status, 200)
-    }).pipe(Effect.provide(layer({ quotas: { running: 2 } })))
+  it.effect(
+    "that runs as many Assemblies as it may, not counting those without their files, is refused until one ends",
+    () =>
+      Effect.gen(function* () {
+        yield* Assemblies.create({ steps: running, numExpectedUploadFiles: 1 })
+        const ended = yield* create()
+        const first = yield* create(running)
+        yield* create(running)
+        const replay = call("POST", `/assemblies/${ended.said["assembly_id"]}/replay`)
+        for (const answer of [yield* create(), yield* replay]) {
+          assert.strictEqual(answer.status, 413)
+          assert.deepStrictEqual(answer.said, refusal(1))
+        }
+        yield* Assemblies.cancel(Assembly.AssemblyId.make(String(first.said["assembly_id"])))
+        assert.strictEqual((yield* replay).status, 200)
+      }).pipe(Effect.provide(layer({ quotas: { running: 2 } })))
   )
 
   it.effect("that another Workspace fills up is not refused", () =>

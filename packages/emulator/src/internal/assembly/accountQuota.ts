@@ -65,7 +65,7 @@ const make = Effect.fnUntraced(function* (quotas: Quotas.Values) {
     }
     const running = yield* counted(sql`
       SELECT count(*) AS total, min(created_at) AS at FROM assemblies
-      WHERE workspace = ${workspace} AND ended_at IS NULL`)
+      WHERE workspace = ${workspace} AND state = 'executing'`)
     return yield* running.total >= quotas.running ? limitReached(1) : store
   }, one.withPermits(1))
 
