@@ -23,6 +23,12 @@ const details = {
   description: "No such asset."
 }
 
+const invalid = (option: string, value: string, expected: string, kind: "argument" | "flag" = "flag") =>
+  new CliError.InvalidValue({ option, value, expected, kind })
+
+const gone = (request: "append" | "offset") =>
+  new TusError.UploadGone({ request, host: "tus.example.com", status: 410, description: "gone" })
+
 const service = AssemblyClientConfig.layer().pipe(Layer.provide(FetchHttpClient.layer))
 
 describe("Advice.line", () => {
@@ -60,15 +66,7 @@ describe("Advice.line", () => {
       new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, description: "no" }),
       "append at tus.example.com: no (status 403)"
     ],
-    [
-      new TusError.UploadGone({
-        request: "offset",
-        host: "tus.example.com",
-        status: 410,
-        description: "gone"
-      }),
-      "offset at tus.example.com: gone; run the upload again to start a new upload (status 410)"
-    ],
+    [gone("offset"), "offset at tus.example.com: gone; run the upload again to start a new upload (status 410)"],
     [
       new TusError.ProtocolViolation({
         request: "create",
@@ -79,34 +77,16 @@ describe("Advice.line", () => {
       "create at tus.example.com: status 200, no headers"
     ],
     [
-      new CliError.InvalidValue({
-        option: "assetId",
-        value: "xyz",
-        expected: "Schema validation failed: Expected 22 characters of Base64URL",
-        kind: "argument"
-      }),
+      invalid("assetId", "xyz", "Schema validation failed: Expected 22 characters of Base64URL", "argument"),
       'Invalid value for argument <assetId>: "xyz". Expected 22 characters of Base64URL'
     ],
+    [invalid("page", "x", "an integer"), 'Invalid value for flag --page: "x". Expected: an integer'],
     [
-      new CliError.InvalidValue({ option: "page", value: "x", expected: "an integer", kind: "flag" }),
-      'Invalid value for flag --page: "x". Expected: an integer'
-    ],
-    [
-      new CliError.InvalidValue({
-        option: "scope",
-        value: "x",
-        expected: 'Schema validation failed: Expected a scope, got "x"',
-        kind: "flag"
-      }),
+      invalid("scope", "x", 'Schema validation failed: Expected a scope, got "x"'),
       'Invalid value for flag --scope: "x". Expected a scope'
     ],
     [
-      new CliError.InvalidValue({
-        option: "templates",
-        value: "a/b",
-        expected: "Failed to check path existence: BadResource: FileSystem.access (/a/b)",
-        kind: "flag"
-      }),
+      invalid("templates", "a/b", "Failed to check path existence: BadResource: FileSystem.access (/a/b)"),
       'Invalid value for flag --templates: "a/b". Expected: a path that can be read'
     ],
     [
@@ -137,12 +117,7 @@ describe("Advice.line", () => {
         files: ["a", "b", "c", "d", "e"].map((filename) => ({
           filename,
           outcome: "Failed" as const,
-          error: new TusError.UploadGone({
-            request: "append",
-            host: "tus.example.com",
-            status: 410,
-            description: "gone"
-          })
+          error: gone("append")
         }))
       }),
       expect.stringMatching(

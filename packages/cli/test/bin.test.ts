@@ -1,18 +1,10 @@
-import { assert, expect, it } from "@effect/vitest"
-import { execFile, spawn } from "node:child_process"
+import { expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import { closeSync, openSync } from "node:fs"
-import { text } from "node:stream/consumers"
-import { fileURLToPath } from "node:url"
-
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+import * as Spawned from "./support/spawned.ts"
 
 /** Runs the command line in a separate process, without any configuration. */
-const assembly = (...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
-    const child = execFile(process.execPath, [bin, ...args], { env: { NO_COLOR: "1" } }, (_, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr })
-    )
-  })
+const assembly = (...args: ReadonlyArray<string>) => Effect.runPromise(Spawned.run(args))
 
 /** Prints the name of each module of the package that is loaded. */
 const hook = `import { registerHooks } from "node:module"
@@ -25,22 +17,15 @@ registerHooks({
 })`
 
 /** The modules that the command line loads. */
-const modulesOf = (...args: ReadonlyArray<string>) =>
-  new Promise<ReadonlyArray<string>>((resolve) => {
-    const preload = `data:text/javascript,${encodeURIComponent(hook)}`
-    execFile(process.execPath, ["--import", preload, bin, ...args], { env: { NO_COLOR: "1" } }, (_, _stdout, stderr) =>
-      resolve(Array.from(stderr.matchAll(/^loaded (.*)$/gm), ([, name = ""]) => name))
-    )
-  })
+const modulesOf = async (...args: ReadonlyArray<string>) => {
+  const node = ["--import", `data:text/javascript,${encodeURIComponent(hook)}`]
+  const { stderr } = await Effect.runPromise(Spawned.run(args, { node }))
+  return Array.from(stderr.matchAll(/^loaded (.*)$/gm), ([, name = ""]) => name)
+}
 
 it("prints commands as the user has typed them", async () => {
-  const stderrOf = async (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {
-    const child = spawn(process.execPath, [bin, ...args], {
-      env: { NO_COLOR: "1", ...env },
-      stdio: ["ignore", "ignore", "pipe"]
-    })
-    return text(child.stderr)
-  }
+  const stderrOf = async (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+    (await Effect.runPromise(Spawned.run(args, { env }))).stderr
   const npx = {
     npm_execpath: "/usr/lib/node_modules/npm/bin/npm-cli.js",
     npm_command: "exec",
@@ -53,16 +38,14 @@ it("prints commands as the user has typed them", async () => {
 })
 
 /** Runs the command line with a standard output that cannot be written. */
-const withOutput = async (stdout: number | "pipe", ...args: ReadonlyArray<string>) => {
-  const child = spawn(process.execPath, [bin, ...args], { env: { NO_COLOR: "1" }, stdio: ["ignore", stdout, "pipe"] })
-  child.stdout?.destroy()
-  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve))
-  return { stderr: await text(child.stderr ?? assert.fail("no stderr")), code: await exit }
+const withOutput = async (stdout: number | "closed", ...args: ReadonlyArray<string>) => {
+  const { code, stderr } = await Effect.runPromise(Spawned.run(args, { stdout }))
+  return { code, stderr }
 }
 
 it("fails if its output cannot be written, because the output may be a secret that is never shown again", async () => {
   // A write to a file that is open only for reading fails, as a write to a full disk does.
-  const unwritable = openSync(bin, "r")
+  const unwritable = openSync(Spawned.bin, "r")
   try {
     for (const args of [["--version"], ["--help"], ["keys", "--help"]]) {
       const { code, stderr } = await withOutput(unwritable, ...args)
@@ -75,7 +58,7 @@ it("fails if its output cannot be written, because the output may be a secret th
 })
 
 it("is silent if the reader of its output has ended, as in assembly list | head", async () => {
-  expect(await withOutput("pipe", "--help")).toEqual({ stderr: "", code: 141 })
+  expect(await withOutput("closed", "--help")).toEqual({ stderr: "", code: 141 })
 })
 
 it("names a wrong flag once, and takes an id that starts with a dash after --", async () => {

@@ -7,43 +7,13 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
-import { spawn } from "node:child_process"
 import { request } from "node:http"
 import { connect } from "node:http2"
 import { createServer } from "node:net"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { fileURLToPath } from "node:url"
+import * as Spawned from "./support/spawned.ts"
 
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
-
-/** The first output of an `assembly emulator` process, and its end. */
-const runIn = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  Effect.acquireRelease(
-    Effect.callback<{
-      readonly said: string
-      readonly end: (signal: NodeJS.Signals) => Effect.Effect<number | null>
-      readonly interrupt: Effect.Effect<number | null>
-    }>((resume) => {
-      const child = spawn(process.execPath, [bin, "emulator", ...args], { env: { NO_COLOR: "1", ...env } })
-      const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
-      const end = (signal: NodeJS.Signals) =>
-        Effect.promise(() => {
-          child.kill(signal)
-          return ended
-        })
-      const interrupt = end("SIGINT")
-      let said = ""
-      const hear = (text: Buffer) => {
-        said += String(text)
-        if (said.includes("\n#") || said.startsWith("assembly:")) resume(Effect.succeed({ said, end, interrupt }))
-      }
-      child.stdout.on("data", hear)
-      child.stderr.on("data", hear)
-    }),
-    ({ interrupt }) => interrupt
-  )
-
-const run = (...args: ReadonlyArray<string>) => runIn({}, ...args)
+const run = (...args: ReadonlyArray<string>) => Spawned.emulator({}, ...args)
 
 /** The environment that the command prints. */
 const environment = (said: string) =>
@@ -82,9 +52,9 @@ it.live("assembly emulator: uses the given Auth Key and secret, and no others", 
     const foreign = { ASSEMBLY_AUTH_KEY: "production", ASSEMBLY_AUTH_SECRET: "production" }
     const [own, byFlags, byEnv, half, empty, noKey] = yield* Effect.all(
       [
-        runIn(foreign),
+        Spawned.emulator(foreign),
         run("--key", "k1", "--secret", "s1"),
-        runIn(env, "--seed", "1"),
+        Spawned.emulator(env, "--seed", "1"),
         run("--key", "k1"),
         run("--key", "k1", "--secret", ""),
         run("--key", "", "--secret", "s1")
@@ -192,7 +162,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const temporary = yield* fs.makeTempDirectoryScoped()
-        const { end, said } = yield* runIn({ TMPDIR: temporary })
+        const { end, said } = yield* Spawned.emulator({ TMPDIR: temporary })
         assert.strictEqual((yield* fs.readDirectory(temporary)).length, 1)
         yield* Effect.gen(function* () {
           // An Assembly is executing, a client follows it, and a request sends an endless body.

@@ -3,45 +3,19 @@
  */
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import type { RequestListener } from "node:http"
-import { fileURLToPath } from "node:url"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as InProcess from "./support/inProcess.ts"
-
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+import * as Spawned from "./support/spawned.ts"
 
 const credentials = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }
 
-interface Outcome {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 /** Runs the command line in this process. */
-const assembly = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<Outcome> =>
+const assembly = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Promise<Spawned.Ran> =>
   Effect.runPromise(InProcess.assembly(import.meta.dirname, env, args))
 
-/** Runs the command line in a process of its own. `started` is called with a function that interrupts it. */
-const spawned = (
-  args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>>,
-  options: { readonly node?: ReadonlyArray<string>; readonly started?: (kill: () => void) => void } = {}
-) =>
-  new Promise<Outcome>((resolve) => {
-    const child = spawn(process.execPath, [...(options.node ?? []), bin, ...args], {
-      env: { NO_COLOR: "1", ...env },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    let stdout = ""
-    let stderr = ""
-    child.stdout.on("data", (text: Buffer) => (stdout += text.toString()))
-    child.stderr.on("data", (text: Buffer) => (stderr += text.toString()))
-    child.on("close", (code) => resolve({ code, stdout, stderr }))
-    options.started?.(() => child.kill("SIGINT"))
-  })
+const spawned = (args: ReadonlyArray<string>, options: Spawned.Options) => Effect.runPromise(Spawned.run(args, options))
 
 /** Serves until `use` has ended. */
 const serving = <A>(listener: RequestListener, use: (origin: string, host: string) => Promise<A>): Promise<A> =>
@@ -164,15 +138,12 @@ it("is 130 after Ctrl-C", async () => {
   const { code } = await serving(
     () => interrupt(),
     (origin) =>
-      spawned(
-        ["list"],
-        { ...credentials, ASSEMBLY_BASE_URL: origin },
-        {
-          started: (kill) => {
-            interrupt = kill
-          }
+      spawned(["list"], {
+        env: { ...credentials, ASSEMBLY_BASE_URL: origin },
+        started: (kill) => {
+          interrupt = kill
         }
-      )
+      })
   )
   expect(code).toBe(130)
 })
@@ -185,7 +156,7 @@ it("says in one line that Node is too old, and loads nothing that an old Node la
     Object.defineProperty(process.versions, "node", { value: "20.20.2" })
     Object.defineProperty(process, "exit", { value: () => {} })
   `)
-  expect(await spawned(["list"], {}, { node })).toEqual({
+  expect(await spawned(["list"], { node })).toEqual({
     code: 2,
     stdout: "",
     stderr:
@@ -201,7 +172,7 @@ it("shows the version without Effect", async () => {
     import { registerHooks } from "node:module"
     registerHooks({ load: (url, context, next) => { process.stderr.write(url + "\\n"); return next(url, context) } })
   `)
-  const { code, stderr, stdout } = await spawned(["--version"], {}, { node })
+  const { code, stderr, stdout } = await spawned(["--version"], { node })
   expect({ code, stdout }).toEqual({ code: 0, stdout: `assembly v${version}\n` })
   expect(stderr).toContain("launch.ts")
   expect(stderr).not.toContain("effect/")

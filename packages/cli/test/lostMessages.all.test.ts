@@ -2,14 +2,11 @@
 import { expect, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { statistics } from "./support/answers.ts"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Spawned from "./support/spawned.ts"
 import * as Uploading from "./support/uploading.ts"
-
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
 layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) => {
   it.effect.skipIf(!existsSync("/dev/full"))("makes a command fail if it loses a message, but not progress", () =>
@@ -51,23 +48,14 @@ layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) 
         if (requests < 3) response.end(page)
         else void Effect.runPromise(Deferred.await(ended)).then(() => response.end(page))
       })
-      const ran = yield* Effect.callback<{ readonly code: number | null; readonly stderr: string }>((resume) => {
-        const env = {
-          PATH: process.env["PATH"],
-          NO_COLOR: "1",
-          ASSEMBLY_BASE_URL: origin,
-          ASSEMBLY_AUTH_KEY: "key",
-          ASSEMBLY_AUTH_SECRET: "secret"
+      const { code, stderr } = yield* Spawned.run(["list", "--all", "--limit", "1", ...flags], {
+        env: { ASSEMBLY_BASE_URL: origin, ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret" },
+        started: (_, stdout) => {
+          stdout?.once("data", () => stdout.destroy())
+          stdout?.once("close", () => Deferred.doneUnsafe(ended, Effect.void))
         }
-        const child = spawn(process.execPath, [bin, "list", "--all", "--limit", "1", ...flags], { env })
-        let stderr = ""
-        child.stderr.on("data", (text: Buffer) => (stderr += text.toString()))
-        child.stdout.once("data", () => child.stdout.destroy())
-        child.stdout.once("close", () => Deferred.doneUnsafe(ended, Effect.void))
-        child.on("close", (code) => resume(Effect.succeed({ code, stderr })))
-        return Effect.sync(() => void child.kill("SIGKILL"))
       })
-      expect(ran).toEqual({ code: 141, stderr: "" })
+      expect({ code, stderr }).toEqual({ code: 141, stderr: "" })
       expect(requests).toBeLessThan(5)
     }).pipe(Effect.scoped)
   )

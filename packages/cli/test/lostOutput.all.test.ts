@@ -8,34 +8,12 @@ import { expect, layer } from "@effect/vitest"
 import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { spawn } from "node:child_process"
 import { closeSync, existsSync, openSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { assembly, environment, folderWith } from "./support/processes.ts"
+import * as Spawned from "./support/spawned.ts"
 import * as Uploading from "./support/uploading.ts"
 
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 const full = "/dev/full"
-
-/** Runs the command line with a standard output, which is closed if it is a pipe. */
-const withOutput = (
-  stdout: number | "pipe",
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-  args: ReadonlyArray<string>
-) =>
-  Effect.callback<{ readonly code: number | null; readonly stderr: string }>((resume) => {
-    const child = spawn(process.execPath, [bin, ...args], {
-      cwd,
-      env: { NO_COLOR: "1", XDG_STATE_HOME: cwd, ...env },
-      stdio: ["ignore", stdout, "pipe"]
-    })
-    child.stdout?.destroy()
-    let stderr = ""
-    child.stderr?.on("data", (text: Buffer) => (stderr += text.toString()))
-    child.on("close", (code) => resume(Effect.succeed({ code, stderr })))
-    return Effect.sync(() => void child.kill("SIGKILL"))
-  })
 
 /** The commands without commands below them, such as `templates list`, and the commands that also work alone. */
 const leavesOf = (command: Completions.CommandDescriptor, above: ReadonlyArray<string> = []): ReadonlyArray<string> =>
@@ -174,7 +152,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       yield* Effect.addFinalizer(() => Effect.sync(() => closeSync(disk)))
       for (const [command, args] of [...all, ["--help", ""], ["list", "--help"], ["--version", ""]] as const) {
         const words = `${command} ${args}`.split(" ").filter((word) => word !== "")
-        const { code, stderr } = yield* withOutput(disk, cwd, env, words)
+        const { code, stderr } = yield* Spawned.run(words, { cwd, env, stdout: disk })
         expect(stderr, words.join(" ")).toMatch(problem)
         expect(code, words.join(" ")).toBe(1)
       }
@@ -184,10 +162,10 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
   it.effect("has no message if the reader has ended, and the exit code says so", () =>
     Effect.gen(function* () {
       const cwd = yield* folderWith({})
-      const env = yield* environment
+      const env = { ...(yield* environment), XDG_STATE_HOME: cwd }
       for (const args of ["list", "list --json", "list --all", "doctor", "token", "completions fish", "emulator"]) {
-        const ran = yield* withOutput("pipe", cwd, env, args.split(" "))
-        expect({ args, ...ran }).toEqual({ args, code: 141, stderr: "" })
+        const { code, stderr } = yield* Spawned.run(args.split(" "), { cwd, env, stdout: "closed" })
+        expect({ args, code, stderr }).toEqual({ args, code: 141, stderr: "" })
       }
     }).pipe(Effect.scoped)
   )

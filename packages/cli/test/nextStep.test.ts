@@ -26,6 +26,11 @@ const lost = (code?: string) =>
     ...(code === undefined ? {} : { code })
   })
 
+type Unexpected = ConstructorParameters<typeof ApiError.UnexpectedResponse>[0]
+
+const unexpected = (about: Omit<Unexpected, "description" | "excerpt">) =>
+  new ApiError.UnexpectedResponse({ ...about, description: "no", excerpt: "" })
+
 describe("Advice.next", () => {
   it.each<[unknown, string | undefined]>([
     [refused("GET_ACCOUNT_UNKNOWN_AUTH_KEY"), "Check ASSEMBLY_AUTH_KEY: api2.example.com has no such key."],
@@ -47,14 +52,10 @@ describe("Advice.next", () => {
     [lost("ENOTFOUND"), "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."],
     [lost("EAI_AGAIN"), "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."],
     [lost("ECONNREFUSED"), "Check ASSEMBLY_BASE_URL: no service listens at api2.example.com."],
-    [
-      lost("UNABLE_TO_VERIFY_LEAF_SIGNATURE"),
+    ...["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "DEPTH_ZERO_SELF_SIGNED_CERT"].map((code): [unknown, string] => [
+      lost(code),
       "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
-    ],
-    [
-      lost("DEPTH_ZERO_SELF_SIGNED_CERT"),
-      "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
-    ],
+    ]),
     [lost(), "Check the network, and run the command again."],
     [
       new ApiError.TimedOut({ operation: "Assemblies.list", host, after: Duration.seconds(60) }),
@@ -68,16 +69,7 @@ describe("Advice.next", () => {
       Failure.because(lost("ECONNREFUSED"), { about: "a" }),
       "Check ASSEMBLY_BASE_URL: no service listens at api2.example.com."
     ],
-    [
-      new ApiError.UnexpectedResponse({
-        operation: "Results.save",
-        host,
-        status: 404,
-        description: "not a file",
-        excerpt: ""
-      }),
-      undefined
-    ],
+    [unexpected({ operation: "Results.save", host, status: 404 }), undefined],
     [
       new AuthError.TokenUnavailable({ description: "the service responded with status 500", status: 500 }),
       "Run the command again later."
@@ -129,13 +121,7 @@ describe("Advice.next for a user of npx", () => {
       "npx --no-install assembly templates list shows the Templates."
     ],
     [
-      new ApiError.UnexpectedResponse({
-        operation: "Assemblies.cancel",
-        assemblyId: "5a5a",
-        status: 200,
-        description: "x",
-        excerpt: ""
-      }),
+      unexpected({ operation: "Assemblies.cancel", assemblyId: "5a5a", status: 200 }),
       "npx --no-install assembly get 5a5a shows its state."
     ]
   ])("names the program as the user does: %o", (error, step) => {
@@ -145,56 +131,40 @@ describe("Advice.next for a user of npx", () => {
 })
 
 describe("Advice.next through a proxy", () => {
-  const proxyOf = () => ({ variable: "HTTPS_PROXY", address: "http://proxy.test:8080" })
-  const page = (status: number) =>
-    new ApiError.UnexpectedResponse({
-      operation: "a",
-      host,
-      status,
-      description: "a body that is not JSON",
-      excerpt: ""
-    })
+  const address = "http://proxy.test:8080"
+  const proxyOf = () => ({ variable: "HTTPS_PROXY", address })
+  const through = `Check HTTPS_PROXY: the connection to ${host} goes through the proxy ${address}.`
+  const named = `through the proxy ${address} (HTTPS_PROXY).`
+  const page = (status: number) => unexpected({ operation: "a", host, status })
 
   it.each<[string, unknown, string]>([
     [
       "no proxy listens",
       lost("ECONNREFUSED"),
-      "Check HTTPS_PROXY: no proxy listens at http://proxy.test:8080. NO_PROXY names the hosts that need no proxy, such as api2.example.com."
+      `Check HTTPS_PROXY: no proxy listens at ${address}. NO_PROXY names the hosts that need no proxy, such as ${host}.`
     ],
-    [
-      "its host is unknown",
-      lost("ENOTFOUND"),
-      "Check HTTPS_PROXY: the host of the proxy http://proxy.test:8080 is unknown."
-    ],
+    ["its host is unknown", lost("ENOTFOUND"), `Check HTTPS_PROXY: the host of the proxy ${address} is unknown.`],
     [
       "it opens no tunnel",
       lost("UND_ERR_ABORTED"),
-      "Check HTTPS_PROXY: the proxy http://proxy.test:8080 opens no connection to api2.example.com. It may need a name and a password."
+      `Check HTTPS_PROXY: the proxy ${address} opens no connection to ${host}. It may need a name and a password.`
     ],
-    [
-      "it is silent",
-      lost("UND_ERR_CONNECT_TIMEOUT"),
-      "Check HTTPS_PROXY: the connection to api2.example.com goes through the proxy http://proxy.test:8080."
-    ],
-    [
-      "it closes the connection",
-      lost("ECONNRESET"),
-      "Check HTTPS_PROXY: the connection to api2.example.com goes through the proxy http://proxy.test:8080."
-    ],
+    ["it is silent", lost("UND_ERR_CONNECT_TIMEOUT"), through],
+    ["it closes the connection", lost("ECONNRESET"), through],
     [
       "it asks for a password",
       page(407),
-      "Set the name and the password in HTTPS_PROXY: the proxy http://proxy.test:8080 asks for them."
+      `Set the name and the password in HTTPS_PROXY: the proxy ${address} asks for them.`
     ],
     [
       "it answers itself",
       page(403),
-      "Check ASSEMBLY_BASE_URL: api2.example.com does not answer as the Assembly Processing Service does. Another program may listen there. The request went through the proxy http://proxy.test:8080 (HTTPS_PROXY)."
+      `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does. Another program may listen there. The request went ${named}`
     ],
     [
       "nothing answers",
       new ApiError.TimedOut({ operation: "a", host, after: Duration.seconds(60) }),
-      "Check ASSEMBLY_BASE_URL, or run the command again later. The request went through the proxy http://proxy.test:8080 (HTTPS_PROXY)."
+      `Check ASSEMBLY_BASE_URL, or run the command again later. The request went ${named}`
     ]
   ])("%s", (_, error, step) => {
     expect(Advice.next(error, { baseUrl, proxyOf })).toBe(step)

@@ -3,21 +3,10 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
-
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
-
-const { PATH = "" } = process.env
+import * as Spawned from "./support/spawned.ts"
 
 /** Shows the help, with only these variables. Returns the exit code. */
-const help = (env: Readonly<Record<string, string>>) =>
-  Effect.callback<number | null>((resume) => {
-    const child = execFile(process.execPath, [bin, "--help"], { env: { PATH, ...env } }, () =>
-      resume(Effect.succeed(child.exitCode))
-    )
-    return Effect.sync(() => void child.kill("SIGKILL"))
-  })
+const help = (env: Readonly<Record<string, string>>) => Effect.map(Spawned.run(["--help"], { env }), ({ code }) => code)
 
 it.live(
   "keeps compiled modules only in a folder of the user, because whoever writes to it can change the program",

@@ -71,7 +71,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       expect(yield* said("--data", "afile/x")).toBe(
         `assembly: ${folder}, got "afile/x" (a part of the path is a file, not a folder)\n`
       )
-      expect(yield* said("--data", "afile")).toBe("assembly: --data afile is a file, not a folder\n")
+      expect(yield* said("--data", "afile")).toBe("assembly: --data afile is not a folder\n")
       expect(yield* said("--public-url", "foo")).toBe(
         'assembly: --public-url: Expected an origin such as https://assembly.example.com, without a path, got "foo"\n'
       )

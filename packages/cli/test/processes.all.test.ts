@@ -102,9 +102,9 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         })
       const before = yield* fs.readDirectory(cwd)
       expect(yield* said("--data", "")).toBe(
-        "assembly: --data is empty: name a folder, or leave --data out to keep nothing\n"
+        "assembly: --data is empty; name a folder, or leave --data out to keep nothing\n"
       )
-      expect(yield* said("--data", "t.json")).toBe("assembly: --data t.json is a file, not a folder\n")
+      expect(yield* said("--data", "t.json")).toBe("assembly: --data t.json is not a folder\n")
       expect(yield* said("--data", ".")).toMatch(
         /^assembly: cannot use emulator\.sqlite: the file is damaged, or another program has made it \(SQLITE_NOTADB\)\n$/
       )

@@ -9,13 +9,11 @@ import * as Layer from "effect/Layer"
 import * as PlatformError from "effect/PlatformError"
 import { execFile } from "node:child_process"
 import { readdirSync } from "node:fs"
-import { fileURLToPath } from "node:url"
+import * as Spawned from "./support/spawned.ts"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"
 
 const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
-
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
 const failed = (code: string) =>
   new ResultError.SaveFailed({
@@ -72,7 +70,18 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
         // A limit of the size of files behaves as a full disk does: the write itself fails.
         execFile(
           "sh",
-          ["-c", `ulimit -f 100; exec "$@"`, "sh", process.execPath, bin, "results", "download", id, "-o", "out"],
+          [
+            "-c",
+            `ulimit -f 100; exec "$@"`,
+            "sh",
+            process.execPath,
+            Spawned.bin,
+            "results",
+            "download",
+            id,
+            "-o",
+            "out"
+          ],
           { cwd: folder, env: { ...env, XDG_CACHE_HOME: "", HOME: "" } },
           (_, __, stderr) => resume(Effect.succeed(stderr))
         )

@@ -4,9 +4,9 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
+import * as Spawned from "./support/spawned.ts"
 import { control, text } from "./support/texts.ts"
 import * as Text from "../src/internal/text.ts"
 
@@ -91,39 +91,17 @@ describe("Text.exportLine", () => {
   )
 })
 
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
-
-/** The output of `assembly emulator` before it runs. */
-const printed = (data: string) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly said: string; readonly end: Effect.Effect<void> }>((resume) => {
-      const child = spawn(process.execPath, [bin, "emulator", "--data", data], { env: { NO_COLOR: "1" } })
-      const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
-      const end = Effect.promise(() => {
-        child.kill("SIGKILL")
-        return ended
-      })
-      let said = ""
-      child.stdout.on("data", (bytes: Buffer) => {
-        said += String(bytes)
-        if (said.includes("\n#")) resume(Effect.succeed({ said, end }))
-      })
-      child.once("exit", () => resume(Effect.succeed({ said, end })))
-    }),
-    ({ end }) => end
-  )
-
 describe("assembly emulator --data", () => {
   it.live("prints a key and a secret from the folder that no shell executes", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const data = yield* fs.makeTempDirectoryScoped()
-      yield* Effect.scoped(printed(data))
+      yield* Effect.scoped(Spawned.emulator({}, "--data", data))
       const secret = `p4ss; touch ${data}/owned; '$(touch ${data}/owned)\u001b[2J`
       const database = new DatabaseSync(`${data}/emulator.sqlite`)
       database.prepare("UPDATE auth_keys SET secret = ?").run(secret)
       database.close()
-      const { said } = yield* printed(data)
+      const { said } = yield* Spawned.emulator({}, "--data", data)
       assert.notMatch(said.replaceAll("\n", ""), control)
       const told = execFileSync("sh", ["-c", `${said}\nprintf '%s' "$ASSEMBLY_AUTH_SECRET"`]).toString()
       assert.strictEqual(told, secret)

@@ -239,7 +239,6 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
     [["--fields", "x"], 'Invalid value for flag --fields: "x". Expected: key=value, such as name=cat'],
     [["--concurrency", "0"], 'Invalid value for flag --concurrency: "0". Expected: a whole number from 1 to 100'],
     [["--include", "*.zip"], "no file is left after --include and --exclude"],
-    [["--exclude", "[b-a]"], "--exclude [b-a]: the pattern cannot be read"],
     [["--exclude="], "--exclude is empty"],
     [["--no-wait", "-o", "out"], "--no-wait and --output cannot be used together: there are no results yet"],
     [

@@ -90,14 +90,14 @@ export const wait = Cli.command(
   Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
     const waitFor = (id: Assembly.AssemblyId) =>
       Assemblies.awaitCompletion(id, { timeout }).pipe(
-        Effect.catchTag("TimedOut", (error) =>
-          Effect.fail(
-            error.operation === "Assemblies.awaitCompletion"
-              ? Failure.failed(
-                  `the Assembly ${id} has not ended after ${Text.duration(error.after)}; --timeout waits longer`
-                )
-              : error
-          )
+        Effect.catchIf(
+          (error) => error._tag === "TimedOut" && error.operation === "Assemblies.awaitCompletion",
+          () => {
+            const after = Text.duration(timeout)
+            return Effect.fail(
+              Failure.failed(`the Assembly ${id} has not ended after ${after}; --timeout waits longer`)
+            )
+          }
         ),
         Effect.tap((status) =>
           json ? Output.jsonLines(Assembly.Status, json)([status]) : printWrapped(`${id}  ${Shown.line(status)}`)

@@ -22,7 +22,7 @@ const assetIds = Cli.argument("assetIds").pipe(
 const columns = (): ReadonlyArray<Table.Column<DamAsset.Asset>> => [
   { title: "Asset", rank: 1, value: ({ asset_id }) => asset_id, keep: true },
   { title: "Path", rank: 2, value: ({ path }) => path, least: 16 },
-  { title: "Size", rank: 3, align: "right", value: ({ size }) => Text.bytes(size), keep: true },
+  Table.sizeColumn(({ size }) => size, 3),
   { title: "Type", rank: 4, value: ({ mime }) => Table.known(mime) }
 ]
 

@@ -5,7 +5,6 @@ import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -51,16 +50,8 @@ const readTemplates = Effect.fnUntraced(function* (path: Option.Option<string>) 
   return yield* Document.readGiven(Schema.Array(Template), path)
 })
 
-interface Pairs {
-  readonly key: Option.Option<string>
-  readonly secret: Option.Option<Redacted.Redacted>
-  readonly tls: boolean
-  readonly tlsCert: Option.Option<string>
-  readonly tlsKey: Option.Option<string>
-}
-
 /** The given Auth Key and its secret, if one of them was given. */
-const credentialsOf = ({ key, secret }: Pairs) => {
+const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
   if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
   const [found, hidden] = [Option.getOrElse(key, () => ""), Option.getOrElse(secret, () => Redacted.make(""))]
   return found.trim() !== "" && Redacted.value(hidden).trim() !== ""
@@ -71,7 +62,11 @@ const credentialsOf = ({ key, secret }: Pairs) => {
 }
 
 /** The certificate for TLS; undefined for plain HTTP. */
-const tlsOf = Effect.fnUntraced(function* ({ tls, tlsCert, tlsKey }: Pairs) {
+const tlsOf = Effect.fnUntraced(function* (
+  tls: boolean,
+  tlsCert: Option.Option<string>,
+  tlsKey: Option.Option<string>
+) {
   if (Option.isNone(tlsCert) && Option.isNone(tlsKey)) return tls ? ("self-signed" as const) : undefined
   if (Option.isNone(tlsCert) || Option.isNone(tlsKey)) {
     return yield* Failure.usage("give --tls-cert and --tls-key together, or --tls alone for a new certificate")
@@ -79,17 +74,6 @@ const tlsOf = Effect.fnUntraced(function* ({ tls, tlsCert, tlsKey }: Pairs) {
   return {
     cert: yield* Document.text(tlsCert.value),
     key: Redacted.make(yield* Document.text(tlsKey.value))
-  }
-})
-
-/** Refuses a file, and an empty path, which often comes from an unset variable of a shell. */
-const checkFolder = Effect.fnUntraced(function* (path: string) {
-  if (path.trim() === "") {
-    return yield* Failure.usage("--data is empty: name a folder, or leave --data out to keep nothing")
-  }
-  const info = yield* Effect.option((yield* FileSystem.FileSystem).stat(path))
-  if (Option.exists(info, ({ type }) => type !== "Directory")) {
-    return yield* Failure.usage(`--data ${path} is a file, not a folder`)
   }
 })
 
@@ -127,10 +111,13 @@ export const emulator = Cli.local(
     log: Cli.choice("log"),
     command: Argument.variadic(Cli.argument("command"))
   },
-  Effect.fnUntraced(function* ({ command, key, log, secret, tlsCert, tlsKey, ...flags }) {
-    if (Option.isSome(flags.data)) yield* checkFolder(flags.data.value)
-    const tls = yield* tlsOf({ key, secret, tls: flags.tls, tlsCert, tlsKey })
-    const credentials = yield* credentialsOf({ key, secret, tls: flags.tls, tlsCert, tlsKey })
+  Effect.fnUntraced(function* (given) {
+    const { command, data, key, log, publicUrl, quotas, secret, seed, tlsCert, tlsKey, ...flags } = given
+    if (Option.isSome(data)) {
+      yield* Document.checkFolder("--data", data.value, "name a folder, or leave --data out to keep nothing")
+    }
+    const tls = yield* tlsOf(flags.tls, tlsCert, tlsKey)
+    const credentials = yield* credentialsOf(key, secret)
     const templates = Option.getOrElse(yield* readTemplates(flags.templates), () => [])
     // The emulator is loaded on demand, because the other commands need no server and no database.
     const { Emulator, layer } = yield* Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
@@ -154,16 +141,14 @@ export const emulator = Cli.local(
       )
     const options = {
       ...flags,
+      ...Cli.given({ data, seed, publicUrl, quotas }),
       tls,
-      data: Option.getOrUndefined(flags.data),
-      seed: Option.getOrUndefined(flags.seed),
-      publicUrl: Option.getOrUndefined(flags.publicUrl),
-      quotas: Option.getOrUndefined(flags.quotas),
       credentials,
       templates,
       onRequest: Option.getOrElse(log, () => command.length === 0) ? write : undefined
     }
     const values = { ...options, tls: Option.getOrUndefined(tlsCert) }
+    const file = Option.getOrElse(flags.templates, () => "")
     yield* Effect.provide(run, layer(options)).pipe(
       Effect.catchTags({
         ServeError: ({ cause }) => {
@@ -174,14 +159,7 @@ export const emulator = Cli.local(
             )
           )
         },
-        InvalidRequest: (error) =>
-          Effect.fail(
-            refused(
-              error,
-              values,
-              Option.getOrElse(flags.templates, () => "")
-            )
-          )
+        InvalidRequest: (error) => Effect.fail(refused(error, values, file))
       })
     )
   })

@@ -97,10 +97,7 @@ export const list = Cli.command(
   ({ keywords, since, type, until, ...asked }) => {
     const query = { fromDate: since, ...Cli.given({ toDate: until }), type, keywords }
     const listing = { what: "Assemblies", page: AssemblyList.Page, item: AssemblyList.Entry, columns }
-    return Resource.numbered(listing, asked, {
-      one: (page) => Assemblies.list({ ...query, ...page }),
-      all: (page) => Assemblies.listPages({ ...query, ...page })
-    })
+    return Resource.numbered(listing, asked, Assemblies, query)
   },
   ({ since, until }) => Option.getOrUndefined(Option.map(until, (end) => Cli.problemOf(since, end)))
 )

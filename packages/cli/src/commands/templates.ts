@@ -46,10 +46,7 @@ const list = Cli.command(
   },
   ({ keywords, order, sort, ...asked }) => {
     const listing = { what: "Templates", page: Template.Page, item: Template.Item, columns }
-    return Resource.numbered(listing, asked, {
-      one: (page) => Templates.list({ keywords, order, sort, ...page }),
-      all: (page) => Templates.listPages({ keywords, order, sort, ...page })
-    })
+    return Resource.numbered(listing, asked, Templates, { keywords, order, sort })
   }
 )
 

@@ -1,7 +1,6 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Template from "@assembly-effect/schema/Template"
 import * as Upload from "@assembly-effect/tus/Upload"
-import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -182,15 +181,12 @@ export const upload = Cli.command(
       concurrency: Option.getOrUndefined(flags.concurrency),
       parallel: Option.getOrUndefined(flags.parallel)
     }
+    const limit = Option.match(flags.limitRate, {
+      onNone: () => Layer.empty,
+      onSome: (bytesPerSecond) => Upload.layerBandwidth({ bytesPerSecond })
+    })
     /** Runs a job with its journal and its limit of the rate. */
-    const withServices =
-      (kept: Option.Option<string>) =>
-      <A, E, R>(job: Effect.Effect<A, E, R | UploadJournal.UploadJournal>) =>
-        Option.match(flags.limitRate, {
-          onNone: () => Effect.provide(job, Journal.layer(kept)),
-          onSome: (bytesPerSecond) =>
-            Effect.provide(job, Layer.merge(Journal.layer(kept), Upload.layerBandwidth({ bytesPerSecond })))
-        })
+    const withServices = (kept: Option.Option<string>) => Effect.provide(Layer.merge(Journal.layer(kept), limit))
     if (watch) {
       const Watch = yield* Effect.promise(() => import("../internal/uploadWatch.ts"))
       const save = Option.getOrUndefined(Option.map(output, (to) => ({ output: to, overwrite })))

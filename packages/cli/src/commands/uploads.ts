@@ -96,13 +96,11 @@ const isDone = ({ command, status }: Kept): boolean =>
 
 const startOf = (kept: Kept): DateTime.Utc => DateTime.makeUnsafe(Journal.startOf(kept))
 
-const sizeOf = (bytes: bigint | undefined) => (bytes === undefined ? Table.unknown : Text.bytes(bytes))
-
 const factsOf = (kept: Kept, now: DateTime.Utc, program: string): ReadonlyArray<Table.Fact> => [
   ["Files", filesOf(kept)],
   ["Assembly", kept.entry.assemblyId],
   ["State", stateOf(kept)],
-  ["Received", `${sizeOf(storedOf(kept))} of ${sizeOf(kept.command?.size)}`],
+  ["Received", `${Table.bytes(storedOf(kept))} of ${Table.bytes(kept.command?.size)}`],
   ["Age", Table.age(startOf(kept), now)],
   ["Continue", continuation(kept, program), true]
 ]

@@ -153,13 +153,7 @@ export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ??
 export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
   { title: "Step", rank: 3, value: ({ step }) => step, keep: true },
   { title: "File", rank: 1, value: ({ file }) => Table.known(nameOf(file)), least: 20 },
-  {
-    title: "Size",
-    rank: 2,
-    align: "right",
-    value: ({ file }) => (typeof file.size === "number" ? Text.bytes(file.size) : Table.unknown),
-    keep: true
-  },
+  Table.sizeColumn(({ file }) => file.size, 2),
   { title: "Type", rank: 4, value: ({ file }) => Table.known(file.mime), optional: true },
   { title: "MD5", rank: 5, value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
 ]

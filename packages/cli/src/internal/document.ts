@@ -64,6 +64,15 @@ export const text = (path: string): Reading<string> => {
   return Effect.mapError(read, (problem) => Failure.invalidFile(path, problem))
 }
 
+/** Refuses an empty path for a folder, which often comes from an unset variable of a shell, and the path of a file. */
+export const checkFolder = Effect.fnUntraced(function* (flag: string, path: string, otherwise: string) {
+  if (path.trim() === "") return yield* Failure.usage(`${flag} is empty; ${otherwise}`)
+  const info = yield* Effect.option((yield* FileSystem.FileSystem).stat(path))
+  if (Option.exists(info, ({ type }) => type !== "Directory")) {
+    return yield* Failure.usage(`${flag} ${path} is not a folder`)
+  }
+})
+
 interface Options {
   /** Whether the values of the document are secrets, which an error must not repeat. */
   readonly confidential?: boolean | undefined

@@ -40,7 +40,8 @@ export const failed = (message: string, next?: string): CommandError =>
   new CommandError({ message, ...(next === undefined ? {} : { next }) })
 
 /** An argument, a flag, a variable or an input file is wrong. Nothing was sent. */
-export const usage = (message: string): CommandError => new CommandError({ message, exitCode: codes.usage })
+export const usage = (message: string, next?: string): CommandError =>
+  new CommandError({ message, exitCode: codes.usage, ...(next === undefined ? {} : { next }) })
 
 /** The value of a flag is wrong, which was detected only when the command used the value. */
 export const invalidFlag = (flag: string, value: string, rule: string, why = ""): CommandError =>

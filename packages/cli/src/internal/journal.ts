@@ -12,6 +12,7 @@ import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Document from "./document.ts"
 import * as DotEnv from "./dotEnv.ts"
 import * as Failure from "./failure.ts"
 import * as Cli from "./cli.ts"
@@ -44,11 +45,7 @@ export const usual = Effect.gen(function* () {
 /** The folder of `--journal`, or else the default folder, if there is one. */
 export const folderOf = Effect.fnUntraced(function* (typed: Option.Option<string>) {
   if (Option.isNone(typed)) return yield* usual
-  if (typed.value === "") return yield* Failure.usage("--journal is empty; name a folder")
-  const info = yield* Effect.option((yield* FileSystem.FileSystem).stat(typed.value))
-  if (Option.exists(info, ({ type }) => type !== "Directory")) {
-    return yield* Failure.usage(`--journal ${typed.value} is not a folder`)
-  }
+  yield* Document.checkFolder("--journal", typed.value, "name a folder")
   return typed
 })
 

@@ -25,16 +25,9 @@ export const beginMessage = (): void => {
 const readPackage = (): Package =>
   JSON.parse(FileSystem.readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as Package
 
-const numbersOf = (version: string): ReadonlyArray<number> => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number)
-
-/** Whether a version is lower than the minimum. Only the first three numbers of both versions are compared. */
-const isOlder = (version: string, minimum: string): boolean => {
-  const least = numbersOf(minimum)
-  const difference = numbersOf(version)
-    .map((number, index) => number - (least[index] ?? 0))
-    .find((number) => number !== 0)
-  return difference !== undefined && difference < 0
-}
+/** Whether a version is lower than the minimum. */
+const isOlder = (version: string, minimum: string): boolean =>
+  version.localeCompare(minimum, "en", { numeric: true }) < 0
 
 /**
  * The exit code if the reader of the output has ended. It is the exit code of other programs in this case: 128 plus the
@@ -79,31 +72,15 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   )
   if (folder === undefined) return
   const compiled = Path.join(folder, "assembly", "compiled")
-  if (makeFolder(compiled)) Module.enableCompileCache(compiled)
-}
-
-/**
- * Creates a folder and the folders above it, one after the other, and returns whether the folder exists. The recursive
- * `mkdir` of Node, which `enableCompileCache` uses too, never ends in a folder such as `/proc`.
- */
-const makeFolder = (path: string): boolean => {
-  if (isFolder(path)) return true
-  const above = Path.dirname(path)
-  if (above === path || !makeFolder(above)) return false
-  try {
-    FileSystem.mkdirSync(path)
-  } catch {
-    // Another process may have created the folder in the meantime.
+  // The recursive `mkdir` of Node, which `enableCompileCache` uses too, never ends in a folder such as `/proc`.
+  for (const at of [folder, Path.dirname(compiled), compiled]) {
+    try {
+      FileSystem.mkdirSync(at)
+    } catch {
+      // The folder exists, or cannot be created.
+    }
   }
-  return isFolder(path)
-}
-
-const isFolder = (path: string): boolean => {
-  try {
-    return FileSystem.statSync(path).isDirectory()
-  } catch {
-    return false
-  }
+  if (FileSystem.existsSync(compiled)) Module.enableCompileCache(compiled)
 }
 
 /** Runs the command line. `load` loads the part that needs Effect, and returns the function that runs this part. */
@@ -115,8 +92,8 @@ export const launch = async (load: () => Promise<(version: string) => void>): Pr
     process.stdout.write(`assembly v${version}\n`)
     return
   }
-  if (isOlder(process.versions.node, engines.node)) {
-    const minimum = numbersOf(engines.node).join(".")
+  const minimum = engines.node.replace(/^>=/, "")
+  if (isOlder(process.versions.node, minimum)) {
     process.stderr.write(
       `assembly: Node ${minimum} or newer is required, but this is Node ${process.versions.node}; install a newer Node from https://nodejs.org\n`
     )

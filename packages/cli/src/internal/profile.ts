@@ -47,12 +47,7 @@ const sectionsOf = (text: string): ReadonlyMap<string, string> => {
 /** The text of the file, or undefined if it does not exist. A file that others can read is refused. */
 const read = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  const unusable = (problem: string, next?: string) =>
-    new Failure.CommandError({
-      message: `${path}: ${problem}`,
-      exitCode: Failure.codes.usage,
-      ...(next === undefined ? {} : { next })
-    })
+  const unusable = (problem: string, next?: string) => Failure.usage(`${path}: ${problem}`, next)
   return yield* Effect.gen(function* () {
     const { mode } = yield* fs.stat(path)
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
@@ -111,12 +106,9 @@ const load = Effect.gen(function* () {
     return layerOf(yield* settingsOf(path, name, section), `profile ${name}`)
   }
   if (named === undefined) return yield* official
-  return yield* new Failure.CommandError({
-    message: `there is no profile ${named}`,
-    exitCode: Failure.codes.usage,
-    next:
-      path === undefined ? "Set HOME or XDG_CONFIG_HOME." : `Add it to ${path}; assembly help environment shows how.`
-  })
+  const next =
+    path === undefined ? "Set HOME or XDG_CONFIG_HOME." : `Add it to ${path}; assembly help environment shows how.`
+  return yield* Failure.usage(`there is no profile ${named}`, next)
 })
 
 /** The settings of a command that needs the service. */

@@ -93,16 +93,16 @@ interface Numbered<Item> {
   readonly count?: number | undefined
 }
 
-interface Query {
+interface Numbers {
   readonly page: number
   readonly pageSize: number
 }
 
 /**
- * Prints a list whose pages have numbers. Fails if the cursor is after the last page: the user would see an empty table
+ * Prints a list whose pages have numbers, which the module `read` reads with the query `about`. Fails if the cursor is after the last page: the user would see an empty table
  * and think that the list is empty.
  */
-export const numbered = <Item, Page extends Numbered<Item>, E, R, E2, R2>(
+export const numbered = <Query extends object, Item, Page extends Numbered<Item>, E, R, E2, R2>(
   listing: Omit<Listing<Page, Item>, "items">,
   asked: {
     readonly all: boolean
@@ -111,28 +111,30 @@ export const numbered = <Item, Page extends Numbered<Item>, E, R, E2, R2>(
     readonly cursor: number
   },
   read: {
-    readonly one: (query: Query) => Effect.Effect<Page, E, R>
-    readonly all: (query: Query) => Stream.Stream<Page, E2, R2>
-  }
+    readonly list: (query: Query & Numbers) => Effect.Effect<Page, E, R>
+    readonly listPages: (query: Query & Numbers) => Stream.Stream<Page, E2, R2>
+  },
+  about: Query
 ) => {
   const whole: Listing<Page, Item> = { ...listing, items: ({ items }) => items }
   // A whole list is faster with more things in each response.
-  const query = { page: asked.cursor, pageSize: Option.getOrElse(asked.limit, () => (asked.all ? 500 : 50)) }
+  const pageSize = Option.getOrElse(asked.limit, () => (asked.all ? 500 : 50))
+  const query = { ...about, page: asked.cursor, pageSize }
   const refuse = ({ count, items }: Page) => {
     if (items.length > 0 || asked.cursor === 1) return Effect.void
     const last =
-      count === undefined ? "" : ` of ${count}; the last is --cursor=${Math.max(1, Math.ceil(count / query.pageSize))}`
+      count === undefined ? "" : ` of ${count}; the last is --cursor=${Math.max(1, Math.ceil(count / pageSize))}`
     return Effect.fail(Failure.failed(`there are no ${listing.what} at --cursor=${asked.cursor}${last}`))
   }
-  const checked = Stream.mapEffect(read.all(query), (found, index) =>
+  const checked = Stream.mapEffect(read.listPages(query), (found, index) =>
     index === 0 ? Effect.as(refuse(found), found) : Effect.succeed(found)
   )
   if (asked.all) return all(whole, checked, asked.json)
   return Effect.gen(function* () {
-    const found = yield* read.one(query)
+    const found = yield* read.list(query)
     yield* refuse(found)
     const { count } = found
-    const isLast = count === undefined || count <= (query.page - 1) * query.pageSize + found.items.length
+    const isLast = count === undefined || count <= (query.page - 1) * pageSize + found.items.length
     yield* page(whole, found, asked.json, isLast ? undefined : { cursor: query.page + 1, count })
   })
 }

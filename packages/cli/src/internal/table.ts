@@ -65,6 +65,22 @@ export const timeColumn = <Row>(
   keep: true
 })
 
+/** A column of sizes. */
+export const sizeColumn = <Row>(
+  value: (row: Row) => number | bigint | null | undefined,
+  rank: number
+): Column<Row> => ({
+  title: "Size",
+  rank,
+  align: "right",
+  value: (row) => bytes(value(row)),
+  keep: true
+})
+
+/** A number of bytes. */
+export const bytes = (value: number | bigint | null | undefined): string =>
+  value === null || value === undefined ? unknown : Text.bytes(value)
+
 /** A boolean as `yes` or `no`. */
 export const flag = (value: boolean | undefined): string => (value === undefined ? unknown : value ? "yes" : "no")
 

@@ -233,12 +233,7 @@ export const checkEarlier = (
 const columns: ReadonlyArray<Table.Column<Shown.ResultFile>> = [
   { title: "Step", rank: 3, value: ({ step }) => step },
   { title: "File", rank: 1, least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
-  {
-    title: "Size",
-    rank: 4,
-    align: "right",
-    value: ({ file }) => (typeof file.size === "number" ? Text.bytes(file.size) : "")
-  },
+  Table.sizeColumn(({ file }) => file.size, 4),
   { title: "Asset", rank: 2, value: ({ file }) => file.asset_id ?? "", keep: true },
   { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "", keep: true, optional: true }
 ]
@@ -310,13 +305,7 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
   const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
     { title: "Source", rank: 1, least: 10, value: ({ path }) => path },
     { title: folder === undefined ? "Name" : "Target", rank: 2, least: 10, value: targetOf },
-    {
-      title: "Size",
-      rank: 3,
-      align: "right",
-      value: ({ source: { size } }) => (size === undefined ? Table.unknown : Text.bytes(size)),
-      keep: true
-    }
+    Table.sizeColumn(({ source }) => source.size, 3)
   ]
   yield* Output.report(Table.render(planned, files, yield* Output.layout))
   yield* Output.lines<string>(["", `${totalOf(files)}; nothing was uploaded`])

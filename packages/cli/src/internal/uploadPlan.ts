@@ -12,9 +12,7 @@ import * as Result from "effect/Result"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stdio from "effect/Stdio"
-import * as Stream from "effect/Stream"
-import { fstatSync, type Dirent } from "node:fs"
-import { glob } from "node:fs/promises"
+import { fstatSync } from "node:fs"
 import { devNull } from "node:os"
 import { isatty } from "node:tty"
 import * as Failure from "./failure.ts"
@@ -119,33 +117,16 @@ const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boole
   return found.map((at): Found => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
 })
 
-/** Whether a match is a file or a link to a file, or with `isRecursive` a folder or a link to a folder. */
-const isUpload = (at: string, entry: Dirent, isRecursive: boolean) =>
-  entry.isSymbolicLink()
-    ? Effect.map(typeOf(at), (type) => type === "File" || (isRecursive && type === "Directory"))
-    : Effect.succeed(entry.isFile() || (isRecursive && entry.isDirectory()))
-
-/** The files that match a pattern. With `isRecursive`, the folders that match are included. */
-const matching = (pattern: string, isRecursive: boolean) =>
-  Stream.fromAsyncIterable(glob(pattern, { withFileTypes: true }), () =>
-    problem(pattern, "the pattern cannot be read")
-  ).pipe(
-    Stream.map((entry) => ({ at: `${entry.parentPath}/${entry.name}`, entry })),
-    Stream.filterEffect(({ at, entry }) => isUpload(at, entry, isRecursive)),
-    Stream.map(({ at }) => at),
-    Stream.runCollect
-  )
-
 /** The files that one argument names: a file, a folder, or a pattern that the shell has not expanded. */
 const expand = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   if (!/[*?[{]/.test(typed) || (yield* Effect.isSuccess(fs.stat(typed)))) return yield* expandOne(typed, isRecursive)
-  const working = path.resolve(".")
-  const matches = yield* matching(typed, isRecursive)
-  const named = matches.map((match) => (path.isAbsolute(typed) ? match : path.relative(working, match))).toSorted()
+  const matches = yield* Effect.mapError(fs.glob(typed), unreadable(typed))
+  const named = yield* Effect.filter(matches, (match) =>
+    Effect.map(typeOf(match), (type) => type === "File" || (isRecursive && type === "Directory"))
+  )
   // A folder that matches already contains the matches below it, so these matches are left out.
-  const top = named.filter((one) => !named.some((other) => one.startsWith(other + path.sep)))
+  const top = named.toSorted().filter((one) => !named.some((other) => one.startsWith(`${other}/`)))
   const found = yield* Effect.forEach(top, (match) => expandOne(match, isRecursive))
   return found.length === 0 ? yield* refuse(typed, "no file matches") : found.flat()
 })

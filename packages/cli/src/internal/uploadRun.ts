@@ -107,28 +107,48 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
   Object.assign(seen, { status, goneSince: undefined })
 }
 
-/** After these errors of a file, the next attempt finds out whether its upload exists. */
-const isUnknown = ({ _tag }: { readonly _tag: string }): boolean => _tag === "CreationUnknown"
-
 /**
- * Whether the job may succeed after a pause. A job with a failed file cannot succeed, unless the response to the creation
- * of its upload was lost: the error of the file is permanent, or the file was already retried for minutes.
+ * What an error of the job means.
+ *
+ * - `temporary`: the job may succeed after a pause. A job with a failed file cannot, unless the response to the creation
+ *   of its upload was lost: else the error of the file is permanent, or the file was already retried for minutes.
+ * - `ended`: no command can continue the Assembly.
+ * - `own`: the message already says what the user must do about the arguments, the files or the journal.
  */
-const isTemporary = (error: UploadJob.JobError): boolean => {
+const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | "own" | undefined => {
   switch (error._tag) {
-    case "TransportFailure":
-      return !error.permanent
     case "TimedOut":
-      return true
+      return "temporary"
+    case "TransportFailure":
+      return error.permanent ? undefined : "temporary"
     case "ServiceFailure":
     case "UnexpectedResponse":
-      return error.status !== 407 && ServiceError.gatewayStatuses.has(error.status)
-    case "FilesFailed":
-      return (
-        error.assembly === "kept" && error.files.every((file) => file.outcome !== "Failed" || isUnknown(file.error))
-      )
+      return error.status !== 407 && ServiceError.gatewayStatuses.has(error.status) ? "temporary" : undefined
+    case "FilesFailed": {
+      const errors = error.files.flatMap((file) => (file.outcome === "Failed" ? [file.error] : []))
+      // If a file has changed, the next command starts again in a new Assembly.
+      const isChanged = errors.some((one) => one._tag === "SourceFailed" && one.kind === "Changed")
+      if (isChanged || error.assembly === "canceled") return "ended"
+      const isUnknown = errors.every(({ _tag }) => _tag === "CreationUnknown")
+      return isUnknown && error.assembly === "kept" ? "temporary" : undefined
+    }
+    case "AssemblyFailed":
+    case "AssemblyCanceled":
+    case "AssemblyAborted":
+    case "DeliveryMismatch":
+    case "FormBroken":
+      return "ended"
+    case "InvalidRequest":
+    case "CommandError":
+    case "SourceFailed":
+    case "InvalidTarget":
+    case "JournalFailed":
+    case "JournalTorn":
+    case "UploadLeased":
+    case "LeaseLost":
+      return "own"
     default:
-      return false
+      return undefined
   }
 }
 
@@ -156,7 +176,7 @@ const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): 
             const now = yield* Clock.currentTimeMillis
             seen.goneSince ??= now
             const isOver = pauses >= maxPauses || now - seen.goneSince >= Duration.toMillis(patience)
-            if (isOver || !hasUpload(settings, seen) || !isTemporary(error)) return Stream.fail(error)
+            if (isOver || !hasUpload(settings, seen) || meaningOf(error) !== "temporary") return Stream.fail(error)
             const until = now + Duration.toMillis(pause)
             return Stream.succeed(AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until })).pipe(
               Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
@@ -248,39 +268,6 @@ const show = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Follow
     )
   })
 
-/** The messages of these errors already say what the user must do about the arguments, the files or the journal. */
-const own: ReadonlySet<string> = new Set([
-  "InvalidRequest",
-  "CommandError",
-  "SourceFailed",
-  "InvalidTarget",
-  "JournalFailed",
-  "JournalTorn",
-  "UploadLeased",
-  "LeaseLost"
-] satisfies ReadonlyArray<UploadJob.JobError["_tag"]>)
-
-/** After these errors, no command can continue the Assembly. */
-const hasEnded = (error: UploadJob.JobError): boolean => {
-  switch (error._tag) {
-    case "AssemblyFailed":
-    case "AssemblyCanceled":
-    case "AssemblyAborted":
-    case "DeliveryMismatch":
-    case "FormBroken":
-      return true
-    case "FilesFailed": {
-      // If a file has changed, the next command starts again in a new Assembly.
-      const isChanged = error.files.some(
-        (file) => file.outcome === "Failed" && file.error._tag === "SourceFailed" && file.error.kind === "Changed"
-      )
-      return isChanged || error.assembly === "canceled"
-    }
-    default:
-      return false
-  }
-}
-
 /**
  * Adds to an error what the same command does when it is run again: it continues the upload, or uploads into a new
  * Assembly. The error stays as it is if the job has no Assembly yet, if the message of the error already says what to
@@ -292,8 +279,9 @@ const toFailure =
     const ofJournal = Journal.failureOf(error, settings.folder ?? "the memory", hasUpload(settings, seen))
     if (ofJournal !== undefined) return ofJournal
     const { folder, isRestarted } = settings
-    if ((seen.status === undefined && !hasUpload(settings, seen)) || own.has(error._tag)) return error
-    if (hasEnded(error)) {
+    const meaning = meaningOf(error)
+    if ((seen.status === undefined && !hasUpload(settings, seen)) || meaning === "own") return error
+    if (meaning === "ended") {
       return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
     }
     if (folder !== undefined) {

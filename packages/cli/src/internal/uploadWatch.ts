@@ -42,27 +42,27 @@ type File = UploadPlan.Planned<UploadSource.Replayable>
 
 /** The files that have come or changed since the last call. A file that is still being written comes in a later call. */
 const makeScan = (plan: UploadPlan.Options) => {
-  const taken = new Map<string, string>()
-  let seen: ReadonlyMap<string, { readonly identity: string; readonly since: number }> = new Map()
+  const seen = new Map<string, { readonly identity: string; readonly since: number; isTaken: boolean }>()
+  const look = (file: File, now: number) =>
+    Effect.map(
+      Effect.orElseSucceed(file.source.identity, () => undefined),
+      (identity = "") => {
+        const before = seen.get(file.realPath)
+        const state = before?.identity === identity ? before : { identity, since: now, isTaken: false }
+        seen.set(file.realPath, state)
+        return { file, state }
+      }
+    )
   const scan = Effect.gen(function* () {
     const files = UploadPlan.replayable(yield* UploadPlan.make(plan)) ?? []
     const now = yield* Clock.currentTimeMillis
-    const found = yield* Effect.forEach(files, (file) =>
-      Effect.map(
-        Effect.orElseSucceed(file.source.identity, () => undefined),
-        (identity = "") => {
-          const before = seen.get(file.realPath)
-          return { file, identity, since: before?.identity === identity ? before.since : now }
-        }
-      )
-    )
-    seen = new Map(found.map(({ file, identity, since }) => [file.realPath, { identity, since }]))
-    const fresh = found.filter(({ file, identity }) => taken.get(file.realPath) !== identity)
-    const ready = fresh.filter(({ since }) => now - since >= Duration.toMillis(settling))
-    for (const { file, identity } of ready) taken.set(file.realPath, identity)
+    const found = yield* Effect.forEach(files, (file) => look(file, now))
+    const fresh = found.filter(({ state }) => !state.isTaken)
+    const ready = fresh.filter(({ state }) => now - state.since >= Duration.toMillis(settling))
+    for (const { state } of ready) state.isTaken = true
     return { ready: ready.map(({ file }) => file), isSettled: ready.length === fresh.length }
   })
-  return { scan, again: ({ realPath }: File) => void taken.delete(realPath) }
+  return { scan, again: ({ realPath }: File) => void seen.delete(realPath) }
 }
 
 /** Fails if a folder cannot be watched. */
@@ -110,9 +110,8 @@ const finish = Effect.fnUntraced(function* (
     }
     case "Skipped": {
       yield* tell(file, isJson, "Skipped", outcome.assemblyId, `uploaded before, by Assembly ${outcome.assemblyId}`)
-      return save === undefined
-        ? undefined
-        : yield* saveResults(file, yield* Assemblies.get(outcome.assemblyId), settings)
+      if (save !== undefined) yield* saveResults(file, yield* Assemblies.get(outcome.assemblyId), settings)
+      return
     }
     case "Failed":
       return yield* Effect.fail(outcome.error)
@@ -139,16 +138,12 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   const resolved = yield* TemplateId.inParams(params)
   const told = new Set<string>()
   /** Says once what is wrong with a file, or with a folder that cannot be searched. */
-  const skip = (error: Failure.CommandError) =>
-    Effect.suspend(() => {
-      const line = Advice.line(error)
-      return told.has(line)
-        ? Effect.void
-        : Effect.andThen(
-            Effect.sync(() => told.add(line)),
-            Output.error(line)
-          )
-    })
+  const skip = Effect.fnUntraced(function* (error: Failure.CommandError) {
+    const line = Advice.line(error)
+    if (told.has(line)) return
+    told.add(line)
+    yield* Output.error(line)
+  })
   const { again, scan } = makeScan({ ...plan, skip })
   const wake = yield* Queue.sliding<void>(1)
   const scanAfter = (pause: Duration.Duration) => Effect.forkScoped(Effect.delay(Queue.offer(wake, undefined), pause))

@@ -4,30 +4,11 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import * as Spawned from "./spawned.ts"
 
-const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
-
-export interface Ran {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const { PATH = "" } = process.env
-
-/** Runs the command line in a folder, with only these variables. It is killed when the test is interrupted. */
+/** Runs the command line in a folder, with only these variables. */
 export const assembly = (cwd: string, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  Effect.callback<Ran>((resume) => {
-    const child = execFile(
-      process.execPath,
-      [bin, ...args],
-      { cwd, env: { NO_COLOR: "1", PATH, ...env } },
-      (_, stdout, stderr) => resume(Effect.succeed({ code: child.exitCode, stdout, stderr }))
-    )
-    return Effect.sync(() => void child.kill("SIGKILL"))
-  })
+  Spawned.run(args, { cwd, env })
 
 export { folderWith } from "./uploading.ts"
 
