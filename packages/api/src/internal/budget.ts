@@ -12,7 +12,7 @@ import * as Pacing from "../unstable/Pacing.ts"
 import type { BudgetStore } from "./budgetStore.ts"
 import * as Lane from "./lane.ts"
 
-/** See `Budget.Settings`. */
+/** See `Budget.Options`. */
 export interface Settings {
   readonly account: string
   readonly created: number | false | undefined

@@ -10,13 +10,6 @@ import * as BudgetTables from "./budgetTables.ts"
 import type { Secrets } from "./secrets.ts"
 import { attempting } from "./store.ts"
 
-/** A place whose Assembly nobody has prolonged in time. */
-interface Overdue {
-  readonly lookup: string
-  readonly secret: string
-  readonly assembly: string
-}
-
 const failing = <A>(access: Effect.Effect<A, SqlError.SqlError>) =>
   Effect.mapError(attempting("budget")(access), (cause) => new Budget.BudgetStoreFailed({ cause }))
 
@@ -74,7 +67,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap(secrets.lookups(assemblyId), (lookups) => release(account, lookups)).pipe(failing),
     overdue: ({ account, now, until }) =>
       Effect.gen(function* () {
-        const rows = yield* sql<Overdue>`
+        const rows = yield* sql<Readonly<Record<"lookup" | "secret" | "assembly", string>>>`
           UPDATE ${places} SET held_until = ${until} WHERE account = ${account} AND held_until <= ${now}
           RETURNING lookup, secret, assembly`
         const opened = yield* Effect.forEach(rows, ({ assembly, lookup, secret }) =>

@@ -3,6 +3,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -69,14 +70,12 @@ export const decodeAll = Rules.decoder("Durable.startAll", All)
  */
 export type RetryError = StartError | JobUnknown | NotRetryable | AssemblyMayRun
 
-type Services = FileSystem.FileSystem
-
 /** `queued`: called after jobs were queued. */
 interface Options {
   readonly store: Store
   readonly secrets: Secrets
   readonly reading: Reading.Reading
-  readonly upload: JobAtRest.UploadOptions
+  readonly upload: RequestOptions
   readonly queued: Effect.Effect<void>
 }
 
@@ -146,13 +145,13 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
       }))
     })
 
-  const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
+  const start = (job: Job): Effect.Effect<Summary, StartError, FileSystem.FileSystem> =>
     Effect.flatMap(storeAll([job]), (all) => Effect.fromResult(Arr.getUnsafe(all, 0).result))
 
   const startMany = (
     jobs: ReadonlyArray<Job>,
     packing: Packing | undefined
-  ): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
+  ): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, FileSystem.FileSystem> =>
     Effect.map(
       storeAll(jobs, packing),
       Arr.map(({ isNew, job, result }) =>
@@ -187,7 +186,10 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
    * Queues the next attempt of a job, with the current sizes and identities of its sources. The next attempt is queued
    * only after the service has confirmed that the Assembly of the last attempt has ended.
    */
-  const retry = (key: string, changes: Changes = {}): Effect.Effect<Summary, RetryError, Services | AssemblyClient> =>
+  const retry = (
+    key: string,
+    changes: Changes = {}
+  ): Effect.Effect<Summary, RetryError, FileSystem.FileSystem | AssemblyClient> =>
     Effect.gen(function* () {
       const row = yield* reading.found(key)
       const { attempt, state } = row

@@ -5,6 +5,7 @@ import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import { UploadJournal } from "@assembly-effect/tus/UploadJournal"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -39,7 +40,7 @@ export interface Options {
   readonly claims: Claims
   readonly packs: Packs.Packs
   readonly secrets: Secrets
-  readonly upload: JobAtRest.UploadOptions
+  readonly upload: RequestOptions
   readonly patience: Duration.Duration
   readonly pollInterval: Duration.Duration
   readonly outage: Outage
