@@ -6,7 +6,6 @@ import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -164,13 +163,10 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
   /** Cancels the Assembly of an ended attempt, and fails if this Assembly may still run. */
   const checkEnded = Effect.fnUntraced(function* (row: Row.Row) {
     const { attempt, key } = row
-    const id = yield* Effect.orElseSucceed(Journal.assemblyId(secrets, row), () => Option.none())
+    const id = yield* Journal.readableId(secrets, row)
     yield* Canceling.cancel(secrets, row).pipe(
       Effect.timeout(patience),
-      Effect.mapError((error) => {
-        const failure = Failure.of(Cause.fail(error), Option.getOrUndefined(id))
-        return new AssemblyMayRun({ key, attempt, failure })
-      })
+      Effect.mapError((error) => new AssemblyMayRun({ key, attempt, failure: Failure.of(error, id) }))
     )
   })
 
