@@ -1,7 +1,7 @@
 /**
  * The types of a job: an Assembly with its files. `AssemblyUpload` runs jobs.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Creation from "@assembly-effect/api/unstable/Creation"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Cause from "effect/Cause"
