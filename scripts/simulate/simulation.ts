@@ -4,6 +4,7 @@
  * SQL, is in the order of its index: what is due first comes first.
  */
 import * as Pacing from "@assembly-effect/api/unstable/Pacing"
+import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import * as Arr from "effect/Array"
 import * as MutableList from "effect/MutableList"
 import * as Packing from "../../packages/tus/src/internal/packing.ts"
@@ -51,15 +52,9 @@ const noticed = 5000
 const reads = [0, 100, 150, 225, 337, 506, 759]
 const [firstPause, longestPause] = [5000, minute]
 
-/** Mulberry32: the same numbers for the same seed. */
 const randomOf = (seed: number) => {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
+  const draw = new Draw(seed)
+  const next = () => draw.next()
   const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
   return { next, logNormal: (median: number, sigma: number) => median * Math.exp(sigma * normal()) }
 }

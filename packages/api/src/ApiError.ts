@@ -16,7 +16,6 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { answered, cause, Details, refusal, skewed, subject } from "./unstable/ErrorDetails.ts"
 
-export { Details }
 // The following errors have a separate module, so that both modules stay small.
 export {
   AuthKeyNotCreated,

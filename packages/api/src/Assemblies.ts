@@ -18,7 +18,6 @@ export {
 export {
   type AssemblyError,
   awaitCompletion,
-  awaitOptionIssues,
   type AwaitOptions,
   type FollowOptions,
   outcome,

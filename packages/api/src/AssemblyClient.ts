@@ -24,7 +24,7 @@ import * as Attempt from "./internal/attempt.ts"
 import * as ClockSkew from "./internal/clockSkew.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
-import type * as Operation from "./Operation.ts"
+import type * as Operation from "./unstable/Operation.ts"
 import * as PerCall from "./unstable/PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import { AssemblyClient } from "./unstable/ClientService.ts"
@@ -132,13 +132,8 @@ export interface Options extends Omit<Schema.Codec.Encoded<typeof Settings>, "ba
   readonly baseUrl: string | URL
 }
 
-/**
- * The {@link Options}, with the base URL as text.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
+/** The {@link Options}, with the base URL as text. */
+const Settings = Schema.Struct({
   baseUrl: SecureUrl.SecureUrl,
   origins: Schema.optional(Schema.Array(Schema.String)),
   requestTimeout: Schema.optional(Rules.duration),
@@ -160,15 +155,7 @@ const settingsOf = Effect.fnUntraced(function* (options: Options) {
   return { ...settings, baseUrl, origins }
 })
 
-/**
- * Makes a client from the `HttpClient`, the `Authenticator`, the `RetryPolicy` and the budget (`Budget`) in the context.
- * The `RetryPolicy` and the budget are optional. Fails with `InvalidRequest` if the base URL is not safe
- * for credentials, or if an option is invalid.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = Effect.fnUntraced(function* (options: Options) {
+const make = Effect.fnUntraced(function* (options: Options) {
   const { baseUrl, origins, ...settings } = yield* settingsOf(options)
   const http = yield* HttpClient.HttpClient
   const skew = ClockSkew.make(Duration.toMillis(settings.maxClockSkew ?? 3_600_000))

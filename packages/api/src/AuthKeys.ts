@@ -6,7 +6,7 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as ApiError from "./ApiError.ts"
 import { run } from "./unstable/ClientService.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "./unstable/Operation.ts"
 import * as Confidential from "./internal/confidential.ts"
 
 /**

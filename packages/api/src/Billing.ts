@@ -6,7 +6,7 @@
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as ApiError from "./ApiError.ts"
 import { run } from "./unstable/ClientService.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "./unstable/Operation.ts"
 
 /**
  * `GET /bill/:month`. The operation is beyond the specification, which names it but does not define it.

@@ -6,17 +6,14 @@
  */
 import * as Low from "@assembly-effect/auth/unstable/Budget"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
-import * as Schema from "effect/Schema"
-import * as Budget from "./internal/budget.ts"
+import type * as Schema from "effect/Schema"
 import * as Store from "./internal/budgetStore.ts"
+import * as BudgetSettings from "./unstable/BudgetSettings.ts"
 
 export { BudgetStore, BudgetStoreFailed } from "./internal/budgetStore.ts"
-
-const quota = Schema.optional(Schema.Union([Rules.whole(1), Schema.Literal(false)]))
 
 /**
  * The quotas of an account.
@@ -31,36 +28,9 @@ const quota = Schema.optional(Schema.Union([Rules.whole(1), Schema.Literal(false
  * `created` and `running` are 250 by default for the public service, and off for any other. `false` switches them off.
  *
  * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  created: quota,
-  running: quota,
-  requests: Schema.optional(Rules.whole(1)),
-  account: Schema.optional(Rules.notBlank.check(Schema.isMaxLength(200)))
-})
-
-/**
- * The encoded {@link Settings}.
- *
- * @since 0.1.0
  * @category options
  */
-export type Options = Schema.Codec.Encoded<typeof Settings>
-
-const decode = Rules.decoder("Budget.layer", Settings)
-
-/**
- * Makes a budget over the stores in the context.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = Effect.fnUntraced(function* (options: Options = {}) {
-  const { account = "default", created, requests, running } = yield* decode(options)
-  const settings = { account, created, requests, running }
-  return Budget.make(yield* RateLimiter.RateLimiter, yield* Store.BudgetStore, settings)
-})
+export type Options = Schema.Codec.Encoded<typeof BudgetSettings.Settings>
 
 /**
  * Does the same as {@link layer}, with the stores in the context: a `RateLimiter` for the rates, in memory or in Redis, and a
@@ -72,7 +42,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 export const layerNoDeps = (
   options: Options = {}
 ): Layer.Layer<never, InvalidRequest, RateLimiter.RateLimiter | Store.BudgetStore> =>
-  Layer.effect(Low.Budget, make(options))
+  Layer.effect(Low.Budget, BudgetSettings.make(options))
 
 /**
  * Keeps the pauses and the running Assemblies of one process.

@@ -8,7 +8,7 @@ import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import { run } from "./unstable/ClientService.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "./unstable/Operation.ts"
 import * as Pages from "./internal/pages.ts"
 
 const reading = {

@@ -7,7 +7,7 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Notification from "@assembly-effect/schema/Notification"
 import { run } from "./unstable/ClientService.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "./unstable/Operation.ts"
 
 /**
  * `GET /assembly_notifications/:assemblyId`. The operation is beyond the specification, which names it but does not

@@ -7,7 +7,7 @@
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as ApiError from "./ApiError.ts"
 import { run } from "./unstable/ClientService.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "./unstable/Operation.ts"
 
 /**
  * `GET /queues/job_slots`. The operation is beyond the specification, which names it but does not define it.

@@ -15,7 +15,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as PerCall from "./unstable/PerCall.ts"
 import * as Pauses from "./internal/pauses.ts"
-import type * as Operation from "./Operation.ts"
+import type * as Operation from "./unstable/Operation.ts"
 
 /**
  * A failed attempt.
@@ -92,6 +92,13 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
   return error._tag === "TransportFailure" || error._tag === "TimedOut" || [502, 503, 504].includes(error.status ?? 0)
 }
 
+const Settings = Schema.Struct({
+  retries: Schema.optional(Rules.whole(0)),
+  base: Schema.optional(Rules.duration),
+  maxPause: Schema.optional(Rules.duration),
+  maxWait: Schema.optional(Rules.duration)
+})
+
 /**
  * - `retries`: the maximum number of retries, 4 by default.
  * - `base`: the maximum of the first pause, 250 ms by default. This maximum doubles with each failure. The pause is at
@@ -105,20 +112,7 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  * these rules, {@link layer} fails with `InvalidRequest`, and the effect of {@link make} is undefined.
  *
  * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  retries: Schema.optional(Rules.whole(0)),
-  base: Schema.optional(Rules.duration),
-  maxPause: Schema.optional(Rules.duration),
-  maxWait: Schema.optional(Rules.duration)
-})
-
-/**
- * The encoded {@link Settings}.
- *
- * @since 0.1.0
- * @category models
+ * @category options
  */
 export type Options = Schema.Codec.Encoded<typeof Settings>
 

@@ -8,7 +8,7 @@
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as ApiError from "./ApiError.ts"
 import { run } from "./unstable/ClientService.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "./unstable/Operation.ts"
 import * as Confidential from "./internal/confidential.ts"
 
 /**

@@ -7,7 +7,7 @@ import * as Template from "@assembly-effect/schema/Template"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import { run } from "./unstable/ClientService.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "./unstable/Operation.ts"
 import * as Pages from "./internal/pages.ts"
 
 /**

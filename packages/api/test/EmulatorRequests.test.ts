@@ -5,7 +5,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Testing from "@assembly-effect/api/testing"
 import * as Emulator from "@assembly-effect/emulator/Emulator"

@@ -4,7 +4,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Testing from "@assembly-effect/api/testing"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"

@@ -49,7 +49,14 @@ const get = Assemblies.get(assemblyId)
 const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> = [
   {
     name: "AssemblyClient.layer",
-    options: ["baseUrl", ...Object.keys(AssemblyClient.Settings.fields)],
+    options: HostileOptions.names<AssemblyClient.Options>({
+      baseUrl: 0,
+      origins: 0,
+      requestTimeout: 0,
+      deadline: 0,
+      maxClockSkew: 0,
+      maxResponseBytes: 0
+    }),
     build: (options) => Layer.build(AssemblyClient.layer({ baseUrl, ...options })),
     meaning: { origins: [[]], requestTimeout: [0.5], deadline: [0.5], maxClockSkew: [0.5] }
   },
@@ -67,13 +74,13 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   },
   {
     name: "RetryPolicy.layer",
-    options: Object.keys(RetryPolicy.Settings.fields),
+    options: HostileOptions.names<RetryPolicy.Options>({ retries: 0, base: 0, maxPause: 0, maxWait: 0 }),
     build: (options) => Layer.build(RetryPolicy.layer(options)),
     meaning: { retries: [0], base: [0.5], maxPause: [0.5], maxWait: [0.5] }
   },
   {
     name: "Budget.layer",
-    options: Object.keys(Budget.Settings.fields),
+    options: HostileOptions.names<Budget.Options>({ created: 0, running: 0, requests: 0, account: 0 }),
     build: (options) => Layer.build(Budget.layer(options)),
     meaning: { created: [false], running: [false], account: ["Infinity", "nonsense"] }
   },

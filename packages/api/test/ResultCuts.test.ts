@@ -6,6 +6,7 @@ import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { clients as all } from "./utils/clients.ts"
 import * as FileServer from "./utils/FileServer.ts"
+import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const clients = all.filter(([name]) => name !== "node:http")
@@ -20,30 +21,32 @@ const seedsOf = ({ first }: { readonly first: number }) => Array.from({ length: 
 
 /** A file and the way in which its server breaks, as a seed determines them. */
 const draw = (seed: number) => {
-  const random = FileServer.randomOf(seed)
-  const below = (most: number) => Math.floor(random() * most)
+  const seeded = new Draw(seed)
   const kind: FileServer.Kind = {
-    validator: FileServer.validators[below(6)] ?? "none",
-    hasRanges: random() < 0.8
+    validator: FileServer.validators[seeded.below(6)] ?? "none",
+    hasRanges: seeded.chance(0.8)
   }
   // A few files are empty, and a few are larger than the buffers of the connection.
-  const bytes = FileServer.bytesOf([0, 1, below(2000), below(30_000), below(200_000)][below(5)] ?? 0, seed)
+  const bytes = FileServer.bytesOf(
+    [0, 1, seeded.below(2000), seeded.below(30_000), seeded.below(200_000)][seeded.below(5)] ?? 0,
+    seed
+  )
   const plan = (): Server.Answer => {
-    if (random() < 0.1) return Server.reset
-    if (random() < 0.1) return Server.text(503, "busy")
+    if (seeded.chance(0.1)) return Server.reset
+    if (seeded.chance(0.1)) return Server.text(503, "busy")
     return FileServer.answer(bytes, kind, {
-      cutAfter: below(bytes.length + 1),
-      most: random() < 0.3 ? 1 + below(bytes.length) : undefined
+      cutAfter: seeded.below(bytes.length + 1),
+      most: seeded.chance(0.3) ? 1 + seeded.below(bytes.length) : undefined
     })
   }
-  const cuts = Array.from({ length: 1 + below(6) }, plan)
+  const cuts = Array.from({ length: 1 + seeded.below(6) }, plan)
   const file = {
     name: "file.bin",
-    ...(random() < 0.7 ? { size: bytes.length } : {}),
-    ...(random() < 0.5 ? { md5hash: FileServer.hash("md5", bytes) } : {})
+    ...(seeded.chance(0.7) ? { size: bytes.length } : {}),
+    ...(seeded.chance(0.5) ? { md5hash: FileServer.hash("md5", bytes) } : {})
   }
-  const offset = random() < 0.5 ? 0 : below(bytes.length)
-  return { bytes, cuts, file, kind, offset, random }
+  const offset = seeded.chance(0.5) ? 0 : seeded.below(bytes.length)
+  return { bytes, cuts, file, kind, offset, seeded }
 }
 
 const collect = (file: Parameters<typeof Results.download>[0], offset: number) =>
@@ -80,16 +83,15 @@ for (const [name, client] of clients) {
       Effect.forEach(
         seedsOf(part),
         Effect.fnUntraced(function* (seed) {
-          const { file, kind, random } = draw(seed)
-          const below = (most: number) => Math.floor(random() * most)
-          const bytes = FileServer.bytesOf(2 + below(50_000), seed)
+          const { file, kind, seeded } = draw(seed)
+          const bytes = FileServer.bytesOf(2 + seeded.below(50_000), seed)
           // Both sides of the cut change, so that a mixture is neither file. The size stays the same.
-          const count = 1 + below(bytes.length - 1)
-          const before = below(count)
-          const after = count + below(bytes.length - count)
+          const count = 1 + seeded.below(bytes.length - 1)
+          const before = seeded.below(count)
+          const after = count + seeded.below(bytes.length - count)
           const other = bytes.map((byte, index) => (index === before || index === after ? byte ^ 1 : byte))
           const md5hash = "md5hash" in file ? FileServer.hash("md5", bytes) : undefined
-          const offset = random() < 0.5 ? 0 : below(before + 1)
+          const offset = seeded.chance(0.5) ? 0 : seeded.below(before + 1)
 
           const first = FileServer.held(bytes, kind, count)
           const { url } = yield* FileServer.make([first.answer, FileServer.answer(other, kind)])

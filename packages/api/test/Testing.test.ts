@@ -1,7 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Testing from "@assembly-effect/api/testing"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"

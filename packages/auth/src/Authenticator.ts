@@ -74,19 +74,14 @@ export class Authenticator extends Context.Service<
 /** A retry with the same key or token would be refused again. */
 const final = () => Effect.succeed("final" as const)
 
-/**
- * The options of {@link layerSignedNoDeps}. `window` is how long a signature is valid, 5 minutes by default.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const SignedSettings = Schema.Struct({ window: Schema.optional(Rules.duration) })
+const SignedSettings = Schema.Struct({ window: Schema.optional(Rules.duration) })
 
 const decodeSigned = Rules.decoder("Authenticator.layerSigned", SignedSettings)
 
 /**
  * Authenticates with signed params: adds `auth.key`, `auth.expires` and a nonce to the params, then signs their text
- * (spec.md, "Authentication"). An option that breaks its rule fails with `InvalidRequest`.
+ * (spec.md, "Authentication"). `window` is how long a signature is valid, 5 minutes by default. An option that breaks its
+ * rule fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category layers

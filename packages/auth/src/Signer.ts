@@ -39,17 +39,14 @@ export { Algorithm }
  */
 export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(Hmac.algorithms, name)
 
+const Settings = Schema.Struct({ algorithm: Schema.optional(Algorithm) })
+
 /**
  * The options of a Signer: the `algorithm` of the signatures, `sha384` by default. An unknown algorithm fails with
  * `InvalidRequest`.
  *
  * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({ algorithm: Schema.optional(Algorithm) })
-/**
- * @since 0.1.0
- * @category models
+ * @category options
  */
 export type Options = Schema.Codec.Encoded<typeof Settings>
 

@@ -57,6 +57,14 @@ export class Tokens extends Context.Service<
   }
 >()("@assembly-effect/auth/Tokens") {}
 
+const Settings = Schema.Struct({
+  scopes: Schema.optional(Schema.Array(Auth.Scope)),
+  renewBefore: Schema.optional(Rules.duration),
+  requestTimeout: Schema.optional(Rules.duration),
+  maxWait: Schema.optional(Rules.duration),
+  audience: Schema.optional(Rules.notBlank)
+})
+
 /**
  * The options for tokens. A value that breaks its rule fails with `InvalidRequest` when the Layer is built.
  *
@@ -70,20 +78,7 @@ export class Tokens extends Context.Service<
  * - `audience`: the audience of the tokens; `api2` by default, the only audience in the specification.
  *
  * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  scopes: Schema.optional(Schema.Array(Auth.Scope)),
-  renewBefore: Schema.optional(Rules.duration),
-  requestTimeout: Schema.optional(Rules.duration),
-  maxWait: Schema.optional(Rules.duration),
-  audience: Schema.optional(Rules.notBlank)
-})
-/**
- * The options as the program writes them.
- *
- * @since 0.1.0
- * @category models
+ * @category options
  */
 export type Options = Schema.Codec.Encoded<typeof Settings>
 

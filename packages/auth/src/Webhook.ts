@@ -115,19 +115,16 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
   return new MalformedNotification({ path, description })
 }
 
+const Settings = Schema.Struct({
+  algorithms: Schema.optional(Schema.Array(Signer.Algorithm).check(Schema.isMinLength(1)))
+})
+
 /**
  * The options of a verifier: `algorithms` are the accepted algorithms, by default `sha384` and `sha256`. At least one is
  * required.
  *
  * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  algorithms: Schema.optional(Schema.Array(Signer.Algorithm).check(Schema.isMinLength(1)))
-})
-/**
- * @since 0.1.0
- * @category models
+ * @category options
  */
 export type Options = Schema.Codec.Encoded<typeof Settings>
 

@@ -1,5 +1,5 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Event from "@assembly-effect/tus/AssemblyUploadEvent"

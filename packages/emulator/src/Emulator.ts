@@ -95,6 +95,25 @@ export class Emulator extends Context.Service<
   }
 >()("@assembly-effect/emulator/Emulator") {}
 
+const Settings = Schema.Struct({
+  port: Rules.whole(0, 65_535).pipe(Schema.withDecodingDefault(Effect.succeed(0))),
+  tls: Schema.optional(Schema.Union([Schema.Literal("self-signed"), Certificate.Files])),
+  publicUrl: Schema.optional(Origin.PublicUrl),
+  allowedHosts: Schema.optional(Schema.Array(Origin.Host)),
+  data: Schema.optional(Rules.notBlank),
+  credentials: Schema.optional(Workspace.AuthKey),
+  workspaces: Schema.optional(Schema.Array(Workspace.Workspace)),
+  templates: Schema.optional(Schema.Array(Template.Template)),
+  seed: Schema.optional(Schema.String),
+  notificationPause: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("1 second"))),
+  allowPrivateNotifications: Schema.Boolean.pipe(Schema.withDecodingDefault(Effect.succeed(false))),
+  uploadLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("24 hours"))),
+  tokenLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("1 hour"))),
+  limits: Limits.Settings.pipe(Schema.withDecodingDefault(Effect.succeed({}))),
+  quotas: Schema.optional(Schema.Union([Schema.Literal("service"), Quotas.Settings]))
+})
+type Settings = typeof Settings.Type
+
 /**
  * The options of an emulator.
  *
@@ -128,35 +147,9 @@ export class Emulator extends Context.Service<
  *   its default.
  * - `quotas`: the quotas that the emulator rehearses: `"service"` are those of the public service, an object changes some
  *   of their numbers. By default there are none.
+ * - `onRequest`: receives each request that reaches the routes, for a log.
  * Each duration is at most 100 years. If an option breaks a rule, the Layer fails with `InvalidRequest`, which names the
  * option and the rule.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  port: Rules.whole(0, 65_535).pipe(Schema.withDecodingDefault(Effect.succeed(0))),
-  tls: Schema.optional(Schema.Union([Schema.Literal("self-signed"), Certificate.Files])),
-  publicUrl: Schema.optional(Origin.PublicUrl),
-  allowedHosts: Schema.optional(Schema.Array(Origin.Host)),
-  data: Schema.optional(Rules.notBlank),
-  credentials: Schema.optional(Workspace.AuthKey),
-  workspaces: Schema.optional(Schema.Array(Workspace.Workspace)),
-  templates: Schema.optional(Schema.Array(Template.Template)),
-  seed: Schema.optional(Schema.String),
-  notificationPause: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("1 second"))),
-  allowPrivateNotifications: Schema.Boolean.pipe(Schema.withDecodingDefault(Effect.succeed(false))),
-  uploadLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("24 hours"))),
-  tokenLifetime: Rules.pause.pipe(Schema.withDecodingDefault(Effect.succeed("1 hour"))),
-  limits: Limits.Settings.pipe(Schema.withDecodingDefault(Effect.succeed({}))),
-  quotas: Schema.optional(Schema.Union([Schema.Literal("service"), Quotas.Settings]))
-})
-type Settings = typeof Settings.Type
-
-/**
- * The options as the program writes them.
- *
- * - `onRequest`: receives each request that reaches the routes, for a log.
  *
  * @since 0.1.0
  * @category options

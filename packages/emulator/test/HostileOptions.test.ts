@@ -15,7 +15,22 @@ const time = [0.5]
 const all: ReadonlyArray<HostileOptions.Entry<never>> = [
   {
     name: "Emulator.layer",
-    options: Object.keys(Emulator.Settings.fields).filter((option) => option !== "data"),
+    options: HostileOptions.names<Omit<Emulator.Options, "data" | "onRequest">>({
+      port: 0,
+      tls: 0,
+      publicUrl: 0,
+      allowedHosts: 0,
+      credentials: 0,
+      workspaces: 0,
+      templates: 0,
+      seed: 0,
+      notificationPause: 0,
+      allowPrivateNotifications: 0,
+      uploadLifetime: 0,
+      tokenLifetime: 0,
+      limits: 0,
+      quotas: 0
+    }),
     build: (options) => Layer.build(Emulator.layer(options)),
     meaning: {
       port: [0],

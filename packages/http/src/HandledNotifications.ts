@@ -66,6 +66,8 @@ export class HandledNotifications extends Context.Service<
   }
 >()("@assembly-effect/http/HandledNotifications") {}
 
+const Settings = Schema.Struct({ timeToLive: Schema.optional(Rules.duration) })
+
 /**
  * The options of the stores. A value that breaks its rule fails with `InvalidRequest`.
  *
@@ -73,22 +75,11 @@ export class HandledNotifications extends Context.Service<
  * handled again.
  *
  * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({ timeToLive: Schema.optional(Rules.duration) })
-/**
- * @since 0.1.0
  * @category options
  */
 export interface Options extends Schema.Codec.Encoded<typeof Settings> {}
 
-/**
- * The options of {@link layerMemory}. `capacity`: how many notifications are remembered, 10,000 by default.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const MemorySettings = Schema.Struct({ ...Settings.fields, capacity: Schema.optional(Rules.whole(1)) })
+const MemorySettings = Schema.Struct({ ...Settings.fields, capacity: Schema.optional(Rules.whole(1)) })
 
 const decodeMemory = Rules.decoder("HandledNotifications", MemorySettings)
 

@@ -76,8 +76,20 @@ export interface Grant {
   readonly wait?: boolean | undefined
 }
 
+const Settings = Schema.Struct({
+  path: Schema.optional(Rules.path),
+  origins: Schema.optional(Schema.Array(Origin.Origin)),
+  maxUploads: Schema.optional(Rules.whole(1)),
+  maxWatchers: Schema.optional(Rules.whole(1)),
+  receiveTimeout: Schema.optional(Rules.duration),
+  idleTimeout: Schema.optional(Rules.duration),
+  timeout: Schema.optional(Rules.duration),
+  chunkSize: Schema.optional(Rules.whole(1)),
+  progressInterval: Schema.optional(Rules.pause)
+})
+
 /**
- * The data among the {@link Options}. A value that breaks its rule fails with `InvalidRequest`.
+ * A value that breaks its rule fails with `InvalidRequest`.
  *
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is `<path>/<id>`. The page
  *   chooses the id; a `POST` to `<path>` gets a new one.
@@ -93,23 +105,6 @@ export interface Grant {
  *   this number of bytes in memory.
  * - `progressInterval`: the minimum time between two `Progress` events, 250 milliseconds by default. A delayed
  *   `Progress` is sent earlier if another event follows.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  path: Schema.optional(Rules.path),
-  origins: Schema.optional(Schema.Array(Origin.Origin)),
-  maxUploads: Schema.optional(Rules.whole(1)),
-  maxWatchers: Schema.optional(Rules.whole(1)),
-  receiveTimeout: Schema.optional(Rules.duration),
-  idleTimeout: Schema.optional(Rules.duration),
-  timeout: Schema.optional(Rules.duration),
-  chunkSize: Schema.optional(Rules.whole(1)),
-  progressInterval: Schema.optional(Rules.pause)
-})
-
-/**
  * - `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. The policy runs before the
  *   bytes of the file are read.
  * - `fields`: the schema of the form fields before the file. Fields that break it are refused with `InvalidInput` before

@@ -48,20 +48,7 @@ export interface Grant {
   readonly credentials?: { readonly key: string; readonly secret: Redacted.Redacted } | undefined
 }
 
-/**
- * The data among the {@link Options}. A value that breaks its rule fails with `InvalidRequest`.
- *
- * - `path`: the path of the route, `/assembly-signatures` by default.
- * - `origins`: other origins whose pages may use the route, as browsers write them: `https://app.example.com`, without
- *   a path or a final slash. By default only pages of the same origin may use the route.
- * - `maxBytes`: the maximum size of the body, 16 KiB by default.
- * - `receiveTimeout`: how long the body may take to arrive, 10 seconds by default.
- * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
+const Settings = Schema.Struct({
   path: Schema.optional(Rules.path),
   origins: Schema.optional(Schema.Array(Origin.Origin)),
   maxBytes: Schema.optional(Rules.whole(1)),
@@ -70,6 +57,14 @@ export const Settings = Schema.Struct({
 })
 
 /**
+ * A value that breaks its rule fails with `InvalidRequest`.
+ *
+ * - `path`: the path of the route, `/assembly-signatures` by default.
+ * - `origins`: other origins whose pages may use the route, as browsers write them: `https://app.example.com`, without
+ *   a path or a final slash. By default only pages of the same origin may use the route.
+ * - `maxBytes`: the maximum size of the body, 16 KiB by default.
+ * - `receiveTimeout`: how long the body may take to arrive, 10 seconds by default.
+ * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
  * - `policy`: decides for each request what is signed, or refuses the request. `asked` is the decoded body of the
  *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
  * - `body`: the schema of the JSON body. Without a schema, the body is not read, and `asked` is undefined.

@@ -40,22 +40,7 @@ export interface Notification {
   readonly key: string
 }
 
-/**
- * The data among the {@link Options}. A value that breaks its rule fails with `InvalidRequest`.
- *
- * - `path`: the path of the route, `/assembly-notifications` by default.
- * - `maxBytes`: the maximum size of a notification, 16 MiB by default.
- * - `maxFields`: the maximum number of form fields, 16 by default, at least 2.
- * - `maxBufferedBytes`: the maximum total size of the notifications that are being received, 64 MiB by default. Above
- *   this size, the answer is 503.
- * - `receiveTimeout`: how long a notification may take to arrive, 30 seconds by default.
- * - `handleTimeout`: how long `handle` may run, 5 minutes by default. After this time `handle` is interrupted, and the
- *   answer is 500.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
+const Settings = Schema.Struct({
   path: Schema.optional(Rules.path),
   maxBytes: Schema.optional(Rules.whole(1)),
   maxFields: Schema.optional(Rules.whole(2)),
@@ -65,7 +50,17 @@ export const Settings = Schema.Struct({
 })
 
 /**
- * `handle`: handles a notification. If `handle` fails, the answer is 500, and the service repeats the notification.
+ * A value that breaks its rule fails with `InvalidRequest`.
+ *
+ * - `path`: the path of the route, `/assembly-notifications` by default.
+ * - `maxBytes`: the maximum size of a notification, 16 MiB by default.
+ * - `maxFields`: the maximum number of form fields, 16 by default, at least 2.
+ * - `maxBufferedBytes`: the maximum total size of the notifications that are being received, 64 MiB by default. Above
+ *   this size, the answer is 503.
+ * - `receiveTimeout`: how long a notification may take to arrive, 30 seconds by default.
+ * - `handleTimeout`: how long `handle` may run, 5 minutes by default. After this time `handle` is interrupted, and the
+ *   answer is 500.
+ * - `handle`: handles a notification. If `handle` fails, the answer is 500, and the service repeats the notification.
  *
  * @since 0.1.0
  * @category options

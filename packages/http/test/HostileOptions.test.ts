@@ -1,6 +1,5 @@
 /** Walks over the Schema of every option, field by field, with values that a configuration file may contain. */
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Signer from "@assembly-effect/auth/Signer"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as Webhook from "@assembly-effect/auth/Webhook"
 import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
@@ -32,7 +31,13 @@ const meaningOfLifetime = { timeToLive: [0.5] }
 const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> = [
   {
     name: "Tokens.layer",
-    options: Object.keys(Tokens.Settings.fields),
+    options: HostileOptions.names<Tokens.Options>({
+      scopes: 0,
+      renewBefore: 0,
+      requestTimeout: 0,
+      maxWait: 0,
+      audience: 0
+    }),
     build: Tokens.make,
     meaning: {
       scopes: [[]],
@@ -44,48 +49,77 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   },
   {
     name: "Authenticator.layerSigned",
-    options: Object.keys({ ...Authenticator.SignedSettings.fields, ...Signer.Settings.fields }),
+    options: HostileOptions.names<NonNullable<Parameters<typeof Authenticator.layerSigned>[0]>>({
+      window: 0,
+      algorithm: 0
+    }),
     build: (options) => Layer.build(Authenticator.layerSigned(options)),
     meaning: { window: [0.5] }
   },
   {
     name: "Webhook.layer",
-    options: Object.keys(Webhook.Settings.fields),
+    options: HostileOptions.names<Webhook.Options>({ algorithms: 0 }),
     build: (options) => Layer.build(Webhook.layer(options))
   },
   {
     name: "Webhooks",
-    options: Object.keys(Webhooks.Settings.fields),
+    options: HostileOptions.names<Omit<Webhooks.Options<never, never>, "handle">>({
+      path: 0,
+      maxBytes: 0,
+      maxFields: 0,
+      maxBufferedBytes: 0,
+      receiveTimeout: 0,
+      handleTimeout: 0
+    }),
     build: (options) => Webhooks.make({ ...options, handle }),
     meaning: { receiveTimeout: [0.5], handleTimeout: [0.5] }
   },
   {
     name: "Signatures",
-    options: Object.keys(Signatures.Settings.fields),
+    options: HostileOptions.names<Omit<Signatures.Options<unknown, never>, "policy" | "body">>({
+      path: 0,
+      origins: 0,
+      maxBytes: 0,
+      receiveTimeout: 0,
+      algorithm: 0
+    }),
     build: (options) => Signatures.make({ ...options, policy }),
     meaning: { origins: [[]], receiveTimeout: [0.5] }
   },
   {
     name: "PassThrough",
-    options: Object.keys(PassThrough.Settings.fields),
+    options: HostileOptions.names<Omit<PassThrough.Options<never>, "policy" | "fields">>({
+      path: 0,
+      origins: 0,
+      maxUploads: 0,
+      maxWatchers: 0,
+      receiveTimeout: 0,
+      idleTimeout: 0,
+      timeout: 0,
+      chunkSize: 0,
+      progressInterval: 0
+    }),
     build: (options) => PassThrough.make({ ...options, policy }),
     meaning: { origins: [[]], receiveTimeout: [0.5], idleTimeout: [0.5], timeout: [0.5], progressInterval: [0, 0.5] }
   },
   {
     name: "UploadJournal.layerMemory",
-    options: Object.keys(UploadJournal.Settings.fields),
+    options: HostileOptions.names<UploadJournal.Options>({ expiry: 0, completedExpiry: 0, leaseDuration: 0 }),
     build: (options) => Layer.build(UploadJournal.layerMemory(options)),
     meaning: { expiry: [0.5], completedExpiry: [0.5, Infinity, "Infinity"], leaseDuration: [0.5] }
   },
   {
     name: "HandledNotifications.layerMemory",
-    options: Object.keys(HandledNotifications.MemorySettings.fields),
+    options: HostileOptions.names<NonNullable<Parameters<typeof HandledNotifications.layerMemory>[0]>>({
+      timeToLive: 0,
+      capacity: 0
+    }),
     build: (options) => Layer.build(HandledNotifications.layerMemory(options)),
     meaning: meaningOfLifetime
   },
   {
     name: "HandledNotifications.layerSql",
-    options: Object.keys(HandledNotifications.Settings.fields),
+    options: HostileOptions.names<HandledNotifications.Options>({ timeToLive: 0 }),
     build: (options) => Layer.build(HandledNotifications.layerSql(options)),
     meaning: meaningOfLifetime
   }

@@ -73,7 +73,7 @@ export interface Authentication {
  * @category options
  */
 export interface Options extends AssemblyClient.Options {
-  readonly http?: RuntimeClient.Options | undefined
+  readonly http?: UndiciClient.Options | undefined
 }
 
 /**

@@ -12,22 +12,16 @@ import * as UndiciClient from "./UndiciClient.ts"
 const isBun = () => Process.versions["bun"] !== undefined
 
 /**
- * The options of undici. On Bun, a `dispatcher` is refused with `InvalidRequest`, the other options are ignored, and the
- * `fetch` of Bun reads the proxy from the environment.
- *
- * @since 0.1.0
- * @category options
- */
-export type Options = UndiciClient.Options
-
-/**
  * The HTTP client for the current runtime: `UndiciClient` on Node and Deno, and `fetch` on Bun, because the `undici`
  * module of Bun lacks most functions. In other runtimes, such as a page or workerd, use `FetchHttpClient.layer`.
+ *
+ * On Bun, a `dispatcher` is refused with `InvalidRequest`, the other options are ignored, and the `fetch` of Bun reads the
+ * proxy from the environment.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerWith = (options?: Options): Layer.Layer<HttpClient.HttpClient, InvalidRequest> =>
+export const layerWith = (options?: UndiciClient.Options): Layer.Layer<HttpClient.HttpClient, InvalidRequest> =>
   Layer.suspend(() => {
     if (!isBun()) return UndiciClient.layerWith(options)
     return options?.dispatcher === undefined ? FetchHttpClient.layer : Layer.effectContext(Effect.fail(noDispatcher))

@@ -40,6 +40,18 @@ export interface Front {
   readonly sendings: Array<Sending>
 }
 
+/** The open requests of a runner that have sent more than `bytes` bytes. */
+export const sendingsOf = ({ sendings }: Front, runner: string, bytes = 0): ReadonlyArray<Sending> =>
+  sendings.filter((sending) => sending.runner === runner && sending.end === undefined && sending.bytes > bytes)
+
+/** How many bytes of each upload were sent more than once. */
+export const repetitions = ({ sendings }: Front): ReadonlyArray<number> =>
+  Object.values(Object.groupBy(sendings, ({ path }) => path)).map((all = []) => {
+    const begin = Math.min(...all.map(({ from }) => from))
+    const end = Math.max(...all.map(({ bytes, from }) => from + bytes))
+    return all.reduce((sum, { bytes }) => sum + bytes, begin - end)
+  })
+
 const ofConnection = new Set(["connection", "keep-alive", "transfer-encoding", "x-runner"])
 
 const forwarded = (headers: Http.IncomingHttpHeaders): Http.OutgoingHttpHeaders =>

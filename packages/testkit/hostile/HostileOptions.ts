@@ -20,6 +20,9 @@ export interface Entry<R> {
   readonly meaning?: Readonly<Record<string, ReadonlyArray<unknown>>>
 }
 
+/** The names of the options of a type. The compiler refuses a list without one of them. */
+export const names = <Options>(all: Readonly<Record<keyof Options, 0>>): ReadonlyArray<string> => Object.keys(all)
+
 /** One case for each option of each entry. */
 export const cases = <R>(entries: ReadonlyArray<Entry<R>>) =>
   entries.flatMap((entry) => entry.options.map((option) => ({ ...entry, name: `${entry.name}.${option}`, option })))

@@ -42,20 +42,13 @@ export {
   NoSuchUpload,
   UploadLeased
 } from "./internal/journalError.ts"
-export {
-  type AssemblyEntry,
-  assemblyKeyOf,
-  type Entries,
-  type Entry,
-  type JournaledUploads,
-  type Key,
-  keyOf,
-  type Lease,
-  type Leases,
-  type Locks,
-  type Store,
-  UploadJournal
-} from "./internal/journal.ts"
+export { keyOf, type Leases, type Locks, type Store, UploadJournal } from "./internal/journal.ts"
+
+const Settings = Schema.Struct({
+  expiry: Schema.optional(Rules.duration),
+  completedExpiry: Schema.optional(Rules.expiry),
+  leaseDuration: Schema.optional(Rules.duration)
+})
 
 /**
  * - `expiry`: how long an entry is valid after its last write, 24 hours by default, because servers remove unfinished
@@ -72,17 +65,6 @@ export {
  *
  * Each duration is above zero and at most 100 years, except `"Infinity"` for `completedExpiry`: an entry that expires at
  * once would let a second Assembly be created. Else the Layer or `make` fails with `InvalidRequest`.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  expiry: Schema.optional(Rules.duration),
-  completedExpiry: Schema.optional(Rules.expiry),
-  leaseDuration: Schema.optional(Rules.duration)
-})
-/**
- * The options as the program writes them.
  *
  * @since 0.1.0
  * @category options

@@ -246,13 +246,8 @@ export const AtRest = Schema.Struct({
   })
 )
 
-/**
- * Whether this module has checked the upload URL.
- *
- * @since 0.1.0
- * @category guards
- */
-export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && UrlTypeId in u
+/** Whether this module has checked the upload URL. */
+const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && UrlTypeId in u
 
 /**
  * The stored form of an upload URL, as plain text. The text is a capability, so store it as a secret. Decoding checks

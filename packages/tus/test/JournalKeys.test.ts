@@ -2,6 +2,7 @@
  * The keys of a journal are texts of callers, and names of files: one rule says which there are.
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -32,7 +33,7 @@ const wrong = [
 
 const entry = Effect.map(
   UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): UploadJournal.Entry => ({
+  (target): Hosting.Entry => ({
     _tag: "Creating",
     target,
     marker: "m",

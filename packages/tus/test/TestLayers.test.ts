@@ -11,6 +11,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 
@@ -32,7 +33,7 @@ layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers 
       )
       const { length, url } = yield* Upload.run(yield* target, UploadSource.fromBytes(bytes), { metadata })
       assert.strictEqual(length, 10n)
-      assert.isTrue(UploadTarget.isUploadUrl(url))
+      assert.isTrue(Redacted.isRedacted(url))
 
       const failure = new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" })
       const broken = UploadSource.make({ size: 10n, bytes: () => Stream.fail(failure) })

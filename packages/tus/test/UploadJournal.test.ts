@@ -1,4 +1,5 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,7 +16,7 @@ import * as Journals from "./utils/Journals.ts"
 
 const entry = Effect.map(
   UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): UploadJournal.Entry => ({
+  (target): Hosting.Entry => ({
     _tag: "Created",
     target,
     marker: "m",

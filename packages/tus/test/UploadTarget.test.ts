@@ -308,16 +308,19 @@ describe("UploadTarget at rest", () => {
     Effect.gen(function* () {
       vi.resetModules()
       const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadTarget"))
-      assert.notStrictEqual(copy.isUploadUrl, UploadTarget.isUploadUrl)
+      assert.notStrictEqual(copy.urlAtRest, UploadTarget.urlAtRest)
       const target = yield* copy.make(parts)
       const url = Result.getOrThrow(copy.resolve(target, "/resumable/files/1"))
-      assert.isTrue(UploadTarget.isUploadUrl(url))
       const text = yield* Schema.encodeEffect(UploadTarget.urlAtRest(target))(url)
       assert.strictEqual(text, Redacted.value(url))
     })
   )
 
-  it("takes nothing for an upload URL that the checks did not make (spec R-29)", () => {
-    assert.isFalse(UploadTarget.isUploadUrl(Redacted.make("https://tus.example.com/resumable/files/1")))
-  })
+  it.effect("takes nothing for an upload URL that the checks did not make (spec R-29)", () =>
+    Effect.gen(function* () {
+      const encode = Schema.encodeUnknownEffect(UploadTarget.urlAtRest(yield* UploadTarget.make(parts)))
+      const error = yield* Effect.flip(encode(Redacted.make("https://tus.example.com/resumable/files/1")))
+      assert.strictEqual(error._tag, "SchemaError")
+    })
+  )
 })

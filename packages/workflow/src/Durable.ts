@@ -17,7 +17,6 @@ import type { AwaitError, ListError, Steered } from "./internal/reading.ts"
 import type { AllOptions, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 
 export type { Host, Options } from "./internal/host.ts"
-export type { UploadOptions } from "./internal/jobAtRest.ts"
 export type { AwaitError, ListError, Steered } from "./internal/reading.ts"
 export type { AllOptions, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
 

@@ -9,7 +9,7 @@
 import * as Schema from "effect/Schema"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -69,8 +69,7 @@ type HostLayer = Layer.Layer<
 /** The host of a process, with its own connection. The options are checked before the process connects. */
 const host = (operation: string, options: Options, role: () => Host.Role): HostLayer =>
   Effect.gen(function* () {
-    const issues = [...settingIssues(options), ...Host.issues(options)]
-    if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
+    yield* Host.check(operation, options, settingIssues(options))
     yield* Secrets.make(options.secrets)
     return Layer.effect(Durable.Durable, Effect.map(Host.make(options, role()), Durable.Durable.of)).pipe(
       Layer.provideMerge(Layer.effect(SqlClient.SqlClient, connect(options)))

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -35,13 +35,7 @@ export interface Options extends Omit<Durable.Options, "secrets"> {
  */
 const isNoFile = (path: string): boolean => path === "" || path === ":memory:" || path.startsWith("file:")
 
-const check = (path: string, options: Options): Effect.Effect<void, InvalidRequest> => {
-  const message = "Expected the path of a file, so that the jobs outlive the process"
-  const issues = [...(isNoFile(path) ? [{ path: ["path"], message }] : []), ...Host.issues(options)]
-  return issues.length === 0
-    ? Effect.void
-    : Effect.fail(new InvalidRequest({ operation: "DurableSqlite.layer", issues }))
-}
+const pathIssue = { path: ["path"], message: "Expected the path of a file, so that the jobs outlive the process" }
 
 /**
  * Opens the database, and locks it: no other process can open the database while this process has it open. Except on
@@ -100,5 +94,6 @@ export const layer = (
   ).pipe(
     // Locks the database first, so that two processes cannot both create the secret.
     Layer.provideMerge(database(path)),
-    (host) => Layer.unwrap(Effect.as(check(path, options), host))
+    (host) =>
+      Layer.unwrap(Effect.as(Host.check("DurableSqlite.layer", options, isNoFile(path) ? [pathIssue] : []), host))
   )

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
-import type * as Front from "@assembly-effect/testkit/cluster/Front"
+import * as Front from "@assembly-effect/testkit/cluster/Front"
 import * as Wait from "@assembly-effect/testkit/cluster/Wait"
 import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
@@ -37,38 +37,23 @@ const deployment = Effect.fnUntraced(function* (options: Omit<Cluster.Options, "
 
 type Deployment = Effect.Success<ReturnType<typeof deployment>>
 
-/** How many bytes of each upload were sent more than once. */
-const repetitions = (front: Front.Front, sizes: ReadonlyMap<string, number>) => {
-  const came = new Map<string, number>()
-  for (const { bytes, path } of front.sendings) came.set(path, (came.get(path) ?? 0) + bytes)
-  return [...came].map(([path, bytes]) => Math.max(0, bytes - (sizes.get(path) ?? 0)))
-}
-
 /** Waits for all jobs, and checks that each is stored once, with its bytes. Returns the bytes that came again. */
 const checkAll = Effect.fnUntraced(function* ({ assemblies, front }: Deployment, made: ReadonlyArray<Cluster.Made>) {
-  const sizes = new Map<string, number>()
   yield* Effect.forEach(
     made,
-    Effect.fnUntraced(function* ({ job, sha256, size }) {
+    Effect.fnUntraced(function* ({ job, sha256 }) {
       const status = yield* Durable.await(job.key)
       assert.strictEqual(status.uploads?.length, 1)
       assert.strictEqual(status.started_tus_uploads, 1, "one creation of an upload for each file")
       assert.strictEqual(status.uploads?.[0]?.sha256, sha256, `${job.key}: other bytes are stored`)
-      for (const { upload_url } of status.tus_uploads ?? []) {
-        if (typeof upload_url === "string") sizes.set(new URL(upload_url).pathname, size)
-      }
     }),
     { concurrency: 16, discard: true }
   )
   assert.strictEqual(yield* assemblies, made.length, "one completed Assembly for each key")
-  const repeated = repetitions(front, sizes)
+  const repeated = Front.repetitions(front)
   assert.isAtMost(Math.max(0, ...repeated), mebi, "at most 1 MiB of a file is sent again")
   return repeated.reduce((total, bytes) => total + bytes, 0)
 })
-
-/** The open requests of a runner that have sent more than `bytes` bytes. */
-const sendingsOf = (front: Front.Front, runner: string, bytes = 0) =>
-  front.sendings.filter((sending) => sending.runner === runner && sending.end === undefined && sending.bytes > bytes)
 
 /** Waits for a runner that has sent more than `bytes` bytes with an open request. */
 const busyOne = Effect.fnUntraced(function* (
@@ -76,7 +61,7 @@ const busyOne = Effect.fnUntraced(function* (
   runners: ReadonlyArray<Cluster.Runner>,
   bytes: number
 ) {
-  const find = () => runners.find(({ name }) => sendingsOf(front, name, bytes).length > 0)
+  const find = () => runners.find(({ name }) => Front.sendingsOf(front, name, bytes).length > 0)
   yield* Wait.until("a runner that sends", () => find() !== undefined)
   return find()!
 })
@@ -130,7 +115,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
             yield* cluster.settled(3)
             yield* startAll(made)
             const victim = yield* busyOne(front, runners, 300 * kibi)
-            const left = sendingsOf(front, victim.name, 300 * kibi)
+            const left = Front.sendingsOf(front, victim.name, 300 * kibi)
             const killed = Date.now()
             yield* victim.signal("SIGKILL")
             // The service gets the content of the socket buffers, and then the rest from another runner.
@@ -166,13 +151,13 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
           yield* startAll(made)
           const sent = 300 * kibi
           yield* Wait.until("both runners send", () =>
-            ["A", "B"].every((name) => sendingsOf(front, name, sent).length === 1)
+            ["A", "B"].every((name) => Front.sendingsOf(front, name, sent).length === 1)
           )
-          const left = sendingsOf(front, victim!.name, sent)
+          const left = Front.sendingsOf(front, victim!.name, sent)
           const killed = Date.now()
           yield* victim!.signal("SIGKILL")
           yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
-          assert.lengthOf(sendingsOf(front, other!.name), 2, "its own upload, and the other one")
+          assert.lengthOf(Front.sendingsOf(front, other!.name), 2, "its own upload, and the other one")
           front.speed = Infinity
           yield* checkAll(cluster, made)
           const waits = takeovers(front, left, killed)
@@ -199,11 +184,11 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         cluster,
         Effect.gen(function* () {
           yield* startAll(made)
-          yield* Wait.until("bytes of the first runner", () => sendingsOf(front, "A").length > 0)
+          yield* Wait.until("bytes of the first runner", () => Front.sendingsOf(front, "A").length > 0)
           const second = yield* cluster.runner("B")
           yield* Wait.until("work of the second runner", () => front.creators.has("B"))
           const ending = yield* busyOne(front, [first, second], 60 * kibi)
-          const left = sendingsOf(front, ending.name, 60 * kibi)
+          const left = Front.sendingsOf(front, ending.name, 60 * kibi)
           const asked = Date.now()
           yield* ending.signal("SIGTERM")
           yield* ending.ended
@@ -241,7 +226,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
           )
           yield* frozen.signal("SIGCONT")
           const woken = Date.now()
-          const open = sendingsOf(front, frozen.name)
+          const open = Front.sendingsOf(front, frozen.name)
           // The woken runner joins again, so its shards come back to it.
           yield* Wait.until(
             "a time without a new request",
@@ -349,16 +334,16 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
 
           const first = yield* cluster.runner("A")
           yield* Durable.start(sent!.job)
-          yield* Wait.until("bytes", () => sendingsOf(front, "A", 200 * kibi).length === 1)
+          yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
           const asked = Date.now()
           yield* Durable.cancel(sent!.job.key)
-          yield* Wait.until("the end of the bytes", () => sendingsOf(front, "A").length === 0)
+          yield* Wait.until("the end of the bytes", () => Front.sendingsOf(front, "A").length === 0)
           const stopped = Date.now() - asked
           measure("the last byte after a cancellation", stopped / 1000, 1, "s")
           yield* isCanceled(sent!.job.key)
 
           yield* Durable.start(left!.job)
-          yield* Wait.until("bytes", () => sendingsOf(front, "A", 200 * kibi).length === 1)
+          yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
           yield* first.signal("SIGKILL")
           yield* first.ended
           yield* Durable.cancel(left!.job.key)

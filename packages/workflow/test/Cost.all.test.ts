@@ -31,6 +31,8 @@ const statements = Effect.gen(function* () {
 const polls = [
   /^SELECT since FROM "assembly_budget"/u,
   /^SELECT \* FROM "durable_jobs" WHERE "job_key" IN/u,
+  /^SELECT pack FROM "durable_jobs"/u,
+  /^SELECT \* FROM "durable_jobs" WHERE runner = /u,
   /^DELETE FROM "durable_runners"/u,
   /^UPDATE "durable_jobs" SET (?:runner = NULL|waiting|due_at)/u,
   /^UPDATE "durable_jobs" SET runner = \?, due_at/u

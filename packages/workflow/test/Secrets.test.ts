@@ -7,7 +7,6 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -144,12 +143,12 @@ describe("The failure of a job", () => {
   test("contains no part of the id of its Assembly that leads to it", () => {
     const id = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
     for (const part of [id, id.slice(0, 6), id.toUpperCase(), id.slice(10, 26), `%30${id.slice(1, 20)}`]) {
-      const { message } = Failure.of(Cause.fail(new Error(`no ${part} here`)), id)
+      const { message } = Failure.of(new Error(`no ${part} here`), id)
       assert.notInclude(message.toLowerCase(), part.toLowerCase().slice(-12))
       assert.match(message, /^no .*redacted.* here$/u)
     }
     // A program is told which Assembly has failed, but the database is not.
-    const { message } = Failure.of(Cause.fail(new Error("Assembly 0f1e2d… failed with MINE")), undefined)
+    const { message } = Failure.of(new Error("Assembly 0f1e2d… failed with MINE"))
     assert.strictEqual(message, "the Assembly failed with MINE")
   })
 })

@@ -1,4 +1,5 @@
 /** Runs callers of one job at the same time, with a seeded order of their statements. */
+import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type { Changes, Summary } from "@assembly-effect/workflow/DurableJob"
 import * as Cause from "effect/Cause"
@@ -20,27 +21,16 @@ export interface Said {
   readonly summary: Summary | undefined
 }
 
-/** Numbers from 0 to 1 that depend on the seed only (mulberry32). */
-const randomOf = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /**
  * Gives turns to callers: when each of them is before a statement or has ended, one of them runs its statement, and goes
  * on to its next one.
  */
-const makeTurns = (random: () => number, callers: number) => {
+const makeTurns = (draw: Draw, callers: number) => {
   const waiting = new Map<number, Deferred.Deferred<void>>()
   let left = callers
   const next = () => {
     if (waiting.size < left || left === 0) return
-    const [caller, turn] = [...waiting][Math.floor(random() * waiting.size)] ?? []
+    const [caller, turn] = [...waiting][draw.below(waiting.size)] ?? []
     if (caller === undefined || turn === undefined) return
     waiting.delete(caller)
     Deferred.doneUnsafe(turn, Exit.void)
@@ -70,9 +60,9 @@ export const race = (
   ) => effect
 ): Effect.Effect<ReadonlyArray<Said>, never, Durable.Durable> =>
   Effect.suspend(() => {
-    const random = randomOf(seed)
-    const turns = makeTurns(random, calls.length)
-    const last = kills ? 1 + Math.floor(random() * 3) : Infinity
+    const draw = new Draw(seed)
+    const turns = makeTurns(draw, calls.length)
+    const last = kills ? 1 + draw.below(3) : Infinity
     return Effect.forEach(
       calls,
       ({ changes, key, what }, caller) => {

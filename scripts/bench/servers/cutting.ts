@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto"
 import { createServer, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Link from "./link.ts"
 
 const cuts = 5
 const every = Number(process.env["CUT_EVERY"])
@@ -47,4 +47,4 @@ const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (
   }
 })
 
-server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }))
+Link.listen(server)

@@ -1,6 +1,5 @@
 /** The link to a server: `SINK_RTT` (milliseconds) and `SINK_RATE` (bytes a second for each connection) make it slow. */
-import type { Server } from "node:http"
-import { connect, createServer, type AddressInfo, type Socket } from "node:net"
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
 
 /** Forwards bytes after a delay, in order and not faster than the rate. */
 const throttle = (from: Socket, to: Socket, delay: number, rate: number) => {

@@ -2,8 +2,8 @@
  * Responds to every request with the same list of Assemblies from memory: 50, or the number in the first argument. The
  * requests must have no body.
  */
-import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
+import * as Link from "./link.ts"
 
 const items = Array.from({ length: Number(process.argv[2] ?? 50) }, (_, index) => ({
   id: index.toString(16).padStart(32, "0"),
@@ -41,4 +41,4 @@ const server = createServer({ noDelay: true }, (socket) => {
     if (complete) socket.write(answer)
   })
 })
-server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }))
+Link.listen(server)

@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
 import { AssemblyClient, run } from "../unstable/ClientService.ts"
-import * as Operation from "../Operation.ts"
+import * as Operation from "../unstable/Operation.ts"
 import * as ServiceUrl from "../unstable/ServiceUrl.ts"
 
 /**

@@ -11,7 +11,7 @@ import * as Pacing from "../unstable/Pacing.ts"
 import { type BudgetStore, uptime } from "./budgetStore.ts"
 import * as Lane from "./lane.ts"
 
-/** See `Budget.Settings`. */
+/** See `Budget.Options`. */
 export interface Settings {
   readonly account: string
   readonly created: number | false | undefined

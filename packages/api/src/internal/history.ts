@@ -10,7 +10,7 @@ import * as DateTime from "effect/DateTime"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
 import { run } from "../unstable/ClientService.ts"
-import * as Operation from "../Operation.ts"
+import * as Operation from "../unstable/Operation.ts"
 import * as Pages from "./pages.ts"
 
 /** spec.md, "Limits": the `since` of statistics is at most 91 days ago. The value is in milliseconds. */

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import type * as Operation from "../Operation.ts"
+import type * as Operation from "../unstable/Operation.ts"
 import * as Exchange from "../unstable/Exchange.ts"
 
 /**

@@ -15,7 +15,8 @@ import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
-import type * as Operation from "../Operation.ts"
+import type { Details } from "../unstable/ErrorDetails.ts"
+import type * as Operation from "../unstable/Operation.ts"
 import * as Exchange from "../unstable/Exchange.ts"
 
 /** An error, and the pause that its response requested. */
@@ -81,7 +82,7 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
 const toDetails = (
   error: ServiceError.ErrorObject,
   { operation, response: { headers, status }, secrets: secretsOf, subject }: Answered
-): ApiError.Details => {
+): Details => {
   const secrets = secretsOf()
   // A known code repeats nothing, even if a secret is a part of it.
   const isKnown = (code: string) => Object.hasOwn(operation.errors, code) || isAboutRequest(code)
@@ -102,7 +103,7 @@ const toDetails = (
 /** The error for an error code. The named errors of the operation take precedence. */
 const toError = (
   { now, operation, path, response }: Answered,
-  details: ApiError.Details,
+  details: Details,
   wait: Failed["wait"]
 ): Failed["error"] => {
   // The service chooses the code. Without `hasOwn`, the code `toString` would find the method that every object has.

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
-import type * as Operation from "../Operation.ts"
+import type * as Operation from "../unstable/Operation.ts"
 
 /**
  * The number of operations that have ended, and their duration in milliseconds, retries included, by name and outcome.

@@ -7,7 +7,7 @@ import type * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import type * as ApiError from "../ApiError.ts"
-import type * as Operation from "../Operation.ts"
+import type * as Operation from "./Operation.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 import type * as Exchange from "./Exchange.ts"
 

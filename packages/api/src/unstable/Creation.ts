@@ -1,5 +1,6 @@
 /**
- * The creation of an Assembly with the files of `AssemblyUpload` in the same request.
+ * The creation of an Assembly with the files of `AssemblyUpload` in the same request, and the rules of the wait for its end.
  */
 export { createWith, isLost } from "../internal/assemblies.ts"
+export { awaitOptionIssues } from "../internal/follow.ts"
 export { toFields } from "../internal/request.ts"

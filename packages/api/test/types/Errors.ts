@@ -2,7 +2,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Operation from "@assembly-effect/api/Operation"
+import * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"

@@ -4,23 +4,13 @@
 import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"
 import type { ServerResponse } from "node:http"
+import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
-
-/** Numbers in [0, 1) that a seed determines (mulberry32). */
-export const randomOf = (seed: number): (() => number) => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
 
 /** Bytes without repetitions, so that a byte at a wrong place is noticed. */
 export const bytesOf = (size: number, seed: number): Uint8Array => {
-  const random = randomOf(seed)
-  const words = Uint32Array.from({ length: Math.ceil(size / 4) }, () => random() * 4294967296)
+  const draw = new Draw(seed)
+  const words = Uint32Array.from({ length: Math.ceil(size / 4) }, () => draw.next() * 4294967296)
   return new Uint8Array(words.buffer, 0, size)
 }
 

@@ -1,7 +1,7 @@
 /**
  * Samples of the generated requests of every operation.
  */
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Arbitrary from "effect/Arbitrary"
 
 /** The number of inputs of each kind. */

@@ -1,6 +1,6 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as ApiError from "@assembly-effect/api/ApiError"
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Command from "effect/cli/Command"

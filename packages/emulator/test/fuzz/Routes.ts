@@ -1,5 +1,5 @@
 /** Makes almost valid requests to each route: every operation with its likely params, and the routes beside them. */
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Testing from "@assembly-effect/api/testing"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"

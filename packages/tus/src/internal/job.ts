@@ -1,7 +1,8 @@
 /**
  * The types of a job: an Assembly with its files. `AssemblyUpload` runs jobs.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Creation from "@assembly-effect/api/unstable/Creation"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Cause from "effect/Cause"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
@@ -233,7 +234,7 @@ const optionIssues = (job: Options<unknown>): Issues => {
     ...(verify !== undefined && wait === false
       ? [{ path: ["verify"], message: "Expected a wait, because only the Status of a completed Assembly is compared" }]
       : []),
-    ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
+    ...(wait === undefined || wait === false ? [] : under(["wait"], Creation.awaitOptionIssues(wait)))
   ]
 }
 

@@ -10,13 +10,6 @@ import * as BudgetTables from "./budgetTables.ts"
 import type { Secrets } from "./secrets.ts"
 import { attempting, timeOf } from "./store.ts"
 
-/** A place whose Assembly nobody has prolonged in time. */
-interface Overdue {
-  readonly lookup: string
-  readonly secret: string
-  readonly assembly: string
-}
-
 const failing = <A>(access: Effect.Effect<A, SqlError.SqlError>) =>
   Effect.mapError(attempting("budget")(access), (cause) => new Budget.BudgetStoreFailed({ cause }))
 
@@ -87,7 +80,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const now = yield* time
         // No place is held for longer than `millis`, unless somebody has set the clock back.
-        const rows = yield* sql<Overdue>`
+        const rows = yield* sql<Readonly<Record<"lookup" | "secret" | "assembly", string>>>`
           UPDATE ${places} SET held_until = ${now} + ${millis}
           WHERE account = ${account} AND (held_until <= ${now} OR held_until > ${now} + ${millis})
           RETURNING lookup, secret, assembly`

@@ -1,7 +1,6 @@
 /** What is stored of an error: its tag, and its message without capabilities. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import * as Cause from "effect/Cause"
 import * as Predicate from "effect/Predicate"
 import type { Failure } from "../DurableJob.ts"
 
@@ -36,8 +35,8 @@ const withoutBeginnings = (text: string, assemblyId: string | undefined): string
 }
 
 /** Describes an error of a job. `assemblyId` is a capability, so it is removed from the message. */
-export const of = (cause: Cause.Cause<unknown>, assemblyId: string | undefined): Failure => {
-  const { message, reason } = describe(Cause.squash(cause))
+export const of = (error: unknown, assemblyId?: string): Failure => {
+  const { message, reason } = describe(error)
   const text = Redaction.text(message, { secrets: assemblyId === undefined ? [] : [assemblyId] })
   return { reason, message: withoutBeginnings(text, assemblyId) }
 }

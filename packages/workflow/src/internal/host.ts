@@ -1,11 +1,13 @@
 /** The host of durable jobs: the service behind `Durable`. */
 import * as Schema from "effect/Schema"
-import * as Budget from "@assembly-effect/api/Budget"
+import type * as Budget from "@assembly-effect/api/Budget"
+import * as BudgetSettings from "@assembly-effect/api/unstable/BudgetSettings"
 import * as Low from "@assembly-effect/auth/unstable/Budget"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
+import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -51,7 +53,7 @@ import * as Work from "./work.ts"
  * - `retention`: how long a job stays in the database after it has ended: 30 days if it failed (`failures`), 7 days if it
  *   completed or was canceled (`successes`). A runner removes such jobs at least once an hour. After the removal, another
  *   job can use the key of the job.
- * - `upload`: the options of each upload.
+ * - `upload`: the options of each upload, as in `Upload.run`.
  * - `budget`: the quotas of the account, as in `Budget.layer`. All jobs of the database share them.
  *
  * @since 0.1.0
@@ -63,7 +65,7 @@ export interface Options {
   readonly patience?: Duration.Input | undefined
   readonly pollInterval?: Duration.Input | undefined
   readonly retention?: typeof Retention.Settings.Encoded | undefined
-  readonly upload?: JobAtRest.UploadOptions | undefined
+  readonly upload?: RequestOptions | undefined
   readonly budget?: Budget.Options | undefined
 }
 
@@ -81,16 +83,20 @@ const settingIssues = Rules.checker(
     pollInterval: Schema.optional(Rules.duration),
     retention: Schema.optional(Retention.Settings),
     upload: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
-    budget: Schema.optional(Budget.Settings)
+    budget: Schema.optional(BudgetSettings.Settings)
   })
 )
 
-/** The rules that the options break. */
-export const issues = (options: Omit<Options, "secrets">): ReadonlyArray<Issue> => {
+/** Fails if the options break a rule. `further` are the issues of the options that not every host has. */
+export const check = (
+  operation: string,
+  options: Omit<Options, "secrets">,
+  further: ReadonlyArray<Issue>
+): Effect.Effect<void, InvalidRequest> => {
   const found = settingIssues(options)
-  return found.length > 0
-    ? found
-    : JobAtRest.under(["upload"], Hosting.issues(options.upload ?? {}, { filename: "a", fieldname: "a" }))
+  const ofUpload = found.length > 0 ? [] : Hosting.issues(options.upload ?? {}, { filename: "a", fieldname: "a" })
+  const issues = [...further, ...found, ...JobAtRest.under(["upload"], ofUpload)]
+  return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues }))
 }
 
 /**

@@ -20,14 +20,6 @@ import { KeyText } from "./keyText.ts"
 import * as StoreError from "./storeError.ts"
 import { resolve } from "node:path"
 
-/**
- * The options of each upload, see `Upload.RequestOptions`.
- *
- * @since 0.1.0
- * @category options
- */
-export type UploadOptions = RequestOptions
-
 const File = Schema.Struct({
   source: DurableJob.Source,
   filename: Schema.NonEmptyString,
@@ -131,7 +123,7 @@ const encodeJob = Input.encoder(Schema.Struct({ key: Key, ...JobAtRest.fields })
 /** The issues that the schema does not find. */
 const furtherIssues = (
   { files, params }: DurableJob.Job,
-  upload: UploadOptions,
+  upload: RequestOptions,
   now: DateTime.Utc
 ): ReadonlyArray<Issue> => [
   ...under(["params"], Assemblies.Create.check?.(params, now) ?? []),
@@ -139,7 +131,7 @@ const furtherIssues = (
 ]
 
 /** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
-export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: UploadOptions) {
+export const encode = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: RequestOptions) {
   const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
   const found = unstorable(job, [])
   const encoded = encodeJob(job)

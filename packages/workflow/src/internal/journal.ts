@@ -38,6 +38,13 @@ export const assemblyId = (
     Option.map((entry) => entry.assemblyId)
   )
 
+/** The id of the Assembly of an attempt, or undefined if no Assembly was announced or its entry cannot be read. */
+export const readableId = (secrets: Secrets, row: Row): Effect.Effect<Assembly.AssemblyId | undefined> =>
+  assemblyId(secrets, row).pipe(
+    Effect.map(Option.getOrUndefined),
+    Effect.orElseSucceed(() => undefined)
+  )
+
 /**
  * A journal, and what went wrong with its database.
  *

@@ -2,20 +2,14 @@
  * The row of this runner in the table of runners. While this row exists, no other runner takes the jobs of this runner
  * over.
  */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Clock from "effect/Clock"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Hex from "effect/encoding/Hex"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type { Claims } from "./claims.ts"
 import type { Outage } from "./outage.ts"
-
-const newId = SecureRandom.SecureRandom.use((random) => random.randomBytes(16)).pipe(
-  Effect.map(Hex.encode),
-  Effect.provide(SecureRandom.layerWebCrypto)
-)
 
 /** How long a runner that ends waits for the database, at most. */
 const farewell = "2 seconds"
@@ -37,16 +31,16 @@ export const make = Effect.fnUntraced(function* (
   lost: Effect.Effect<void>
 ) {
   if (expiry === undefined) {
-    const own = yield* newId
+    const own = yield* Assemblies.newId
     yield* claims.clear
     yield* claims.join(own, Duration.days(36_500))
     return (() => own) satisfies Membership
   }
   const scope = yield* Effect.scope
-  let id = ""
+  let id: string = ""
   let confirmedAt = 0
   const join = Effect.gen(function* () {
-    const next = yield* newId
+    const next = yield* Assemblies.newId
     // The time of a confirmation is that of the request, not of the response.
     const at = yield* Clock.currentTimeMillis
     yield* claims.join(next, expiry)

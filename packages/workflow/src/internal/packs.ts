@@ -106,19 +106,15 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const holder = `${Row.packPrefix}${yield* Assemblies.newId}`
-      const sources = own.flatMap((row) => row.sources)
+      const job = JobAtRest.join(Arr.map(own, ({ parts }) => parts))
       const values = {
+        ...Row.queued({ job, sources: own.flatMap(({ sources }) => sources) }, now),
         job_key: holder,
         attempt: 0,
         state: "Uploading",
-        job: JobAtRest.join(Arr.map(own, ({ parts }) => parts)),
-        sources: Row.encodeSources(sources),
-        size: Row.totalSize(sources),
         runner: runner ?? null,
         due_at: runner === undefined ? 0 : now,
-        waited: 0,
         secret: secrets.newest,
-        queued_at: now,
         pack: kind ?? null
       }
       yield* update(keysOf(own), { holder, state: "Uploading", assembly: null, secret: null })

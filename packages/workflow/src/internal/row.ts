@@ -32,7 +32,7 @@ export interface Row extends Summary {
   readonly holder: string | undefined
 }
 
-export const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
+const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
 const FailureText = Schema.fromJsonString(Failure)
 export const encodeFailure = SchemaParser.encodeSync(FailureText)
 const WaitingText = Schema.fromJsonString(Waiting)
@@ -103,8 +103,14 @@ export const first = ([raw]: ReadonlyArray<Raw>): Effect.Effect<Option.Option<Ro
 export const toSummary = (row: Row): Summary =>
   Struct.pick(row, ["key", "attempt", "state", "size", "queuedAt", "endedAt", "failure", "waiting"])
 
-export const totalSize = (sources: ReadonlyArray<JobAtRest.SourceAtRest>): string =>
-  String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n))
+/** The columns of an attempt that is queued now. */
+export const queued = ({ job, sources }: Pick<NewRow, "job" | "sources">, now: number) => ({
+  job,
+  sources: encodeSources(sources),
+  size: String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n)),
+  waited: 0,
+  queued_at: now
+})
 
 /** How many jobs are in a state, as the database returns it. */
 export interface RawCount {

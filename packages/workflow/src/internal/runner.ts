@@ -3,7 +3,6 @@
  * and at once after a change by this process.
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -167,7 +166,7 @@ export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }
     )
   })
 
-  const unknown = Failure.of(Cause.fail(Secrets.unknown), undefined)
+  const unknown = Failure.of(Secrets.unknown)
   const loop = Effect.gen(function* () {
     const isTime = Option.isNone(yield* Effect.timeoutOption(changed.await, interval))
     const all = isTime || readsAll

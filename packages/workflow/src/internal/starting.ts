@@ -3,9 +3,9 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -69,14 +69,12 @@ export const decodeAll = Rules.decoder("Durable.startAll", All)
  */
 export type RetryError = StartError | JobUnknown | NotRetryable | AssemblyMayRun
 
-type Services = FileSystem.FileSystem
-
 /** `queued`: called after jobs were queued. */
 interface Options {
   readonly store: Store
   readonly secrets: Secrets
   readonly reading: Reading.Reading
-  readonly upload: JobAtRest.UploadOptions
+  readonly upload: RequestOptions
   readonly queued: Effect.Effect<void>
 }
 
@@ -146,13 +144,13 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
       }))
     })
 
-  const start = (job: Job): Effect.Effect<Summary, StartError, Services> =>
+  const start = (job: Job): Effect.Effect<Summary, StartError, FileSystem.FileSystem> =>
     Effect.flatMap(storeAll([job]), (all) => Effect.fromResult(Arr.getUnsafe(all, 0).result))
 
   const startMany = (
     jobs: ReadonlyArray<Job>,
     packing: Packing | undefined
-  ): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, Services> =>
+  ): Effect.Effect<ReadonlyArray<StartOutcome>, StoreFailed, FileSystem.FileSystem> =>
     Effect.map(
       storeAll(jobs, packing),
       Arr.map(({ isNew, job, result }) =>
@@ -165,13 +163,10 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
   /** Cancels the Assembly of an ended attempt, and fails if this Assembly may still run. */
   const checkEnded = Effect.fnUntraced(function* (row: Row.Row) {
     const { attempt, key } = row
-    const id = yield* Effect.orElseSucceed(Journal.assemblyId(secrets, row), () => Option.none())
+    const id = yield* Journal.readableId(secrets, row)
     yield* Canceling.cancel(secrets, row).pipe(
       Effect.timeout(patience),
-      Effect.mapError((error) => {
-        const failure = Failure.of(Cause.fail(error), Option.getOrUndefined(id))
-        return new AssemblyMayRun({ key, attempt, failure })
-      })
+      Effect.mapError((error) => new AssemblyMayRun({ key, attempt, failure: Failure.of(error, id) }))
     )
   })
 
@@ -187,7 +182,10 @@ export const make = ({ queued, reading, secrets, store, upload }: Options) => {
    * Queues the next attempt of a job, with the current sizes and identities of its sources. The next attempt is queued
    * only after the service has confirmed that the Assembly of the last attempt has ended.
    */
-  const retry = (key: string, changes: Changes = {}): Effect.Effect<Summary, RetryError, Services | AssemblyClient> =>
+  const retry = (
+    key: string,
+    changes: Changes = {}
+  ): Effect.Effect<Summary, RetryError, FileSystem.FileSystem | AssemblyClient> =>
     Effect.gen(function* () {
       const row = yield* reading.found(key)
       const { attempt, state } = row

@@ -69,15 +69,11 @@ export const make = Effect.gen(function* () {
     insert: (rows: Arr.NonEmptyReadonlyArray<Row.NewRow>) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        const values = Arr.map(rows, ({ job, key, pack, sources }) => ({
+        const values = Arr.map(rows, ({ key, pack, ...row }) => ({
+          ...Row.queued(row, now),
           job_key: key,
           attempt: 1,
           state: "Queued",
-          job,
-          sources: Row.encodeSources(sources),
-          size: Row.totalSize(sources),
-          waited: 0,
-          queued_at: now,
           due_at: pack === undefined ? now : null,
           pack: pack ?? null
         }))
@@ -105,14 +101,13 @@ export const make = Effect.gen(function* () {
      * Queues the next attempt of a job, and removes the entries of the uploads of the last attempt. Returns None if the
      * current attempt is not `before`, or has neither failed nor been canceled.
      */
-    retry: (before: number, { job, key, sources }: Row.NewRow) =>
+    retry: (before: number, { key, ...row }: Row.NewRow) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const rows = yield* sql<Row.Raw>`
         UPDATE ${jobs}
-        SET attempt = attempt + 1, state = 'Queued', job = ${job}, sources = ${Row.encodeSources(sources)},
-          size = ${Row.totalSize(sources)}, secret = NULL, assembly = NULL, lookup = NULL, waited = 0,
-          queued_at = ${now}, due_at = ${now}, ended_at = NULL, failure = NULL, waiting = NULL,
+        SET attempt = attempt + 1, state = 'Queued', due_at = ${now}, ${sql.update(Row.queued(row, now))},
+          secret = NULL, assembly = NULL, lookup = NULL, ended_at = NULL, failure = NULL, waiting = NULL,
           pack = NULL, holder = NULL
         WHERE job_key = ${key} AND attempt = ${before} AND state IN ('Failed', 'Canceled')
         RETURNING *`

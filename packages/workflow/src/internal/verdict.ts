@@ -114,8 +114,7 @@ const isTemporary = (error: TransferError): boolean => {
  * moment later.
  */
 export const mayPass = (error: TransferError): boolean =>
-  isTemporary(error) ||
-  isRefusal(error) ||
+  isAboutService(error) ||
   (error._tag === "ServiceFailure" && error.status === 404 && error.operation === "Assemblies.get")
 
 /** The errors that every job would have had in the place of the jobs of a pack. */

@@ -5,6 +5,7 @@ import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import { UploadJournal } from "@assembly-effect/tus/UploadJournal"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -39,7 +40,7 @@ export interface Options {
   readonly claims: Claims
   readonly packs: Packs.Packs
   readonly secrets: Secrets
-  readonly upload: JobAtRest.UploadOptions
+  readonly upload: RequestOptions
   readonly patience: Duration.Duration
   readonly pollInterval: Duration.Duration
   readonly outage: Outage
@@ -75,7 +76,7 @@ export const make = (options: Options) => {
 
   const claimOf = ({ attempt, key }: Row, runner: string): Claim => ({ key, attempt, runner })
 
-  const failureOf = (error: unknown) => Failure.of(Cause.fail(known(error)), undefined)
+  const failureOf = (error: unknown) => Failure.of(known(error))
 
   const warn = (key: string, { message, reason }: DurableJob.Failure) =>
     Effect.annotateLogs(Effect.logWarning(`A durable job waits: ${reason}: ${message}`), { key })
@@ -97,15 +98,12 @@ export const make = (options: Options) => {
   /** Reads the row again: the entry of the Assembly may have been written since. */
   const reread = (row: Row, runner: string) => retrying(claims.find(claimOf(row, runner)))
 
-  /** The id of the Assembly of a row, if it can be read. */
-  const idOf = (row: Row) => Effect.orElseSucceed(Journal.assemblyId(secrets, row), () => Option.none())
-
   /** Prolongs or frees the place of an Assembly among the running Assemblies of the account. */
   const place = Effect.fnUntraced(function* (row: Row, change: "keep" | "release") {
     const budget = yield* Budget.Budget
     const { origins } = yield* AssemblyClient
-    const id = yield* idOf(row)
-    if (budget !== undefined && Option.isSome(id)) yield* budget[change](origins.entries[0], id.value)
+    const id = yield* Journal.readableId(secrets, row)
+    if (budget !== undefined && id !== undefined) yield* budget[change](origins.entries[0], id)
   })
 
   /** Ends an attempt that failed. */
@@ -115,9 +113,9 @@ export const make = (options: Options) => {
     // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails,
     // `Durable.retry` cancels this Assembly before it queues the next attempt.
     yield* Effect.ignore(Canceling.cancel(secrets, row.value))
-    const id = yield* idOf(row.value)
+    const id = yield* Journal.readableId(secrets, row.value)
     yield* place(row.value, "release")
-    const failure = Failure.of(cause, Option.getOrUndefined(id))
+    const failure = Failure.of(Cause.squash(cause), id)
     const how: Packs.End = { state: "Failed", failure, isOfJob: Verdict.isOfJob(cause) }
     if (isPack(before)) return yield* endPack(claimOf(before, runner), how)
     packs.remember(before, how)

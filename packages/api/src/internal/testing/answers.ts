@@ -6,7 +6,7 @@ import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type * as Operation from "../../Operation.ts"
+import type * as Operation from "../../unstable/Operation.ts"
 
 /**
  * An answer of the service over HTTP.

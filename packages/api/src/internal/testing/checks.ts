@@ -3,16 +3,17 @@
  */
 import * as Template from "@assembly-effect/schema/Template"
 import * as Testing from "@assembly-effect/schema/testing"
+import type { Rules } from "@assembly-effect/schema/unstable/TestingRules"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
-import type * as Operation from "../../Operation.ts"
+import type * as Operation from "../../unstable/Operation.ts"
 import { checkSteps } from "../assemblies.ts"
 import { checkSince } from "../history.ts"
 import { oneOf } from "./answers.ts"
 
 /** The rules of a check, and valid params of a schema that pass this check. */
 export interface Check {
-  readonly rules: ReadonlyArray<Testing.Rules>
+  readonly rules: ReadonlyArray<Rules>
   readonly accepted: (params: Arbitrary.Arbitrary<unknown>) => Arbitrary.Arbitrary<unknown>
 }
 

@@ -22,7 +22,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
 import * as AssemblyClient from "../../AssemblyClient.ts"
-import type * as Operation from "../../Operation.ts"
+import type * as Operation from "../../unstable/Operation.ts"
 import * as ResourceError from "../resourceError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Answers from "./answers.ts"
@@ -177,9 +177,10 @@ const offline = Effect.gen(function* () {
       )
     })
   )
-  return yield* AssemblyClient.make({ baseUrl: "https://api2.example.com" }).pipe(
-    Effect.provideService(HttpClient.HttpClient, http),
-    Effect.provide(Authenticator.layerBearer(Redacted.make("token-of-generated-answers")))
+  const bearer = Authenticator.layerBearer(Redacted.make("token-of-generated-answers"))
+  return yield* AssemblyClient.AssemblyClient.pipe(
+    Effect.provide(AssemblyClient.layer({ baseUrl: "https://api2.example.com" })),
+    Effect.provide([bearer, Layer.succeed(HttpClient.HttpClient, http)])
   )
 }).pipe(Effect.orDie)
 

@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Struct from "effect/Struct"
-import type * as Operation from "../../Operation.ts"
+import type * as Operation from "../../unstable/Operation.ts"
 
 /** The keys that every value of a schema has. */
 const requiredOf = (schema: { readonly ast: SchemaAST.AST }): ReadonlyArray<PropertyKey> => {

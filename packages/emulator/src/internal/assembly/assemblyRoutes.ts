@@ -1,5 +1,5 @@
 import * as Operations from "@assembly-effect/api/Assemblies"
-import * as Operation from "@assembly-effect/api/Operation"
+import * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as AssemblyListing from "./assemblyListing.ts"

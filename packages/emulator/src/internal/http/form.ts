@@ -1,4 +1,4 @@
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"

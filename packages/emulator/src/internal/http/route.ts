@@ -1,5 +1,5 @@
 import * as Json from "@assembly-effect/schema/unstable/Json"
-import type * as Operation from "@assembly-effect/api/Operation"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"

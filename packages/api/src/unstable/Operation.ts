@@ -6,8 +6,9 @@ import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidReque
 import { nothing } from "@assembly-effect/schema/unstable/Input"
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
-import type * as ApiError from "./ApiError.ts"
-import type { ServiceUrl } from "./unstable/ServiceUrl.ts"
+import type * as ApiError from "../ApiError.ts"
+import type { Details } from "./ErrorDetails.ts"
+import type { ServiceUrl } from "./ServiceUrl.ts"
 
 /** A codec that needs no services. */
 type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>
@@ -30,7 +31,7 @@ export type Variable<Path extends string> = Path extends `${string}:${infer Name
  * @since 0.1.0
  * @category models
  */
-export type NamedError = new (details: ApiError.Details) => { readonly _tag: string }
+export type NamedError = new (details: Details) => { readonly _tag: string }
 
 /**
  * An operation: its path, its authentication, its request and its response.
