@@ -13,7 +13,6 @@ import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import type { Rules } from "@assembly-effect/schema/unstable/TestingRules"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
@@ -22,9 +21,16 @@ import * as Answers from "./internal/testing/answers.ts"
 import * as Checks from "./internal/testing/checks.ts"
 import type * as Operation from "./unstable/Operation.ts"
 
-export type { Answer } from "./internal/testing/answers.ts"
+export type { Answer, AnswerCase } from "./internal/testing/answers.ts"
 export { sample } from "./internal/testing/sample.ts"
-export { layerGenerated, NeverDrawn, report, type Report } from "./internal/testing/generated.ts"
+export {
+  layerGenerated,
+  NeverDrawn,
+  type Options as GeneratedOptions,
+  report,
+  type Report,
+  type Tag
+} from "./internal/testing/generated.ts"
 // The `of` below takes operations too.
 export * from "@assembly-effect/schema/testing"
 
@@ -100,7 +106,7 @@ const constant = (value: object) => ({ decoded: Arbitrary.Constant(value) })
 const deep = Array.from({ length: Json.maxDepth + 1 }).reduce<object>((inner) => ({ inner }), {})
 
 /** The rules of the params of every operation, which only a program can break. */
-const encodable: ReadonlyArray<Rules> = [
+const encodable: ReadonlyArray<Testing.Rules> = [
   Testing.rule({ at: ["params"], name: "has keys", bad: constant(new Map()) }),
   Testing.rule({ at: ["params"], name: `is at most ${Json.maxDepth} levels`, bad: constant(deep) })
 ]

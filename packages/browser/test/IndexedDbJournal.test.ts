@@ -2,7 +2,6 @@
  * The journal over an IndexedDB in memory, with the locks of this runtime and with leases by time.
  */
 import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
-import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it, vi } from "@effect/vitest"
@@ -22,7 +21,7 @@ type Journal = UploadJournal.UploadJournal["Service"]
 
 const entry = Effect.map(
   UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): Hosting.Entry => ({
+  (target): UploadJournal.Entry => ({
     _tag: "Created",
     target,
     marker: "m",

@@ -22,6 +22,8 @@ import { resources } from "./internal/rules/resources.ts"
 import { specified } from "./internal/rules/specified.ts"
 import { tus } from "./internal/rules/tus.ts"
 
+export type { Break, Change, Key, Options, Path, Rules, Values } from "./internal/rules/rule.ts"
+
 /**
  * An input that breaks one rule. `path` is the path of the invalid part, with the key names of `input`. `rule` is the
  * name of the rule, and `code` the error code that the service answers, where one is known. `input` has the type of a

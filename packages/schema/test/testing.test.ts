@@ -1,7 +1,6 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Testing from "@assembly-effect/schema/testing"
-import type * as TestingRules from "@assembly-effect/schema/unstable/TestingRules"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -223,7 +222,7 @@ describe("the inputs of a schema of one's own", () => {
   const move = Testing.of(DamAsset.MoveRequest)
   const Outer = Schema.Struct({ a: Schema.String, list: Schema.Array(Schema.String), p: DamAsset.MoveRequest })
   const Dictionary = Schema.Struct({ a: Schema.String, list: Schema.Record(Schema.String, Schema.String) })
-  const badly = (at: ReadonlyArray<TestingRules.Key>, bad: unknown = 5, edge: unknown = undefined) =>
+  const badly = (at: ReadonlyArray<Testing.Key>, bad: unknown = 5, edge: unknown = undefined) =>
     Testing.rule({
       at,
       name: "is",
@@ -232,7 +231,7 @@ describe("the inputs of a schema of one's own", () => {
     })
   const noPart = "is about a part that no valid value has"
 
-  it.each<[string, Schema.ConstraintCodec<unknown, unknown>, ReadonlyArray<TestingRules.Rules>, string]>([
+  it.each<[string, Schema.ConstraintCodec<unknown, unknown>, ReadonlyArray<Testing.Rules>, string]>([
     [
       "a bad value that is valid",
       Outer,

@@ -30,7 +30,7 @@ import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import { UploadJournal } from "./internal/journal.ts"
 
-export type { File, Options, Outcome, Verify } from "./internal/job.ts"
+export type { Delivered, File, Options, Outcome, Proof, Verify } from "./internal/job.ts"
 
 /** Gets the events of a job, and never makes the job wait. */
 type Emit = (event: AssemblyUploadEvent.AssemblyUploadEvent) => void

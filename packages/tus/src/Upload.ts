@@ -25,7 +25,7 @@ import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
 export { CanStream } from "./internal/context.ts"
-export type { RequestOptions, SharedOptions } from "./internal/options.ts"
+export type { Metadata, RequestOptions, SharedOptions } from "./internal/options.ts"
 
 /**
  * The options of an upload: {@link SharedOptions}, and:

@@ -42,7 +42,20 @@ export {
   NoSuchUpload,
   UploadLeased
 } from "./internal/journalError.ts"
-export { keyOf, type Leases, type Locks, type Store, UploadJournal } from "./internal/journal.ts"
+export {
+  type AssemblyEntry,
+  assemblyKeyOf,
+  type Entries,
+  type Entry,
+  type JournaledUploads,
+  type Key,
+  keyOf,
+  type Lease,
+  type Leases,
+  type Locks,
+  type Store,
+  UploadJournal
+} from "./internal/journal.ts"
 
 const Settings = Schema.Struct({
   expiry: Schema.optional(Rules.duration),

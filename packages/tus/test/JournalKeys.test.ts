@@ -2,7 +2,6 @@
  * The keys of a journal are texts of callers, and names of files: one rule says which there are.
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -33,7 +32,7 @@ const wrong = [
 
 const entry = Effect.map(
   UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): Hosting.Entry => ({
+  (target): UploadJournal.Entry => ({
     _tag: "Creating",
     target,
     marker: "m",

@@ -3,7 +3,6 @@
  */
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -26,7 +25,7 @@ const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)
 const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
 
-type Entry = Hosting.Entry
+type Entry = UploadJournal.Entry
 type Options = Partial<Upload.Options>
 
 const upload = (target: UploadTarget.UploadTarget, options: Options = {}) =>

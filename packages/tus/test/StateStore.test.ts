@@ -2,7 +2,6 @@
  * How the state of an upload is kept: while several parts change it at once, in a journal, and when its caller is
  * interrupted.
  */
-import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
@@ -85,7 +84,7 @@ describe("a store that writes", () => {
 const key = "k"
 
 /** A store whose lease is checked by `check`, and what the journal holds after its updates. */
-const kept = Effect.fnUntraced(function* (check: Hosting.Lease["check"]) {
+const kept = Effect.fnUntraced(function* (check: UploadJournal.Lease["check"]) {
   const journal = yield* UploadJournal.UploadJournal
   const target = yield* UploadTarget.make({
     tusUrl: "https://a.example.com/resumable/files/",

@@ -1,6 +1,5 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,7 +12,7 @@ import * as Leases from "./utils/Leases.ts"
 const entryAt = (writtenAt: number) =>
   Effect.map(
     UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-    (target): Hosting.Entry => ({
+    (target): UploadJournal.Entry => ({
       _tag: "Created",
       target,
       marker: "m",

@@ -1,5 +1,4 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
@@ -16,7 +15,7 @@ import * as Journals from "./utils/Journals.ts"
 
 const entry = Effect.map(
   UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): Hosting.Entry => ({
+  (target): UploadJournal.Entry => ({
     _tag: "Created",
     target,
     marker: "m",

@@ -5,7 +5,6 @@
  * not. The journal finds an upload only if its files have not changed. If a file has changed, this module finds the
  * Assembly of the earlier content, and the command cancels that Assembly.
  */
-import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -147,7 +146,7 @@ const encode = Schema.encodeSync(AtRest)
 /** An entry of the journal for an Assembly whose job is not complete, with its key. */
 interface Unfinished {
   readonly key: string
-  readonly entry: Hosting.AssemblyEntry
+  readonly entry: UploadJournal.AssemblyEntry
 }
 
 /** The entry of the journal for an Assembly whose job is not complete. */
@@ -323,13 +322,13 @@ export const make = Effect.fnUntraced(function* (
   const [origin = ""] = (yield* AssemblyClient).origins.entries
   const memory = yield* filesIn(folder)
   const paths = files.map(({ name, realPath }) => [realPath, name])
-  const own = yield* Hosting.assemblyKeyOf([origin, JSON.stringify(params), paths])
+  const own = yield* UploadJournal.assemblyKeyOf([origin, JSON.stringify(params), paths])
   const identities = yield* Effect.forEach(UploadPlan.replayable(files) ?? [], ({ source }) =>
     Effect.map(Effect.option(source.identity), (identity) => Option.getOrUndefined(identity) ?? null)
   )
   const about = {
     origin,
-    content: yield* Hosting.assemblyKeyOf(identities),
+    content: yield* UploadJournal.assemblyKeyOf(identities),
     folder: (yield* Path.Path).resolve("."),
     args: toContinue(yield* (yield* Stdio.Stdio).args),
     names: files.slice(0, mostNames).map(({ name }) => name),

@@ -76,21 +76,6 @@ export const decodeUpload = (text: string) =>
  */
 export const shareOf = PackedStatus.shareOf
 
-// Declarations of programs name these types.
-export type { Body } from "../internal/create.ts"
-export type { Delivered, Proof } from "../internal/job.ts"
-export type { Metadata } from "../internal/options.ts"
-// `assemblyKeyOf` makes the key of a job.
-export {
-  type AssemblyEntry,
-  assemblyKeyOf,
-  type Entries,
-  type Entry,
-  type JournaledUploads,
-  type Key,
-  type Lease
-} from "../internal/journal.ts"
-
 export { limitsOf, Options as PackingOptions } from "../internal/packingOptions.ts"
 
 /**

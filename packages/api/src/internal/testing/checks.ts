@@ -3,7 +3,6 @@
  */
 import * as Template from "@assembly-effect/schema/Template"
 import * as Testing from "@assembly-effect/schema/testing"
-import type { Rules } from "@assembly-effect/schema/unstable/TestingRules"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
 import type * as Operation from "../../unstable/Operation.ts"
@@ -13,7 +12,7 @@ import { oneOf } from "./answers.ts"
 
 /** The rules of a check, and valid params of a schema that pass this check. */
 export interface Check {
-  readonly rules: ReadonlyArray<Rules>
+  readonly rules: ReadonlyArray<Testing.Rules>
   readonly accepted: (params: Arbitrary.Arbitrary<unknown>) => Arbitrary.Arbitrary<unknown>
 }
 
