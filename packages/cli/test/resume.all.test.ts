@@ -30,7 +30,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
         }
 
         const { code, stderr, stdout } = yield* Uploading.upload(folder, args)
-        expect(code).toBe(0)
+        expect(code, stderr).toBe(0)
         expect(stderr).toContain(`a.bin: Continuing Assembly ${id}\n`)
         expect(stderr).toContain("a.bin: Resumed at ")
         expect(stdout).toContain(sha256)
