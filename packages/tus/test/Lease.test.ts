@@ -16,6 +16,7 @@ import * as PlatformError from "effect/PlatformError"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
+import * as Leasing from "../src/internal/lease.ts"
 import * as Journals from "./utils/Journals.ts"
 import * as Leases from "./utils/Leases.ts"
 
@@ -83,6 +84,25 @@ describe("a lease", () => {
       )
       assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
       assert.isFalse(yield* isLeased(second))
+    })
+  )
+
+  it.effect("whose holder has died is taken over, though it expires while the store answers", () =>
+    Effect.gen(function* () {
+      const { leases, store } = Leases.makeStore()
+      const slow = { ...store.leases, get: (key: UploadJournal.Key) => Effect.delay(store.leases.get(key), 20) }
+      const journal = yield* UploadJournal.make({ ...store, leases: slow })
+      leases.set("k", JSON.stringify({ owner: "a process that was killed", until: 10 }))
+      const held = yield* Effect.forkChild(
+        Effect.scoped(
+          Effect.flatMap(
+            Leasing.hold(journal, "k", () => {}),
+            ({ check }) => check
+          )
+        )
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(held)
     })
   )
 

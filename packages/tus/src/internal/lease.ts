@@ -170,19 +170,22 @@ export const hold = (
   emit: (event: Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>) => void
 ): Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope> => {
   let giveUpAt: number | undefined
-  const attempt: ReturnType<typeof hold> = Effect.catchTag(journal.lease(key), "UploadLeased", (error) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      if (giveUpAt === undefined) {
-        giveUpAt = Math.min(error.until, now + longest) + 1
-        const seconds = Math.ceil((giveUpAt - now) / 1000)
-        const reason = `another process holds the upload, or ended without releasing it (at most ${seconds} s)`
-        emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
-      }
-      if (now >= giveUpAt) return yield* error
-      yield* Effect.sleep(Math.min(every, giveUpAt - now))
-      return yield* attempt
-    })
+  const attempt: ReturnType<typeof hold> = Effect.flatMap(Clock.currentTimeMillis, (begun) =>
+    Effect.catchTag(journal.lease(key), "UploadLeased", (error) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (giveUpAt === undefined) {
+          giveUpAt = Math.min(error.until, now + longest) + 1
+          const seconds = Math.max(1, Math.ceil((giveUpAt - now) / 1000))
+          const reason = `another process holds the upload, or ended without releasing it (at most ${seconds} s)`
+          emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
+        }
+        // The lease may have expired since an earlier attempt began, because the store takes its time.
+        if (begun >= giveUpAt) return yield* error
+        yield* Effect.sleep(Math.max(0, Math.min(every, giveUpAt - now)))
+        return yield* attempt
+      })
+    )
   )
   return attempt
 }
