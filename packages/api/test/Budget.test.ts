@@ -31,22 +31,12 @@ const limited = (code: number, retryIn: number, headers = {}) =>
 
 /** A scripted service, the second of each request, and a client of it. */
 const account = (lines: ReadonlyArray<Service.Line>, options: Partial<AssemblyClient.Options> = {}) => {
-  const times: Array<number> = []
-  const service = Service.make(
-    ...lines.map(
-      (line): Service.Line =>
-        (request, url) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            times.push(now / 1000)
-            return line(request, url)
-          })
-    )
-  )
+  const service = Service.make(...lines)
   const client = AssemblyClient.layer({ baseUrl: publicService, ...options }).pipe(
     Layer.provide([Service.authenticated, service.layer]),
     Layer.orDie
   )
-  return { times, service, client }
+  return { times: service.times, service, client }
 }
 
 /** Runs an effect to its end on the TestClock, with this client and a budget of its own. */
@@ -296,10 +286,8 @@ describe("Assemblies running at once", () => {
         yield* Effect.forEach(names, (name) => enter(name), { concurrency: "unbounded" })
         // Somebody still watches the last one.
         yield* Effect.forkChild(Effect.repeat(budget.keep(publicService, "assembly 249"), Schedule.spaced(Low.renewal)))
-        return yield* atOnce(
-          239,
-          Effect.suspend(() => enter(`next ${Math.random()}`, running, asked))
-        )
+        const next = Array.from({ length: 239 }, (_, index) => `next ${index}`)
+        return yield* Effect.forEach(next, (name) => enter(name, running, asked), { concurrency: "unbounded" })
       })
       const { value } = yield* Idle.passTime(Effect.scoped(Effect.provide(program, Budget.layer(limits))))
       assert.isAtMost(Math.max(...value), 120_000)

@@ -4,7 +4,6 @@ import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { assert, describe, it } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -15,25 +14,15 @@ import { assemblyId, status } from "./utils/operations.ts"
 
 const ok = Service.json(200, status)
 
-/** The scripted service behind a guard, with the time of each request in seconds. */
+/** The scripted service behind a guard. */
 const guarded = (guard: Layer.Layer<HttpClient, InvalidRequest, HttpClient>, ...lines: ReadonlyArray<Service.Line>) => {
-  const times: Array<number> = []
-  const service = Service.make(
-    ...lines.map(
-      (line): Service.Line =>
-        (request, url) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            times.push(now / 1000)
-            return line(request, url)
-          })
-    )
-  )
+  const service = Service.make(...lines)
   const client = AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
     Layer.provide(guard),
     Layer.provide([Service.authenticated, service.layer, RetryPolicy.layerNone]),
     Layer.orDie
   )
-  return { times, layer: client }
+  return { times: service.times, layer: client }
 }
 
 /** Runs an effect to its end on the TestClock. */

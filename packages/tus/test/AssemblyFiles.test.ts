@@ -7,7 +7,6 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import type * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -16,17 +15,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-const live = Layer.provideMerge(client, Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const wait = { interval: "10 millis" } as const
@@ -50,7 +40,7 @@ const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
 
-layer(live, { excludeTestServices: true })("the files of an Assembly", (it) => {
+layer(Emulated.live, { excludeTestServices: true })("the files of an Assembly", (it) => {
   it.effect("are uploaded 4 at a time by default", () =>
     Effect.gen(function* () {
       const started: Array<Deferred.Deferred<void>> = []

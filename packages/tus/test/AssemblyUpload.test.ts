@@ -1,7 +1,4 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
@@ -13,20 +10,9 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-
-const clientAt = (toBaseUrl: (baseUrl: string) => string) =>
-  Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-      AssemblyClient.layer({ baseUrl: toBaseUrl(baseUrl) }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer(credentials))
-      )
-    )
-  )
-
-const client = clientAt((baseUrl) => baseUrl)
 
 const platform = Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeFileSystem.layer)
 
@@ -51,7 +37,7 @@ const started = (events: ReadonlyArray<AssemblyUploadEvent.AssemblyUploadEvent>)
   return Assembly.AssemblyId.make(event?.status.assembly_id ?? "")
 }
 
-layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("AssemblyUpload", (it) => {
+layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("AssemblyUpload", (it) => {
   it.effect("uploads files of every kind and waits for the results", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -165,7 +151,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
   }
 })
 
-const onLocalhost = clientAt((baseUrl) => baseUrl.replace("127.0.0.1", "localhost"))
+const onLocalhost = Emulated.clientAt((baseUrl) => baseUrl.replace("127.0.0.1", "localhost"))
 
 layer(Layer.provideMerge(onLocalhost, platform), { excludeTestServices: true })("A service on localhost", (it) => {
   it.effect("may name its address in its answers", () =>

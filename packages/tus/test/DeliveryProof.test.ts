@@ -1,8 +1,5 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Results from "@assembly-effect/api/Results"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -19,19 +16,11 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
-
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
 
 const params = {
   steps: {
@@ -46,7 +35,7 @@ const verify = DeliveryProof.md5
 for (const [name, http] of Object.entries({ undici: NodeHttpClient.layerUndici, fetch: FetchHttpClient.layer })) {
   const platform = Layer.mergeAll(Emulator.layer(), http, NodeFileSystem.layer)
 
-  layer(Layer.provideMerge(client, platform), { excludeTestServices: true })(`verify with ${name}`, (it) => {
+  layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })(`verify with ${name}`, (it) => {
     it.effect("accepts files of every kind, and their results have the same SHA-256", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -140,7 +129,7 @@ const platform = Layer.mergeAll(
   UploadJournal.layerMemory()
 )
 
-layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("verify of a resumed job", (it) => {
+layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("verify of a resumed job", (it) => {
   it.effect("reads the source again if an earlier run has sent its bytes", () =>
     Effect.gen(function* () {
       const source = UploadSource.fromBytes(Scene.content(600_000))

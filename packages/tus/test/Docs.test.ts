@@ -1,8 +1,5 @@
 /** The programs of docs/uploads.md, shown as they are and run against the emulator. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Upload from "@assembly-effect/tus/Upload"
@@ -17,19 +14,12 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Examples from "../../../docs/examples/uploads.ts"
+import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as WebResource from "./utils/WebResource.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
-  Layer.provideMerge(client),
+  Layer.provideMerge(Emulated.client),
   Layer.provideMerge(
     Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer, UploadJournal.layerMemory())
   )

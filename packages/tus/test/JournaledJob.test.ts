@@ -3,15 +3,10 @@
  */
 import { createHash } from "node:crypto"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -23,19 +18,10 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-const live = Layer.provideMerge(client, Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici))
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const upload = { retryDelay: "1 millis", maxRetries: 1, chunkSize: 300_000 } as const
@@ -87,7 +73,7 @@ const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
 
 const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
 
-layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
+layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it) => {
   for (const [name, count] of [
     ["AssemblyCreated", 1],
     ["FileEvent Created", 1],
@@ -201,7 +187,7 @@ layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
     Effect.gen(function* () {
       const run = AssemblyUpload.journaled.run(job("elsewhere", { files: [file("a.bin", 10)] }))
       const here = yield* run
-      const there = yield* Effect.provide(run, Layer.fresh(live))
+      const there = yield* Effect.provide(run, Layer.fresh(Emulated.live))
       assert.notStrictEqual(there.assembly_id, here.assembly_id)
       assert.strictEqual((yield* run).assembly_id, here.assembly_id)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -219,7 +205,7 @@ layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
             )
           : http.execute(request)
       )
-      const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
+      const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
       const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(job("never arrived")), down))
       assert.strictEqual(error._tag, "TransportFailure")
       const [known] = yield* assembliesIn
@@ -463,7 +449,7 @@ layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
             )
           : http.execute(request)
       )
-      const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, stuck)))
+      const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, stuck)))
       const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(options), down))
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
@@ -549,7 +535,7 @@ layer(live, { excludeTestServices: true })("A job with a journal", (it) => {
             )
           : http.execute(request)
       })
-      const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
+      const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
       const restarted = AssemblyUpload.journaled.run(job("not canceled", { restart: true }))
       const error = yield* Effect.flip(Effect.provide(restarted, down))
       assert.deepInclude(error, {

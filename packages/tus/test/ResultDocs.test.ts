@@ -1,9 +1,6 @@
 /** The programs of docs/results.md, and the examples in doc comments, run against the emulator. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
@@ -22,19 +19,12 @@ import type * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import * as Examples from "../../../docs/examples/results.ts"
+import * as Emulated from "./utils/Emulated.ts"
 import * as Upload from "./utils/Upload.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
-  Layer.provideMerge(client),
+  Layer.provideMerge(Emulated.client),
   Layer.provideMerge(Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer))
 )
 

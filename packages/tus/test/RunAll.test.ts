@@ -2,33 +2,18 @@
  * Many jobs as one stream: each has its outcome, never more run at once than allowed, and a later run goes on.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, (emulator) =>
-    AssemblyClient.layer({ baseUrl: emulator.baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(emulator.credentials))
-    )
-  )
-)
-const live = Layer.provideMerge(client, Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici))
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...handle, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
@@ -74,7 +59,7 @@ const counted = Effect.gen(function* () {
   return { open, wrapped }
 })
 
-layer(live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
+layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
   effect("ordered: true emits the outcomes in the order of the jobs, as a stage of a pipe", () =>
     Effect.gen(function* () {
       const jobs = Array.from({ length: 12 }, (_, row) => jobOf("ordered", row, row % 4 === 0 ? failing : handle))

@@ -3,33 +3,18 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, (emulator) =>
-    AssemblyClient.layer({ baseUrl: emulator.baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(emulator.credentials))
-    )
-  )
-)
-const live = Layer.provideMerge(client, Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici))
 
 const hashing = {
   ":original": { robot: "/upload/handle" },
@@ -81,7 +66,7 @@ const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: A
   assert.strictEqual(status.results?.["again"]?.length, own.length)
 }
 
-layer(live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
+layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
   for (const transport of ["tus", "form"] as const) {
     effect(`${transport}: 100 jobs are one Assembly, and each has the uploads and the results of its own files`, () =>
       Effect.gen(function* () {

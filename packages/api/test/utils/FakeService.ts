@@ -5,6 +5,7 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -35,9 +36,10 @@ export const lost: Line = (request) =>
 
 export const silence: Line = () => Effect.never
 
-/** A client that responds entry by entry; the last entry is repeated. */
+/** A client that responds entry by entry; the last entry is repeated. `times` are those of the requests, in seconds. */
 export const make = (...lines: ReadonlyArray<Line>) => {
   const requests: Array<URL> = []
+  const times: Array<number> = []
   const methods: Array<string> = []
   const http = HttpClient.make((request, url) => {
     const line = lines[Math.min(requests.length, lines.length - 1)]
@@ -45,9 +47,12 @@ export const make = (...lines: ReadonlyArray<Line>) => {
     methods.push(request.method)
     return line === undefined
       ? Effect.die("no line in the script")
-      : Effect.map(line(request, url), (response) => HttpClientResponse.fromWeb(request, response))
+      : Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          times.push(now / 1000)
+          return Effect.map(line(request, url), (response) => HttpClientResponse.fromWeb(request, response))
+        })
   })
-  return { requests, methods, layer: Layer.succeed(HttpClient.HttpClient, http) }
+  return { requests, methods, times, layer: Layer.succeed(HttpClient.HttpClient, http) }
 }
 
 export const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })

@@ -3,9 +3,7 @@
  * faults.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -14,6 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Emulated from "./Emulated.ts"
 import type { Fault } from "./Fault.ts"
 import * as Scene from "./Scene.ts"
 import * as TcpProxy from "./TcpProxy.ts"
@@ -60,15 +59,6 @@ const independent = Layer.succeed(Servers, {
   }))
 })
 
-const api = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
 /** Each place is an Assembly that waits for one file, with its own proxy. */
 const emulator = Layer.effect(
   Servers,
@@ -101,7 +91,7 @@ const emulator = Layer.effect(
       }).pipe(Effect.provideContext(context))
     }
   })
-).pipe(Layer.provide(api), Layer.provide(Emulator.layer()), Layer.provide(NodeHttpClient.layerUndici))
+).pipe(Layer.provide(Emulated.client), Layer.provide(Emulator.layer()), Layer.provide(NodeHttpClient.layerUndici))
 
 export const layers = { "the emulator": emulator, "@tus/server": independent }
 
