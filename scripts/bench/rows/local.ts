@@ -130,7 +130,7 @@ export const rows: ReadonlyArray<Harness.Row> = [
       const started = yield* starts
       const { create, job: jobs, large, small: each } = yield* all
       return [
-        Harness.absolute("create an Assembly, upload 1 KiB, completed", Harness.atMost(8, "ms"), "ms", jobs),
+        Harness.absolute("create an Assembly, upload 1 KiB, completed", Harness.atMost(5, "ms"), "ms", jobs),
         Harness.absolute("create an Assembly", Harness.unbound, "ms", create),
         besideServer("start, and the first response", started),
         besideServer("upload of 1 KiB", each),

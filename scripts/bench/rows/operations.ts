@@ -159,7 +159,7 @@ export const rows: ReadonlyArray<Harness.Row> = [
         { ours: importTime(folder, "ours.mjs"), official: importTime(folder, "official.mjs") },
         { rounds: 15, warmups: 3 }
       )
-      return [Harness.ratio("@transloadit/node", Harness.atMost(0.6), "ms", ours, theirs)]
+      return [Harness.ratio("@transloadit/node", Harness.atMost(0.55), "ms", ours, theirs)]
     })
   },
   {
