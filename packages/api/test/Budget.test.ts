@@ -220,6 +220,18 @@ describe("a pause that the service requests", () => {
     })
   )
 
+  it.effect(
+    "by a 413 is followed by one creation in each interval, and by no burst of what came together meanwhile",
+    () =>
+      Effect.gen(function* () {
+        const service = account([limited(413, 100), ok])
+        yield* run(service, {}, atOnce(20, create))
+        const after = service.times.map((time) => Math.round(time * 1000)).filter((time) => time >= 100_000)
+        assert.lengthOf(after, 21 - 5)
+        for (const [index, time] of after.entries()) assert.isAtLeast(time - (after[index - 1] ?? 0), 248)
+      })
+  )
+
   it.effect("of 300 days is kept for a day, and one of another process is seen within half a second", () =>
     Effect.gen(function* () {
       const service = account([limited(429, 300 * 86_400), ok])

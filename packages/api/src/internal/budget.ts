@@ -100,11 +100,19 @@ export const make = (
     "the account may create no more Assemblies now",
     creationPace(created || ofPublicService).interval
   )
-  const takeCreation = (quota: number | undefined) =>
-    Effect.gen(function* () {
-      const left = Math.max(yield* pauseLeft("request"), yield* pauseLeft("creation"))
-      return left > 0 || quota === undefined ? left : yield* token("creations", creationPace(quota))
-    })
+  /** Whether a pause of creations has filled the bucket. */
+  let isFull = false
+  const takeCreation = Effect.fnUntraced(function* (quota: number | undefined) {
+    const pause = yield* pauseLeft("creation")
+    const left = Math.max(pause, yield* pauseLeft("request"))
+    if (pause > 0) isFull = true
+    if (left > 0 || quota === undefined) return left
+    const pace = creationPace(quota)
+    // The service has just refused one: it takes the next at the pace, and not a bucket at once.
+    if (isFull) yield* token("creations", pace, pace.bucket)
+    isFull = false
+    return yield* token("creations", pace)
+  })
 
   const freed = Latch.makeUnsafe(false)
   const runningLane = Lane.make("running", "the account runs as many Assemblies as it may", 0, (millis) =>
@@ -149,6 +157,7 @@ export const make = (
       if (Duration.isZero(wait)) return
       const millis = Math.min(longestPause, Math.ceil(Duration.toMillis(wait)))
       known[need].until = Math.max(known[need].until, (yield* uptime) + millis)
+      if (need === "creation") isFull = true
       yield* Metric.update(pauses(need), 1)
       yield* Effect.ignore(store.pause(nameOf(need), millis))
     }),
