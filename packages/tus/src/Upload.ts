@@ -337,7 +337,7 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
   ) =>
     provided(
       Engine.observed(source, options, true, emit, (tell) =>
-        Effect.flatMap(OptionRules.replayable(source), (again) => program(again, tell))
+        Effect.scoped(Effect.flatMap(OptionRules.replayable(source), (again) => program(again, tell)))
       )
     )
   return {

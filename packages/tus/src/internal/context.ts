@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Result from "effect/Result"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./checksum.ts"
 import type { Emit } from "./events.ts"
@@ -84,16 +85,21 @@ export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStr
 })
 
 /** The policy of an upload with these options. */
+const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.SharedOptions): Policy => {
+  const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
+  return {
+    retry: retryPolicy(said, { ...options, retryDelay }),
+    retryDelay,
+    stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? Duration.seconds(30)),
+    finishTimeout: Duration.fromInputUnsafe(options.finishTimeout ?? Duration.minutes(10))
+  }
+}
+
+/** The policy of an upload with these options, within that of the program. */
 export const toPolicy = (options: Options.SharedOptions): Effect.Effect<Policy> =>
-  Effect.map(RetryPolicy.RetryPolicy, (said) => {
-    const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
-    return {
-      retry: retryPolicy(said, { ...options, retryDelay }),
-      retryDelay,
-      stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? Duration.seconds(30)),
-      finishTimeout: Duration.fromInputUnsafe(options.finishTimeout ?? Duration.minutes(10))
-    }
-  })
+  Effect.map(RetryPolicy.RetryPolicy, (said) => policyOf(said, options))
+
+type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient>
 
 /**
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
@@ -106,24 +112,24 @@ export const make = <E>(
   emit: Emit,
   store: StateStore<E>,
   header?: string
-): Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    const streams = yield* CanStream
-    const policy = yield* toPolicy(options)
+): Making<E> =>
+  Effect.contextWith((context: Context.Context<HttpClient.HttpClient>): Making<E> => {
+    const streams = Context.get(context, CanStream)
+    const policy = policyOf(Context.get(context, RetryPolicy.RetryPolicy), options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
-    const metadataHeader =
-      header ??
-      (yield* Effect.mapError(
-        Effect.fromResult(Options.metadataHeader(metadata)),
-        (issues) => new InvalidRequest({ operation: "Upload", issues })
-      ))
+    const encoded = header === undefined ? Options.metadataHeader(metadata) : Result.succeed(header)
+    if (Result.isFailure(encoded)) {
+      return Effect.fail(new InvalidRequest({ operation: "Upload", issues: encoded.failure }))
+    }
+    const metadataHeader = encoded.success
     const common = { target, source, metadata, metadataHeader, streams, concurrency, policy, emit, store }
-    return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy, emit))
-      ? {
-          ...common,
-          chunkSize: chunkSize ?? defaultSize,
-          seal: Checksum.sealed(checksum, streams),
-          sendsAlong: false
-        }
-      : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
+    const plain = { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
+    if (checksum === undefined) return Effect.succeed(plain)
+    const sealed = {
+      ...common,
+      chunkSize: chunkSize ?? defaultSize,
+      seal: Checksum.sealed(checksum, streams),
+      sendsAlong: false
+    }
+    return Effect.map(Checksum.isOffered(target, checksum, policy, emit), (isOffered) => (isOffered ? sealed : plain))
   })

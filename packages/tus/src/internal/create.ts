@@ -8,6 +8,7 @@ import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -36,28 +37,31 @@ const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
 }
 
 /** Sends the request, and returns the URL of the upload and its offset. See `Tus.create`. */
-export const sendCreation = Effect.fnUntraced(
-  function* (
-    target: UploadTarget.UploadTarget,
-    headers: Readonly<Record<string, string>>,
-    body: Body | undefined,
-    sending?: { readonly limit: Duration.Duration; readonly isPermitted: true }
-  ) {
+export const sendCreation = (
+  target: UploadTarget.UploadTarget,
+  headers: Readonly<Record<string, string>>,
+  body: Body | undefined,
+  sending?: { readonly limit: Duration.Duration; readonly isPermitted: true }
+) =>
+  Effect.suspend(() => {
     const request = HttpClientRequest.post(Redacted.value(target.tusUrl), { headers })
-    const { told: created } = yield* exchange({
+    const sent = exchange({
       request: "create",
       http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
       status: [201],
       headers: TusUpload.Created,
       ...sending
     })
-    const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
-    const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
-    if (body !== undefined) yield* Telemetry.stored(offset, BigInt(body.length))
-    return { url, offset }
-  },
-  Telemetry.request("Tus.create", "POST")
-)
+    return Effect.flatMap(sent, ({ told }) => {
+      const url = UploadTarget.resolve(target, told.location)
+      if (Result.isFailure(url)) return Effect.fail(url.failure)
+      const offset = told["upload-offset"] ?? (body === undefined ? 0n : undefined)
+      const created = { url: url.success, offset }
+      return body === undefined
+        ? Effect.succeed(created)
+        : Effect.as(Telemetry.stored(offset, BigInt(body.length)), created)
+    })
+  }).pipe(Telemetry.request("Tus.create", "POST"))
 
 /**
  * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of

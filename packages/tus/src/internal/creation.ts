@@ -64,6 +64,8 @@ export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
 /** The errors of one request, without those of a creation that may have been sent. */
 type RequestError = Exclude<CreationError, TusError.CreationUnknown>
 
+type Answer = Result.Result<Created, RequestError>
+
 /**
  * What a failed creation did on the server. The result depends on the HTTP status of the response or, without a
  * response, on whether the request was sent.
@@ -197,33 +199,37 @@ export const create = <E>(
   const { settle, update } = store
   const sending = update(ledger.sending)
   const refused = ignored(update(ledger.refused))
-  const answered = Effect.tap(
-    Effect.result(request),
-    Result.match({
-      onSuccess: (found): Effect.Effect<void, E> => update(ledger.created(found)),
-      onFailure: (error) => (outcome(error) === "Open" ? Effect.void : refused)
-    })
-  )
+  const answered = Effect.matchEffect(request, {
+    onSuccess: (found): Effect.Effect<Answer, E> => Effect.as(update(ledger.created(found)), Result.succeed(found)),
+    onFailure: (error) => Effect.as(outcome(error) === "Open" ? Effect.void : refused, Result.fail(error))
+  })
   /** Sends the request, and records its result in the ledger. */
   const recorded = settle === undefined ? Effect.andThen(sending, answered) : settle({ sending, answered, refused })
 
+  /** Decides what follows the answer: nothing, a look at the receipts, or another request after a pause. */
+  const settled = (
+    answer: Answer,
+    failures: number
+  ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
+    if (Result.isSuccess(answer)) return Effect.succeed(answer.success)
+    const error = answer.failure
+    const did = outcome(error)
+    if (error._tag === "UnsafeLocation" || did === "Refused") return Effect.fail(error)
+    if (error._tag === "Stalled" || did === "Open") {
+      const why = { description: error.message, cause: error }
+      return Effect.tap(recover(subject, creation, why), (found) => update(ledger.created(found)))
+    }
+    return Effect.andThen(
+      pauseAfter(failures, error),
+      Effect.suspend(() => attempt(failures + 1))
+    )
+  }
+
   const attempt = (failures: number): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> =>
-    Effect.gen(function* () {
-      // `sending` says that a request may have been sent, so it is written after the wait.
-      const answer = yield* Effect.matchEffect(permitted, {
-        onFailure: (error) => Effect.succeed(Result.fail(error)),
-        onSuccess: () => recorded
-      })
-      if (Result.isSuccess(answer)) return answer.success
-      const error = answer.failure
-      const did = outcome(error)
-      if (error._tag === "UnsafeLocation" || did === "Refused") return yield* error
-      if (error._tag === "Stalled" || did === "Open") {
-        const why = { description: error.message, cause: error }
-        return yield* Effect.tap(recover(subject, creation, why), (found) => update(ledger.created(found)))
-      }
-      yield* pauseAfter(failures, error)
-      return yield* attempt(failures + 1)
+    // `sending` says that a request may have been sent, so it is written after the wait.
+    Effect.matchEffect(permitted, {
+      onFailure: (error) => settled(Result.fail(error), failures),
+      onSuccess: () => Effect.flatMap(recorded, (answer) => settled(answer, failures))
     })
   return attempt(1)
 }

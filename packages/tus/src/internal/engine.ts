@@ -6,7 +6,6 @@ import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Duration from "effect/Duration"
-import type * as Scope from "effect/Scope"
 import { type UploadError, UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import * as Context from "./context.ts"
@@ -24,21 +23,20 @@ import * as UploadState from "./uploadState.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
-const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) =>
-  Effect.gen(function* () {
-    const { chunkSize: windowSize = Outgoing.defaultSize, source, streams } = upload
-    const outgoing =
-      source._tag === "OneShot"
-        ? yield* Outgoing.oneShot(source, { windowSize, streams })
-        : Outgoing.replayable(source, { start: 0n, end: source.size, streams })
+const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) => {
+  const { chunkSize: windowSize = Outgoing.defaultSize, source, streams } = upload
+  const send = (outgoing: Outgoing.Outgoing) => {
     const piece = { ...upload, outgoing, place: UploadState.whole, isPart: false }
-    const created = yield* Piece.begin(piece, state)
-    const length = yield* Piece.finish(piece, created)
-    yield* upload.store.update(UploadState.completed(created.url, length))
-  })
-
-type StepError<E> = UploadError | E
-type StepServices = HttpClient.HttpClient | Scope.Scope
+    return Effect.flatMap(Piece.begin(piece, state), (created) =>
+      Effect.flatMap(Piece.finish(piece, created), (length) =>
+        upload.store.update(UploadState.completed(created.url, length))
+      )
+    )
+  }
+  return source._tag === "OneShot"
+    ? Effect.scoped(Effect.flatMap(Outgoing.oneShot(source, { windowSize, streams }), send))
+    : send(Outgoing.replayable(source, { start: 0n, end: source.size, streams }))
+}
 
 /**
  * The result of an upload that has ended. Fails with `UploadUntrusted` if its bytes are untrusted. Sends no request.
@@ -61,41 +59,36 @@ export const ended = (
 /** Performs all steps until the upload has completed. */
 export const perform = <E extends { readonly _tag: string }>(
   upload: Context.Upload<E>
-): Effect.Effect<UploadEvent.UploadResult, StepError<E>, StepServices> =>
-  Effect.gen(function* () {
-    const { source, store } = upload
-    for (;;) {
-      const state = store.state()
-      switch (state._tag) {
-        case "Planned":
-        case "Creating":
-        case "Created":
-          yield* sendWhole(upload, state)
-          break
-        case "Parts":
-          yield* Parts.run(upload, yield* Options.replayable(source), state)
-          break
-        case "Concatenating":
-          yield* Parts.finish(upload, state)
-          break
-        case "Completed":
-        case "Untrusted":
-          return yield* ended(upload, state)
-      }
+): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
+  const { source, store } = upload
+  const next = (): Effect.Effect<UploadEvent.UploadResult, UploadError | E, HttpClient.HttpClient> => {
+    const state = store.state()
+    switch (state._tag) {
+      case "Planned":
+      case "Creating":
+      case "Created":
+        return Effect.flatMap(sendWhole(upload, state), next)
+      case "Parts":
+        return Effect.flatMap(Options.replayable(source), (again) =>
+          Effect.flatMap(Parts.run(upload, again, state), next)
+        )
+      case "Concatenating":
+        return Effect.flatMap(Parts.finish(upload, state), next)
+      case "Completed":
+      case "Untrusted":
+        return ended(upload, state)
     }
-  }).pipe(
-    Effect.tapError((error) =>
-      error._tag === "UploadGone"
-        ? ignored(upload.store.update(UploadState.replaced(UploadState.planned)))
-        : Effect.void
-    )
+  }
+  return Effect.tapError(Effect.suspend(next), (error) =>
+    error._tag === "UploadGone" ? ignored(store.update(UploadState.replaced(UploadState.planned))) : Effect.void
   )
+}
 
 interface PlainOptions extends Options.UploadOptions {
   readonly progressInterval?: Duration.Input | undefined
 }
 
-/** Checks the options, and runs an upload within its span and its scope. */
+/** Checks the options, and runs an upload within its span. */
 export const observed = <E extends { readonly _tag: string }, R>(
   source: UploadSource,
   options: Partial<PlainOptions>,
@@ -104,15 +97,12 @@ export const observed = <E extends { readonly _tag: string }, R>(
   program: (emit: Emit, header: string | undefined) => Effect.Effect<UploadEvent.UploadResult, E, R>
 ) =>
   Telemetry.observe(source, emit, (tell) =>
-    Options.check(source, options, isReplayed).pipe(
-      Effect.flatMap((header) =>
-        Effect.flatMap(paced(tell, options.progressInterval), (calm) =>
-          Budget.telling(program(calm, header), {
-            waits: (waiting) => Effect.sync(() => calm(UploadEvent.Waiting(waiting)))
-          })
-        )
-      ),
-      Effect.scoped
+    Effect.flatMap(Options.check(source, options, isReplayed), (header) =>
+      Effect.flatMap(paced(tell, options.progressInterval), (calm) =>
+        Budget.telling(program(calm, header), {
+          waits: (waiting) => Effect.sync(() => calm(UploadEvent.Waiting(waiting)))
+        })
+      )
     )
   )
 
@@ -151,4 +141,4 @@ export const run = (
 
 /** Runs an upload of a job, whose options were checked with those of the job. */
 export const runFile = (target: UploadTarget, source: UploadSource, options: Options.UploadOptions, emit: Emit) =>
-  Telemetry.observe(source, emit, (tell) => Effect.scoped(start(target, source, options, tell, {})))
+  Telemetry.observe(source, emit, (tell) => start(target, source, options, tell, {}))

@@ -18,6 +18,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as HttpMethod from "effect/http/HttpMethod"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as TusError from "../TusError.ts"
@@ -137,8 +138,8 @@ const readHeaders = <A>(
   schema: Schema.ConstraintCodec<A, unknown>,
   http: HttpClientRequest.HttpClientRequest,
   { headers, status }: Outcome.Gathered
-): Effect.Effect<A, TusError.ProtocolViolation> =>
-  Effect.mapError(SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(headers), (issue) => {
+): Result.Result<A, TusError.ProtocolViolation> =>
+  Result.mapError(SchemaParser.decodeUnknownResult(schema, { errors: "all" })(headers), (issue) => {
     const rules = Input.fromSchemaIssue(issue).map(({ message, path }) => [...path, message].join(": "))
     return new TusError.ProtocolViolation({
       request,
@@ -158,13 +159,12 @@ export const permit = (
   operation: string,
   bytes: number
 ): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
-  Effect.gen(function* () {
-    const bandwidth = yield* UploadBandwidth
-    const budget = yield* Budget
-    if (bandwidth !== undefined && bytes > 0) yield* bandwidth.whole(bytes)
-    if (budget !== undefined) {
-      yield* Exchange.admit(budget, { url, need: "request", until: Infinity }, { operation })
-    }
+  Effect.contextWith((context: Context.Context<never>) => {
+    const bandwidth = Context.get(context, UploadBandwidth)
+    const budget = Context.get(context, Budget)
+    const passed = bandwidth === undefined || bytes === 0 ? Effect.void : bandwidth.whole(bytes)
+    if (budget === undefined) return passed
+    return Effect.andThen(passed, Exchange.admit(budget, { url, need: "request", until: Infinity }, { operation }))
   })
 
 /** Sends a request whose body is in memory, or without a body, within `limit`. */
@@ -183,14 +183,13 @@ const sendWhole = (
     body: body._tag === "Uint8Array" ? { content: body.body, contentType: body.contentType } : undefined
   }
   const limits = { maxBytes: maxErrorBytes, millis: Duration.toMillis(limit), isDecidedByStatus: true } as const
-  return Sender.of(client)(outgoing, limits).pipe(
-    Effect.map((answer) => ({ answer, declaresLength: true })),
-    Effect.mapError((error) =>
+  return Effect.mapBoth(Sender.of(client)(outgoing, limits), {
+    onSuccess: (answer) => ({ answer, declaresLength: true }),
+    onFailure: (error) =>
       error._tag === "Late"
         ? new TusError.Stalled({ request, host, after: limit })
         : Exchange.toFailure({ host, operation: `Tus.${request}` })(error)
-    )
-  )
+  })
 }
 
 /** See `Tus.RequestTimeout`. */
@@ -211,7 +210,15 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
  * default `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes
  * no progress. Both begin when the request has its permit. `isPermitted`: whether the caller has waited for the permit.
  */
-export const exchange = <A>(options: {
+export const exchange = <A>({
+  headers,
+  http,
+  isPermitted = false,
+  limit,
+  request,
+  stalled,
+  status
+}: {
   readonly request: TusError.RequestName
   readonly http: HttpClientRequest.HttpClientRequest
   readonly status: ReadonlyArray<number>
@@ -224,28 +231,36 @@ export const exchange = <A>(options: {
   TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled,
   HttpClient.HttpClient
 > =>
-  Effect.gen(function* () {
-    const { http, request } = options
-    const client = yield* HttpClient.HttpClient
+  Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
+    const client = Context.get(context, HttpClient.HttpClient)
     const operation = `Tus.${request}`
     const isStream = http.body._tag === "Stream"
-    yield* Telemetry.server(http.url)
-    if (options.isPermitted !== true) {
-      yield* permit(http.url, operation, isStream ? 0 : Number(http.headers["content-length"] ?? 0))
-    }
-    const usual = http.body._tag === "Empty" ? yield* RequestTimeout : Duration.infinity
-    const { answer, declaresLength } = isStream
-      ? yield* Effect.mapError(
+    const usual = http.body._tag === "Empty" ? Context.get(context, RequestTimeout) : Duration.infinity
+    const sent = isStream
+      ? Effect.mapError(
           // A body that is too long or never ends is ignored, because the headers already contain the result.
-          StreamSender.send(client, http, maxErrorBytes, options.stalled),
+          StreamSender.send(client, http, maxErrorBytes, stalled),
           (error) => (error._tag === "Lost" ? Exchange.toFailure({ host: hostOf(http.url), operation })(error) : error)
         )
-      : yield* sendWhole(client, http, request, options.limit ?? usual)
-    if (options.status.includes(answer.status)) {
-      return { told: yield* readHeaders(request, options.headers, http, answer), declaresLength }
+      : sendWhole(client, http, request, limit ?? usual)
+
+    const refused = (error: TusError.AnswerError) => {
+      const budget = Context.get(context, Budget)
+      return budget === undefined || error._tag !== "RateLimited"
+        ? Effect.fail(error)
+        : Effect.andThen(budget.pause("request", error.retryAfter), Effect.fail(error))
     }
-    const error = yield* toRefusal(request, http, answer)
-    const budget = yield* Budget
-    if (budget !== undefined && error._tag === "RateLimited") yield* budget.pause("request", error.retryAfter)
-    return yield* Effect.fail(error)
-  }).pipe(Effect.tapError(Telemetry.failed))
+    const answered = Effect.flatMap(sent, ({ answer, declaresLength }) =>
+      status.includes(answer.status)
+        ? Effect.fromResult(
+            Result.map(readHeaders(request, headers, http, answer), (told) => ({ told, declaresLength }))
+          )
+        : Effect.flatMap(toRefusal(request, http, answer), refused)
+    )
+    const bytes = isStream ? 0 : Number(http.headers["content-length"] ?? 0)
+    return Telemetry.exchanged(
+      context,
+      http.url,
+      isPermitted ? answered : Effect.andThen(permit(http.url, operation, bytes), answered)
+    )
+  })

@@ -227,5 +227,7 @@ export const check = (
       ...sourceIssues(source, { ...options, isReplayed }),
       ...missing
     ]
-    return Effect.as(refuse("Upload", found), Result.getOrUndefined(header))
+    return found.length === 0
+      ? Effect.succeed(Result.getOrUndefined(header))
+      : Effect.fail(new InvalidRequest({ operation: "Upload", issues: found }))
   })

@@ -68,13 +68,10 @@ const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source,
 }
 
 /** Creates the upload, and stores its URL. */
-const create = <E>(piece: Piece<E>, marker: string) =>
-  Effect.gen(function* () {
-    const { emit, isPart, outgoing, place, source } = piece
-    const { size } = outgoing
-    // No request asks an empty source for bytes, so this read shows whether the source is still empty.
-    if (size === 0n && source._tag === "Replayable") yield* Outgoing.readWhole(source)
-    const body = yield* smallBody(piece)
+const create = <E>(piece: Piece<E>, marker: string) => {
+  const { emit, isPart, outgoing, place, source } = piece
+  const { size } = outgoing
+  const begun = Effect.flatMap(smallBody(piece), (body) => {
     const sent = BigInt(body?.length ?? 0)
     const toState = ({ finished, offset, url }: Creation.Created): UploadState.Created => ({
       _tag: "Created",
@@ -84,7 +81,7 @@ const create = <E>(piece: Piece<E>, marker: string) =>
         // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
         finished && sent === size ? { _tag: "Done", length: size } : Transfer.created({ offset, length: size, sent })
     })
-    const created = yield* Creation.create(piece, {
+    const created = Creation.create(piece, {
       size,
       body,
       isPart,
@@ -95,9 +92,14 @@ const create = <E>(piece: Piece<E>, marker: string) =>
         created: (found) => place(toState(found))
       }
     })
-    if (!isPart) emit(UploadEvent.Created({ url: created.url, length: size }))
-    return toState(created)
+    return Effect.map(created, (found) => {
+      if (!isPart) emit(UploadEvent.Created({ url: found.url, length: size }))
+      return toState(found)
+    })
   })
+  // No request asks an empty source for bytes, so this read shows whether the source is still empty.
+  return size === 0n && source._tag === "Replayable" ? Effect.andThen(Outgoing.readWhole(source), begun) : begun
+}
 
 /**
  * Finds the upload of a creation that an earlier run may have sent. The receipt of a part does not show that the part is

@@ -58,22 +58,15 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
   })
 }
 
-/** Runs `effect`, with `change` if the program has a tracer. Without one, nobody could see a span. */
-const ifTraced = <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  change: (effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.contextWith((context: Context.Context<never>) =>
-    Context.getOrUndefined(context, Tracer.Tracer) === undefined ? effect : change(effect)
-  )
-
-/** Runs an effect in a span. */
-const traced = <A, E, R>(effect: Effect.Effect<A, E, R>, name: string, options: Tracer.SpanOptions) =>
-  ifTraced(effect, Effect.withSpan(name, options, { captureStackTrace: false }))
+/** Whether the program has a tracer. Without one, nobody could see a span. */
+const isTraced = (context: Context.Context<never>): boolean =>
+  Context.getOrUndefined(context, Tracer.Tracer) !== undefined
 
 /** Adds attributes to the current span. */
 const annotate = (attributes: LazyArg<Readonly<Record<string, unknown>>>): Effect.Effect<void> =>
-  ifTraced(Effect.void, () => Effect.annotateCurrentSpan(attributes()))
+  Effect.contextWith((context: Context.Context<never>) =>
+    isTraced(context) ? Effect.annotateCurrentSpan(attributes()) : Effect.void
+  )
 
 /**
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
@@ -86,6 +79,7 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.contextWith((context: Context.Context<R>) => {
     const clock = Context.get(context, Clock.Clock)
+    const hasTracer = isTraced(context)
     const begun = clock.currentTimeMillisUnsafe()
     let failures = 0
     let isActive = false
@@ -108,19 +102,20 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
         if (isActive) active.modifyUnsafe(-1, context)
         metrics.count.updateUnsafe(1, context)
         metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
-        return annotate(() => ({
+        if (!hasTracer) return Effect.void
+        return Effect.annotateCurrentSpan({
           ...(failures === 0 ? undefined : { "upload.retries": failures }),
           ...(outcome === "success" ? undefined : { "error.type": outcome })
-        }))
+        })
       }
     )
-    return traced(measured, "Upload", {
-      attributes: {
-        // In a JavaScript program, the source may be any value, and is only checked within the span.
-        "upload.source": source?._tag,
-        ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
-      }
-    })
+    if (!hasTracer) return measured
+    const attributes = {
+      // In a JavaScript program, the source may be any value, and is only checked within the span.
+      "upload.source": source?._tag,
+      ...(source?.size === undefined ? undefined : { "upload.size": Number(source.size) })
+    }
+    return Effect.withSpan(measured, "Upload", { attributes, captureStackTrace: false })
   })
 
 /** The options of a request's span: the kind, the method, and the path as a template. */
@@ -137,24 +132,38 @@ export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "O
 export const request =
   (name: string, method: Parameters<typeof spanOf>[0]) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    traced(effect, name, spanOf(method))
+    Effect.contextWith((context: Context.Context<R>) =>
+      isTraced(context) ? Effect.withSpan(effect, name, { ...spanOf(method), captureStackTrace: false }) : effect
+    )
+
+const serverOf = (url: string) => {
+  const { hostname, port, protocol } = new URL(url)
+  return {
+    "server.address": hostname,
+    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+  }
+}
 
 /** Adds the server of a request to the current span. */
-export const server = (url: string): Effect.Effect<void> =>
-  annotate(() => {
-    const { hostname, port, protocol } = new URL(url)
-    return {
-      "server.address": hostname,
-      "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
-    }
-  })
+export const server = (url: string): Effect.Effect<void> => annotate(() => serverOf(url))
 
 /**
- * Adds the error of a request to the current span. The message of the error is left out, because the server may have
- * written this message.
+ * Adds the server of a request, and its error if it fails, to the current span. The message of the error is left out,
+ * because the server may have written this message.
  */
-export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
-  annotate(() => ({
-    "error.type": error._tag,
-    ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
-  }))
+export const exchanged = <A, E extends { readonly _tag: string; readonly status?: number }, R>(
+  context: Context.Context<never>,
+  url: string,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  isTraced(context)
+    ? Effect.andThen(
+        Effect.annotateCurrentSpan(serverOf(url)),
+        Effect.tapError(effect, ({ _tag, status }) =>
+          Effect.annotateCurrentSpan({
+            "error.type": _tag,
+            ...(status === undefined ? undefined : { "http.response.status_code": status })
+          })
+        )
+      )
+    : effect
