@@ -9,14 +9,11 @@
  */
 import { build, type Plugin } from "esbuild"
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { dirname, join, posix, relative } from "node:path"
+import { basename, dirname, join, posix, relative } from "node:path"
 import { parseSync } from "oxc-parser"
 
-/** The packages whose index loads many modules. */
+/** The packages whose index loads many modules. Each may load those before it. */
 export const bundledForNode: ReadonlyArray<string> = ["schema", "auth", "api", "tus"]
-
-/** Modules that the index of their package does not load, but those of the packages above. */
-const shared: ReadonlyArray<string> = ["Options", "StreamSender"].map((name) => `unstable/${name}.js`)
 
 /** The folder of the second form in `dist`. */
 export const folder = "internal/bundled"
@@ -29,6 +26,8 @@ interface Module {
   readonly path: string
   /** The paths of the modules of the same package that this module loads. */
   readonly loads: ReadonlyArray<string>
+  /** The modules of other packages that this module loads. */
+  readonly imports: ReadonlyArray<string>
   /** The names of the exported values. */
   readonly values: ReadonlyArray<string>
 }
@@ -40,6 +39,7 @@ const read = (dist: string, path: string): Module => {
   return {
     path,
     loads: requests.filter((request) => request.startsWith(".")).map((request) => posix.join(dirname(path), request)),
+    imports: requests.filter((request) => !request.startsWith(".")),
     values: exported.map(({ exportName }) => {
       if (exportName.name === null) throw new Error(`${path}: the names that \`export *\` exports are not known`)
       return exportName.name
@@ -59,10 +59,32 @@ const loadedBy = (dist: string, entry: string): ReadonlyArray<Module> => {
   return visit(entry)
 }
 
-/** The modules in the bundle: those that the index loads, and those that the index of every package above loads. */
+/** The name of a package of these, and its module, in an import. */
+const parsed = (request: string) => {
+  const [, name = "", file = ""] = /^@assembly-effect\/(\w+)\/(.+)$/.exec(request) ?? []
+  return { name, path: `${file}.js` }
+}
+
+const bundles = new Map<string, ReadonlyMap<string, Module>>()
+
+/** The modules in the bundle: those that the index loads, and those that the bundles of the packages after it load. */
 const bundledIn = (dist: string): ReadonlyMap<string, Module> => {
-  const entries = ["index.js", ...shared].filter((path) => existsSync(join(dist, path)))
-  return new Map(entries.flatMap((entry) => loadedBy(dist, entry)).map((module) => [module.path, module]))
+  const own = basename(dirname(dist))
+  const found = bundles.get(own)
+  if (found !== undefined) return found
+  const later = bundledForNode.slice(bundledForNode.indexOf(own) + 1).map((name) => join(dist, "../..", name, "dist"))
+  const requested = later
+    .filter((other) => existsSync(join(other, "index.js")))
+    .flatMap((other) => Array.from(bundledIn(other).values(), ({ imports }) => imports.map(parsed)).flat())
+    .filter(({ name }) => name === own)
+  const entries = new Set(["index.js", ...requested.map(({ path }) => path)])
+  const modules = new Map(
+    Array.from(entries, (entry) => loadedBy(dist, entry))
+      .flat()
+      .map((module) => [module.path, module])
+  )
+  bundles.set(own, modules)
+  return modules
 }
 
 /** The name of a value in the bundle, for example `internal$lenient$orAbsent`. */
@@ -75,9 +97,9 @@ const reExport = ({ values }: Module, from: string, rename: (value: string) => s
 
 /** The code of a module of another of these packages, if the bundle of that package has the module. */
 const fromBundle = (dist: string, request: string): string | undefined => {
-  const [, name = "", file = ""] = /^@assembly-effect\/(\w+)\/(.+)$/.exec(request) ?? []
+  const { name, path } = parsed(request)
   if (!bundledForNode.includes(name)) return undefined
-  const module = bundledIn(join(dist, "../..", name, "dist")).get(`${file}.js`)
+  const module = bundledIn(join(dist, "../..", name, "dist")).get(path)
   if (module === undefined) return undefined
   return reExport(
     module,

@@ -29,7 +29,6 @@ import * as JournalEntries from "./internal/journalEntries.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import type { JournalFailed } from "./internal/journalError.ts"
 import * as Files from "./internal/journalFiles.ts"
-import * as JournalSql from "./internal/journalSql.ts"
 import * as Stores from "./internal/journalStores.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Subtle from "./internal/subtle.ts"
@@ -228,4 +227,12 @@ export const layerSql = ({ table = "upload_journal", ...options }: SqlOptions = 
   UploadJournal,
   InvalidRequest | JournalFailed,
   SqlClient.SqlClient
-> => layerStore(JournalSql.make(table), options)
+> =>
+  layerStore(
+    // A program without a database does not load the SQL of Effect.
+    Effect.flatMap(
+      Effect.promise(() => import("./internal/journalSql.ts")),
+      ({ make }) => make(table)
+    ),
+    options
+  )
