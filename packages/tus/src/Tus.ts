@@ -15,14 +15,14 @@ import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
-import { concat, type Body, sendAppend, sendCreation } from "./internal/create.ts"
-import { exchange, permit, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
+import { concat, sendAppend, sendCreation } from "./internal/create.ts"
+import { type Body, exchange, permit, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export type { Body } from "./internal/create.ts"
+export type { Body } from "./internal/exchange.ts"
 
 /**
  * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
@@ -122,23 +122,12 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
  * @since 0.1.0
  * @category requests
  */
-export const offset = Effect.fnUntraced(
-  function* (url: UploadTarget.UploadUrl) {
-    const { told: headers } = yield* exchange({
-      request: "offset",
-      http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
-      // tus 1.0.0 allows both statuses.
-      status: [200, 204],
-      headers: TusUpload.OffsetHeaders
-    })
-    return {
-      offset: headers["upload-offset"],
-      length: headers["upload-length"],
-      metadata: headers["upload-metadata"]
-    }
-  },
-  Telemetry.request("Tus.offset", "HEAD")
-)
+export const offset = (url: UploadTarget.UploadUrl) =>
+  Effect.map(exchange({ request: "offset", url, headers: version, read: TusUpload.OffsetHeaders }), ({ told }) => ({
+    offset: told["upload-offset"],
+    length: told["upload-length"],
+    metadata: told["upload-metadata"]
+  }))
 
 /**
  * Appends bytes at an offset and returns the new offset, which may be less than the end of the sent bytes if the request
@@ -179,17 +168,8 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @since 0.1.0
  * @category requests
  */
-export const terminate = Effect.fnUntraced(
-  function* (url: UploadTarget.UploadUrl) {
-    yield* exchange({
-      request: "terminate",
-      http: HttpClientRequest.delete(Redacted.value(url), { headers: version }),
-      status: [204],
-      headers: Terminated
-    })
-  },
-  Telemetry.request("Tus.terminate", "DELETE")
-)
+export const terminate = (url: UploadTarget.UploadUrl) =>
+  Effect.asVoid(exchange({ request: "terminate", url, headers: version, read: Terminated }))
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -211,23 +191,13 @@ const Discovered = Schema.Struct({
  * @since 0.1.0
  * @category requests
  */
-export const discover = Effect.fnUntraced(
-  function* (target: UploadTarget.UploadTarget) {
-    const { told: headers } = yield* exchange({
-      request: "discover",
-      http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
-      status: [200, 204],
-      headers: Discovered
-    })
-    return {
-      versions: list(headers["tus-version"]),
-      extensions: list(headers["tus-extension"]),
-      maxSize: headers["tus-max-size"],
-      checksumAlgorithms: list(headers["tus-checksum-algorithm"])
-    }
-  },
-  Telemetry.request("Tus.discover", "OPTIONS")
-)
+export const discover = (target: UploadTarget.UploadTarget) =>
+  Effect.map(exchange({ request: "discover", url: target.tusUrl, headers: {}, read: Discovered }), ({ told }) => ({
+    versions: list(told["tus-version"]),
+    extensions: list(told["tus-extension"]),
+    maxSize: told["tus-max-size"],
+    checksumAlgorithms: list(told["tus-checksum-algorithm"])
+  }))
 
 /** Fails with `Stalled` if the headers or the next piece of a download do not arrive within {@link RequestTimeout}. */
 const limited = <A, E, R>(
@@ -247,17 +217,18 @@ const limited = <A, E, R>(
  * @category requests
  */
 export const download = (url: UploadTarget.UploadUrl) =>
-  Stream.unwrap(
-    Effect.gen(function* () {
+  Stream.suspend(() => {
+    const from = Redacted.value(url)
+    const subject = { operation: "Tus.download" }
+    const opened = Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      const subject = { operation: "Tus.download" }
-      yield* Telemetry.server(Redacted.value(url))
-      yield* permit(Redacted.value(url), subject.operation, 0)
-      const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
+      yield* permit(from, subject.operation, 0)
+      const request = HttpClientRequest.get(from, { headers: version })
       const response = yield* limited(Exchange.open(client, request, subject), url)
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
       return Stream.transformPull(Stream.mapError(response.stream, Exchange.toFailure(subject)), (pull) =>
         Effect.succeed(limited(pull, url))
       )
     })
-  ).pipe(Stream.withSpan("Tus.download", Telemetry.spanOf("GET")))
+    return Stream.withSpan(Stream.unwrap(opened), "Tus.download", Telemetry.spanOf("GET", from))
+  })

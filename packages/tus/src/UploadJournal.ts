@@ -232,7 +232,7 @@ export const layerSql = ({ table = "upload_journal", ...options }: SqlOptions = 
     // A program without a database does not load the SQL of Effect.
     Effect.flatMap(
       Effect.promise(() => import("./internal/journalSql.ts")),
-      ({ make }) => make(table)
+      (JournalSql) => JournalSql.make(table)
     ),
     options
   )

@@ -182,8 +182,7 @@ export const create = <E>(
 ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
   const { emit, policy, store, target } = subject
   const { body, ledger, parts, size } = creation
-  const pauseAfter = Policy.retrying(policy, emit)
-
+  let pauseAfter: Policy.Retry | undefined
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
   const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body?.length ?? 0)
   const request = sendCreation(target, headersOf(subject, creation), body, { limit, isPermitted: true }).pipe(
@@ -219,6 +218,7 @@ export const create = <E>(
       const why = { description: error.message, cause: error }
       return Effect.tap(recover(subject, creation, why), (found) => update(ledger.created(found)))
     }
+    pauseAfter ??= Policy.retrying(policy, emit)
     return Effect.andThen(
       pauseAfter(failures, error),
       Effect.suspend(() => attempt(failures + 1))

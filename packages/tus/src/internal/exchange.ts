@@ -1,32 +1,70 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import { Budget } from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as TusErrorBody from "@assembly-effect/schema/unstable/TusErrorBody"
+import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import type * as HttpMethod from "effect/http/HttpMethod"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import type * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
 
 const maxErrorBytes = 8 * 1024
+
+/**
+ * The bytes of one request: in memory, or a stream of exactly the given number of bytes. HTTP clients report a failing
+ * or short stream in different ways, so `Upload` counts the bytes itself.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint8Array, E>; readonly length: bigint }
+
+const isStream = <E>(body: Body<E> | undefined): body is Exclude<Body<E>, Uint8Array> =>
+  body !== undefined && "stream" in body && "length" in body
+
+/** The method and the statuses of the successes of each request. tus 1.0.0 allows both statuses where there are two. */
+const requests = {
+  create: { method: "POST", success: [201] },
+  append: { method: "PATCH", success: [204] },
+  offset: { method: "HEAD", success: [200, 204] },
+  terminate: { method: "DELETE", success: [204] },
+  discover: { method: "OPTIONS", success: [200, 204] }
+} as const satisfies Partial<Record<TusError.RequestName, unknown>>
+
+const ownBytes = (body: Uint8Array): Uint8Array => {
+  const bytes = Bytes.own(body)
+  // Without this check, an HTTP client would send a value that it does not know as a text such as `[object Blob]`.
+  if (bytes === undefined) throw new TypeError("the body is neither a Uint8Array nor a stream with its length")
+  return bytes
+}
+
+/** Where a request went, and its headers. */
+interface Asked {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
 
 /** The text of a body, and its error code if any. */
 interface Said {
@@ -55,7 +93,7 @@ const minSecret = 8
  * The secrets in a request: the upload ids in its URL and in `upload-concat`, and the URL of the Assembly, which its
  * metadata contains in Base64.
  */
-const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> => {
+const secretsOf = ({ headers, url }: Asked): ReadonlyArray<string> => {
   const named = [url, headers["upload-concat"] ?? ""].flatMap((text) =>
     Array.from(text.matchAll(/\/resumable\/files\/([^\s?#]+)/g), ([, id = ""]) => id)
   )
@@ -101,18 +139,18 @@ const toError = (refusal: Refusal, retryAfter: Duration.Duration | undefined): T
 /** The error of a response whose status is not the expected success. */
 const toRefusal = (
   request: TusError.RequestName,
-  http: HttpClientRequest.HttpClientRequest,
+  asked: Asked,
   answer: Outcome.Gathered
 ): Effect.Effect<TusError.AnswerError> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const { text: body } = Outcome.textOf(answer, maxErrorBytes)
     const { headers, status } = answer
     const json = Option.getOrUndefined(Outcome.parseJson(body))
-    const secrets = secretsOf(http)
+    const secrets = secretsOf(asked)
     const { code, words } = readSaid(body, json)
     const refusal = {
       request,
-      host: hostOf(http.url),
+      host: hostOf(asked.url),
       status,
       // A response without text, such as a response to HEAD, says only its status.
       description: Redaction.text(words, { secrets }) || `status ${status} without an explanation`,
@@ -136,16 +174,16 @@ export const readError = (
 const readHeaders = <A>(
   request: TusError.RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
-  http: HttpClientRequest.HttpClientRequest,
+  asked: Asked,
   { headers, status }: Outcome.Gathered
 ): Result.Result<A, TusError.ProtocolViolation> =>
   Result.mapError(SchemaParser.decodeUnknownResult(schema, { errors: "all" })(headers), (issue) => {
     const rules = Input.fromSchemaIssue(issue).map(({ message, path }) => [...path, message].join(": "))
     return new TusError.ProtocolViolation({
       request,
-      host: hostOf(http.url),
+      host: hostOf(asked.url),
       status,
-      ...Exchange.requestIdOf(headers, secretsOf(http)),
+      ...Exchange.requestIdOf(headers, secretsOf(asked)),
       description: `invalid headers: ${rules.join("; ")}`
     })
   })
@@ -167,31 +205,6 @@ export const permit = (
     return Effect.andThen(passed, Exchange.admit(budget, { url, need: "request", until: Infinity }, { operation }))
   })
 
-/** Sends a request whose body is in memory, or without a body, within `limit`. */
-const sendWhole = (
-  client: HttpClient.HttpClient,
-  { body, headers, method, url }: HttpClientRequest.HttpClientRequest,
-  request: TusError.RequestName,
-  limit: Duration.Duration
-): Effect.Effect<StreamSender.Sent, ApiError.TransportFailure | TusError.Stalled> => {
-  const { host, origin, pathname, search } = new URL(url)
-  const outgoing = {
-    method: method as HttpMethod.HttpMethod,
-    origin,
-    path: pathname + search,
-    headers,
-    body: body._tag === "Uint8Array" ? { content: body.body, contentType: body.contentType } : undefined
-  }
-  const limits = { maxBytes: maxErrorBytes, millis: Duration.toMillis(limit), isDecidedByStatus: true } as const
-  return Effect.mapBoth(Sender.of(client)(outgoing, limits), {
-    onSuccess: (answer) => ({ answer, declaresLength: true }),
-    onFailure: (error) =>
-      error._tag === "Late"
-        ? new TusError.Stalled({ request, host, after: limit })
-        : Exchange.toFailure({ host, operation: `Tus.${request}` })(error)
-  })
-}
-
 /** See `Tus.RequestTimeout`. */
 export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-effect/tus/RequestTimeout", {
   defaultValue: () => Duration.seconds(30)
@@ -205,24 +218,26 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
   Effect.provideService(request, RequestTimeout, limit)
 
 /**
- * Sends a request and reads the headers of the response, if the status is the expected success. `declaresLength`: whether
- * the request declared the length of its body. `limit` is the time limit of a request whose body is not a stream: by
- * default `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes
- * no progress. Both begin when the request has its permit. `isPermitted`: whether the caller has waited for the permit.
+ * Sends a request and reads the headers of the response, if the status is a success. `declaresLength`: whether the request
+ * declared the length of its body. `limit` is the time limit of a request whose body is not a stream: by default
+ * `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes no
+ * progress. Both begin when the request has its permit. `isPermitted`: whether the caller has waited for the permit.
  */
-export const exchange = <A>({
+export const exchange = <A, E = never>({
+  body,
   headers,
-  http,
   isPermitted = false,
   limit,
+  read,
   request,
   stalled,
-  status
+  ...target
 }: {
-  readonly request: TusError.RequestName
-  readonly http: HttpClientRequest.HttpClientRequest
-  readonly status: ReadonlyArray<number>
-  readonly headers: Schema.ConstraintCodec<A, unknown>
+  readonly request: keyof typeof requests
+  readonly url: Redacted.Redacted
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Body<E> | undefined
+  readonly read: Schema.ConstraintCodec<A, unknown>
   readonly limit?: Duration.Duration | undefined
   readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
   readonly isPermitted?: boolean | undefined
@@ -233,16 +248,41 @@ export const exchange = <A>({
 > =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
     const client = Context.get(context, HttpClient.HttpClient)
+    const url = Redacted.value(target.url)
+    const { host, origin, pathname, search } = new URL(url)
+    const { method, success } = requests[request]
     const operation = `Tus.${request}`
-    const isStream = http.body._tag === "Stream"
-    const usual = http.body._tag === "Empty" ? Context.get(context, RequestTimeout) : Duration.infinity
-    const sent = isStream
-      ? Effect.mapError(
-          // A body that is too long or never ends is ignored, because the headers already contain the result.
-          StreamSender.send(client, http, maxErrorBytes, stalled),
-          (error) => (error._tag === "Lost" ? Exchange.toFailure({ host: hostOf(http.url), operation })(error) : error)
-        )
-      : sendWhole(client, http, request, limit ?? usual)
+    const lost = Exchange.toFailure({ host, operation })
+
+    const gathered = (content: Uint8Array | undefined) => {
+      const after = limit ?? (content === undefined ? Context.get(context, RequestTimeout) : Duration.infinity)
+      const outgoing = {
+        method,
+        origin,
+        path: pathname + search,
+        headers,
+        body: content && { content: ownBytes(content), contentType: TusUpload.offsetOctetStream }
+      }
+      const limits = { maxBytes: maxErrorBytes, millis: Duration.toMillis(after), isDecidedByStatus: true } as const
+      return Effect.mapBoth(Sender.of(client)(outgoing, limits), {
+        onSuccess: (answer): StreamSender.Sent => ({ answer, declaresLength: true }),
+        onFailure: (error) => (error._tag === "Late" ? new TusError.Stalled({ request, host, after }) : lost(error))
+      })
+    }
+    const streamed = ({ length, stream }: Exclude<Body<E>, Uint8Array>) =>
+      Effect.mapError(
+        // A body that is too long or never ends is ignored, because the headers already contain the result.
+        StreamSender.send(
+          client,
+          HttpClientRequest.make(method)(url, {
+            headers,
+            body: HttpBody.stream(stream, TusUpload.offsetOctetStream, Number(length))
+          }),
+          maxErrorBytes,
+          stalled
+        ),
+        (error) => (error._tag === "Lost" ? lost(error) : error)
+      )
 
     const refused = (error: TusError.AnswerError) => {
       const budget = Context.get(context, Budget)
@@ -250,17 +290,17 @@ export const exchange = <A>({
         ? Effect.fail(error)
         : Effect.andThen(budget.pause("request", error.retryAfter), Effect.fail(error))
     }
+    const asked = { url, headers }
+    const sent = isStream(body) ? streamed(body) : gathered(body)
     const answered = Effect.flatMap(sent, ({ answer, declaresLength }) =>
-      status.includes(answer.status)
-        ? Effect.fromResult(
-            Result.map(readHeaders(request, headers, http, answer), (told) => ({ told, declaresLength }))
-          )
-        : Effect.flatMap(toRefusal(request, http, answer), refused)
+      success.some((status) => status === answer.status)
+        ? Effect.fromResult(Result.map(readHeaders(request, read, asked, answer), (told) => ({ told, declaresLength })))
+        : Effect.flatMap(toRefusal(request, asked, answer), refused)
     )
-    const bytes = isStream ? 0 : Number(http.headers["content-length"] ?? 0)
+    const bytes = isStream(body) ? 0 : (body?.length ?? 0)
     return Telemetry.exchanged(
       context,
-      http.url,
-      isPermitted ? answered : Effect.andThen(permit(http.url, operation, bytes), answered)
+      { name: operation, method, url },
+      isPermitted ? answered : Effect.andThen(permit(url, operation, bytes), answered)
     )
   })

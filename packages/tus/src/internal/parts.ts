@@ -10,7 +10,6 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -51,9 +50,9 @@ const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
       upload.policy.stallTimeout,
       exchange({
         request: "offset",
-        http: HttpClientRequest.head(Redacted.value(url), { headers: { "tus-resumable": TusUpload.tusVersion } }),
-        status: [200, 204],
-        headers: FinalHeaders
+        url,
+        headers: { "tus-resumable": TusUpload.tusVersion },
+        read: FinalHeaders
       })
     )
     const { "upload-length": told, "upload-offset": offset } = found

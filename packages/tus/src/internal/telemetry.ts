@@ -6,7 +6,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { LazyArg } from "effect/Function"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
@@ -62,12 +61,6 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
 const isTraced = (context: Context.Context<never>): boolean =>
   Context.getOrUndefined(context, Tracer.Tracer) !== undefined
 
-/** Adds attributes to the current span. */
-const annotate = (attributes: LazyArg<Readonly<Record<string, unknown>>>): Effect.Effect<void> =>
-  Effect.contextWith((context: Context.Context<never>) =>
-    isTraced(context) ? Effect.annotateCurrentSpan(attributes()) : Effect.void
-  )
-
 /**
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
  * because this `emit` counts the retries.
@@ -118,52 +111,35 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
     return Effect.withSpan(measured, "Upload", { attributes, captureStackTrace: false })
   })
 
-/** The options of a request's span: the kind, the method, and the path as a template. */
-export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
-  ({
+/** The options of a request's span: the kind, the method, the path as a template, and the server. */
+export const spanOf = (method: string, url: string) => {
+  const { hostname, port, protocol } = new URL(url)
+  return {
     kind: "client",
     attributes: {
       "http.request.method": method,
-      "url.template": method === "POST" || method === "OPTIONS" ? "/resumable/files/" : "/resumable/files/:id"
+      "url.template": method === "POST" || method === "OPTIONS" ? "/resumable/files/" : "/resumable/files/:id",
+      "server.address": hostname,
+      "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
     }
-  }) as const
-
-/** Runs a request in a span. `Effect.fn` is not used, because it would add its code for stack traces to a bundle. */
-export const request =
-  (name: string, method: Parameters<typeof spanOf>[0]) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.contextWith((context: Context.Context<R>) =>
-      isTraced(context) ? Effect.withSpan(effect, name, { ...spanOf(method), captureStackTrace: false }) : effect
-    )
-
-const serverOf = (url: string) => {
-  const { hostname, port, protocol } = new URL(url)
-  return {
-    "server.address": hostname,
-    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
-  }
+  } as const
 }
 
-/** Adds the server of a request to the current span. */
-export const server = (url: string): Effect.Effect<void> => annotate(() => serverOf(url))
-
 /**
- * Adds the server of a request, and its error if it fails, to the current span. The message of the error is left out,
- * because the server may have written this message.
+ * Runs a request in its span, and adds its error to the span. The message of the error is left out, because the server
+ * may have written this message.
  */
 export const exchanged = <A, E extends { readonly _tag: string; readonly status?: number }, R>(
   context: Context.Context<never>,
-  url: string,
+  { method, name, url }: { readonly name: string; readonly method: string; readonly url: string },
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  isTraced(context)
-    ? Effect.andThen(
-        Effect.annotateCurrentSpan(serverOf(url)),
-        Effect.tapError(effect, ({ _tag, status }) =>
-          Effect.annotateCurrentSpan({
-            "error.type": _tag,
-            ...(status === undefined ? undefined : { "http.response.status_code": status })
-          })
-        )
-      )
-    : effect
+): Effect.Effect<A, E, R> => {
+  if (!isTraced(context)) return effect
+  const told = Effect.tapError(effect, ({ _tag, status }) =>
+    Effect.annotateCurrentSpan({
+      "error.type": _tag,
+      ...(status === undefined ? undefined : { "http.response.status_code": status })
+    })
+  )
+  return Effect.withSpan(told, name, { ...spanOf(method, url), captureStackTrace: false })
+}
