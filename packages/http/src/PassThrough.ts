@@ -3,6 +3,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
@@ -309,17 +310,22 @@ export const make = Effect.fnUntraced(
         )
       })
 
-    /** The answer for a file that an earlier request has stored. The form must have a file of the same size. */
-    const known = Effect.fnUntraced(function* (form: FileForm.FileForm, grant: Grant, status: Assembly.Status) {
-      const bytes = Earlier.sizeOf(status)
-      const size = yield* Stream.runFold(
-        form.content(grant.maxBytes),
-        () => 0,
-        (sum, chunk) => sum + chunk.length
+    /** The answer for a file that an earlier request has stored. The form must have the same bytes. */
+    const known = Effect.fnUntraced(function* (form: FileForm.FileForm, grant: Grant, found: Assembly.Status) {
+      const md5 = yield* Md5.make
+      let size = 0
+      yield* Stream.runForEach(form.content(grant.maxBytes), (piece) =>
+        Effect.sync(() => {
+          size += piece.length
+          md5.add(piece)
+        })
       )
-      if (size !== bytes) return yield* exists("Another file is stored with this id.")
-      if (grant.wait !== true) return { bytes }
-      return { bytes, status: yield* Assemblies.awaitCompletion(status.assembly_id) }
+      const status = grant.wait === true ? yield* Assemblies.awaitCompletion(found.assembly_id) : undefined
+      const stored = Earlier.fileOf(status ?? found)
+      if (size !== stored.bytes || md5.hex() !== (stored.md5 ?? md5.hex())) {
+        return yield* exists("Another file is stored with this id.")
+      }
+      return { bytes: size, ...(status === undefined ? undefined : { status }) }
     })
 
     /** Stores the file in the one Assembly of the upload, unless an earlier request has stored it there. */
@@ -471,7 +477,8 @@ const AnyUploadId = Schema.String.annotate({ description: "16 to 64 letters, dig
 
 /**
  * The routes as a group of an `HttpApi`, so that the OpenAPI document of the application contains them. The handlers of
- * the endpoints `upload` and `watch` are the functions that {@link make} returns.
+ * the endpoints `upload` and `watch` are the functions that {@link make} returns. The paths of both have the id of the
+ * upload, which the page chooses.
  *
  * - `id`: the id of the group, `uploads` by default.
  * - `path`: the path of the route, `/assembly-uploads` by default.

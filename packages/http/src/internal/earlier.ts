@@ -4,6 +4,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -59,6 +60,8 @@ export const replace = (assemblyId: Assembly.AssemblyId): Effect.Effect<Earlier,
     found._tag === "Arriving" ? Effect.map(Assemblies.cancel(assemblyId), earlierIn) : Effect.succeed(found)
   )
 
-/** The size of the file of an Assembly in bytes, as its Status has it. */
-export const sizeOf = ({ bytes_received, uploads }: Assembly.Status): number =>
-  uploads?.[0]?.size ?? bytes_received ?? 0
+/** The size of the file of an Assembly in bytes, and its MD5 if the Status has it. */
+export const fileOf = ({ bytes_received, uploads }: Assembly.Status) => {
+  const file = uploads?.[0] ?? {}
+  return { bytes: file.size ?? bytes_received ?? 0, md5: Md5.ofFile(file) }
+}
