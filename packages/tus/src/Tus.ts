@@ -16,7 +16,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { concat, sendAppend, sendCreation } from "./internal/create.ts"
-import { type Body, exchange, permit, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
+import { type Body, permit, request, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
@@ -112,7 +112,9 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
     Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
   )
   const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return yield* sendCreation(target, Object.fromEntries(sent), creation._tag === "Final" ? undefined : creation.body)
+  const body = creation._tag === "Final" ? undefined : creation.body
+  yield* permit(Redacted.value(target.tusUrl), "Tus.create", body)
+  return yield* sendCreation(target, Object.fromEntries(sent), body)
 })
 
 /**
@@ -123,7 +125,7 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
  * @category requests
  */
 export const offset = (url: UploadTarget.UploadUrl) =>
-  Effect.map(exchange({ request: "offset", url, headers: version, read: TusUpload.OffsetHeaders }), ({ told }) => ({
+  Effect.map(request({ request: "offset", url, headers: version, read: TusUpload.OffsetHeaders }), ({ told }) => ({
     offset: told["upload-offset"],
     length: told["upload-length"],
     metadata: told["upload-metadata"]
@@ -169,7 +171,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @category requests
  */
 export const terminate = (url: UploadTarget.UploadUrl) =>
-  Effect.asVoid(exchange({ request: "terminate", url, headers: version, read: Terminated }))
+  Effect.asVoid(request({ request: "terminate", url, headers: version, read: Terminated }))
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -192,7 +194,7 @@ const Discovered = Schema.Struct({
  * @category requests
  */
 export const discover = (target: UploadTarget.UploadTarget) =>
-  Effect.map(exchange({ request: "discover", url: target.tusUrl, headers: {}, read: Discovered }), ({ told }) => ({
+  Effect.map(request({ request: "discover", url: target.tusUrl, headers: {}, read: Discovered }), ({ told }) => ({
     versions: list(told["tus-version"]),
     extensions: list(told["tus-extension"]),
     maxSize: told["tus-max-size"],
@@ -222,9 +224,9 @@ export const download = (url: UploadTarget.UploadUrl) =>
     const subject = { operation: "Tus.download" }
     const opened = Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      yield* permit(from, subject.operation, 0)
-      const request = HttpClientRequest.get(from, { headers: version })
-      const response = yield* limited(Exchange.open(client, request, subject), url)
+      yield* permit(from, subject.operation, undefined)
+      const asked = HttpClientRequest.get(from, { headers: version })
+      const response = yield* limited(Exchange.open(client, asked, subject), url)
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
       return Stream.transformPull(Stream.mapError(response.stream, Exchange.toFailure(subject)), (pull) =>
         Effect.succeed(limited(pull, url))

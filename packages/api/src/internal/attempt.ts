@@ -1,3 +1,6 @@
+/**
+ * Runs one call of an operation: its requests, each with its own proof, until one of them has an outcome.
+ */
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -33,7 +36,8 @@ export interface Environment {
  * The limits of one call. Times are in milliseconds.
  *
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
- * - `attemptTime`: the time limit of each attempt, pauses included.
+ * - `attemptTime`: the time limit of each attempt: its requests, and the time to get a token. Pauses between attempts do
+ *   not count.
  * - `until`: the time when the call must have ended, not counting its waits for the budget.
  * - `deadline`: the time when the call must have ended in any case, or `Infinity`.
  */
@@ -194,8 +198,8 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
   const request = (call: Call): Effect.Effect<unknown, Response.Failed> => {
     call.proof = undefined
     const { budget } = call.limits
-    const proven = isSigned ? authenticate(call) : Effect.undefined
-    return Effect.flatMap(budget === undefined ? proven : Effect.andThen(admit(call, budget), proven), (proof) => {
+    const prove = () => (isSigned ? authenticate(call) : Effect.undefined)
+    return Effect.flatMap(budget === undefined ? prove() : Effect.flatMap(admit(call, budget), prove), (proof) => {
       call.proof = proof
       return exchange(call)
     })

@@ -1,3 +1,4 @@
+/** Encodes the input of an operation, and sends it with its proof. */
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"

@@ -1,3 +1,4 @@
+/** Reads the response to an operation: its success, or one of its errors. */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import type { Gathered } from "@assembly-effect/auth/unstable/Outcome"

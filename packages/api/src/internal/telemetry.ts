@@ -1,3 +1,4 @@
+/** The span, the count and the duration of each operation. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -10,15 +10,15 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as TusError from "../TusError.ts"
 import * as UploadTarget from "../UploadTarget.ts"
-import { type Body, exchange } from "./exchange.ts"
+import { type Body, exchange, request } from "./exchange.ts"
 import * as Telemetry from "./telemetry.ts"
 
-/** Sends the request, and returns the URL of the upload and its offset. See `Tus.create`. */
+/** Sends a creation that has its permit, and returns the URL of the upload and its offset. See `Tus.create`. */
 export const sendCreation = (
   target: UploadTarget.UploadTarget,
   headers: Readonly<Record<string, string>>,
   body: Body | undefined,
-  sending?: { readonly limit: Duration.Duration; readonly isPermitted: true }
+  sending?: { readonly limit: Duration.Duration }
 ) =>
   Effect.flatMap(
     exchange({ request: "create", url: target.tusUrl, headers, body, read: TusUpload.Created, ...sending }),
@@ -56,7 +56,7 @@ export const sendAppend = <E>(
       ...(checksum === undefined ? undefined : { "upload-checksum": checksum })
     }
     return Effect.flatMap(
-      exchange({ request: "append", url, headers, body, read: TusUpload.Appended, ...limits }),
+      request({ request: "append", url, headers, body, read: TusUpload.Appended, ...limits }),
       ({ declaresLength, told: { "upload-offset": offset } }) =>
         Effect.as(Telemetry.stored(offset - options.offset, BigInt(body.length)), { offset, declaresLength })
     )

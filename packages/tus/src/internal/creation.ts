@@ -184,8 +184,8 @@ export const create = <E>(
   const { body, ledger, parts, size } = creation
   let pauseAfter: Policy.Retry | undefined
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
-  const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body?.length ?? 0)
-  const request = sendCreation(target, headersOf(subject, creation), body, { limit, isPermitted: true }).pipe(
+  const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body)
+  const request = sendCreation(target, headersOf(subject, creation), body, { limit }).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       offset,

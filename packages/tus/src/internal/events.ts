@@ -1,3 +1,4 @@
+/** The events of a program: as calls, at a pace, and as a stream. */
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"

@@ -1,3 +1,4 @@
+/** Sends one request of tus, and reads the headers of its response. */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Redaction from "@assembly-effect/auth/Redaction"
@@ -189,18 +190,19 @@ const readHeaders = <A>(
   })
 
 /**
- * Waits until a body of `bytes` may be sent, and for the budget of the account. These waits are not part of a time limit.
- * A streamed body does not wait for the bandwidth: its portions wait while they are sent, see `append.ts`.
+ * Waits until a body may be sent, and for the budget of the account. These waits are not part of a time limit. A streamed
+ * body does not wait for the bandwidth: its portions wait while they are sent, see `append.ts`.
  */
 export const permit = (
   url: string,
   operation: string,
-  bytes: number
+  body: Body<unknown> | undefined
 ): Effect.Effect<void, ApiError.RateLimited | ApiError.TransportFailure> =>
   Effect.contextWith((context: Context.Context<never>) => {
     const bandwidth = Context.get(context, UploadBandwidth)
     const budget = Context.get(context, Budget)
-    const passed = bandwidth === undefined || bytes === 0 ? Effect.void : bandwidth.whole(bytes)
+    const passed =
+      bandwidth === undefined || body === undefined || isStream(body) ? Effect.void : bandwidth.whole(body.length)
     if (budget === undefined) return passed
     return Effect.andThen(passed, Exchange.admit(budget, { url, need: "request", until: Infinity }, { operation }))
   })
@@ -221,17 +223,16 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
  * Sends a request and reads the headers of the response, if the status is a success. `declaresLength`: whether the request
  * declared the length of its body. `limit` is the time limit of a request whose body is not a stream: by default
  * `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes no
- * progress. Both begin when the request has its permit. `isPermitted`: whether the caller has waited for the permit.
+ * progress. The caller has waited for the permit of the request.
  */
 export const exchange = <A, E = never>({
   body,
   headers,
-  isPermitted = false,
   limit,
   read,
   request,
   stalled,
-  ...target
+  url: to
 }: {
   readonly request: keyof typeof requests
   readonly url: Redacted.Redacted
@@ -240,7 +241,6 @@ export const exchange = <A, E = never>({
   readonly read: Schema.ConstraintCodec<A, unknown>
   readonly limit?: Duration.Duration | undefined
   readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
-  readonly isPermitted?: boolean | undefined
 }): Effect.Effect<
   { readonly told: A; readonly declaresLength: boolean },
   TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled,
@@ -248,7 +248,7 @@ export const exchange = <A, E = never>({
 > =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
     const client = Context.get(context, HttpClient.HttpClient)
-    const url = Redacted.value(target.url)
+    const url = Redacted.value(to)
     const { host, origin, pathname, search } = new URL(url)
     const { method, success } = requests[request]
     const operation = `Tus.${request}`
@@ -297,10 +297,14 @@ export const exchange = <A, E = never>({
         ? Effect.fromResult(Result.map(readHeaders(request, read, asked, answer), (told) => ({ told, declaresLength })))
         : Effect.flatMap(toRefusal(request, asked, answer), refused)
     )
-    const bytes = isStream(body) ? 0 : (body?.length ?? 0)
-    return Telemetry.exchanged(
-      context,
-      { name: operation, method, url },
-      isPermitted ? answered : Effect.andThen(permit(url, operation, bytes), answered)
-    )
+    return Telemetry.exchanged(context, { name: operation, method, url }, answered)
+  })
+
+/** Waits for the permit of a request, and sends it: see {@link permit} and {@link exchange}. */
+export const request = <A, E = never>(
+  options: Parameters<typeof exchange<A, E>>[0]
+): ReturnType<typeof exchange<A, E>> =>
+  Effect.suspend(() => {
+    const { body, request: name, url } = options
+    return Effect.andThen(permit(Redacted.value(url), `Tus.${name}`, body), exchange(options))
   })

@@ -20,7 +20,7 @@ import type * as Context from "./context.ts"
 import { checkConcat } from "./create.ts"
 import * as Creation from "./creation.ts"
 import { type Emit, sums } from "./events.ts"
-import { exchange, inTime } from "./exchange.ts"
+import { request, inTime } from "./exchange.ts"
 import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
@@ -48,7 +48,7 @@ const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   Effect.gen(function* () {
     const { told: found } = yield* inTime(
       upload.policy.stallTimeout,
-      exchange({
+      request({
         request: "offset",
         url,
         headers: { "tus-resumable": TusUpload.tusVersion },
