@@ -91,7 +91,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
       assert.match(error.message, /the final upload has the Location of a part/)
       const { list } = yield* UploadJournal.UploadJournal
       assert.deepStrictEqual(
-        (yield* list).map(({ entry }) => entry._tag),
+        (yield* list).map(({ entry }) => entry.state._tag),
         ["Concatenating"]
       )
     }).pipe(Effect.provide(UploadJournal.layerMemory()))

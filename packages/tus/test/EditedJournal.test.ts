@@ -23,11 +23,8 @@ const options = { ...Scene.options, maxRetries: 0 } as const
 
 /** The form of an entry in its file. */
 interface AtRest {
-  _tag: string
   target: { tusUrl: string; assemblySslUrl: string; origins: ReadonlyArray<string> }
-  url?: string
-  urls?: ReadonlyArray<string>
-  parts?: ReadonlyArray<unknown>
+  state: { _tag: string; marker?: string; url?: string; length?: string; parts?: ReadonlyArray<unknown> }
   metadata: Record<string, string | null>
   size: string
   identity: string | null
@@ -45,7 +42,7 @@ const broken = Effect.gen(function* () {
   const name = (yield* fs.readDirectory(folder)).find((file) => file.endsWith(".json")) ?? ""
   const path = `${folder}/${name}`
   const entry: AtRest = JSON.parse(yield* fs.readFileString(path))
-  assert.strictEqual(entry._tag, "Created")
+  assert.strictEqual(entry.state._tag, "Created")
   server.meet = (_, go) => go()
   const before = server.requests.length
   return {
@@ -59,6 +56,16 @@ const broken = Effect.gen(function* () {
   }
 })
 
+const createdAt = (url: string) => ({ _tag: "Created", marker: "m", url })
+const completedAt = (url: string) => ({ _tag: "Completed", url, length: "300000" })
+const halves = (first: object, second: object) => ({
+  _tag: "Parts",
+  parts: [
+    { piece: first, start: "0", end: "150000" },
+    { piece: second, start: "150000", end: "300000" }
+  ]
+})
+
 type Broken = Effect.Success<typeof broken>
 
 const here = ({ entry }: Broken) => new URL(entry.target.tusUrl).origin
@@ -66,17 +73,20 @@ const there = ({ other }: Broken) => other.origin
 
 /** What is written into the entry, and the error that every way to go on with it ends in. */
 const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest>, string]>> = {
-  "an upload on another host": [(scene) => ({ url: `${there(scene)}/resumable/files/u0` }), "UnsafeLocation"],
+  "an upload on another host": [
+    (scene) => ({ state: createdAt(`${there(scene)}/resumable/files/u0`) }),
+    "UnsafeLocation"
+  ],
   "an upload on another host that the entry says is the service's": [
     (scene) => ({
-      url: `${there(scene)}/resumable/files/u0`,
+      state: createdAt(`${there(scene)}/resumable/files/u0`),
       target: { ...scene.entry.target, origins: [here(scene), there(scene)] }
     }),
     "UnsafeLocation"
   ],
   "another service altogether": [
     (scene) => ({
-      url: `${there(scene)}/resumable/files/u0`,
+      state: createdAt(`${there(scene)}/resumable/files/u0`),
       target: { ...scene.entry.target, tusUrl: `${there(scene)}/resumable/files`, origins: [there(scene)] }
     }),
     "InvalidTarget"
@@ -98,24 +108,26 @@ const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest
   ],
   "other metadata": [(scene) => ({ metadata: { ...scene.entry.metadata, filename: "other.bin" } }), "JournalTorn"],
   "another length": [() => ({ size: "300001" }), "JournalTorn"],
-  "an encoded segment": [(scene) => ({ url: `${here(scene)}/resumable/files/%2e%2e/index` }), "UnsafeLocation"],
-  "a dot segment": [(scene) => ({ url: `${here(scene)}/resumable/files/../../index/doc` }), "UnsafeLocation"],
-  "a path beside the uploads": [(scene) => ({ url: `${here(scene)}/index/doc` }), "UnsafeLocation"],
+  "an encoded segment": [
+    (scene) => ({ state: createdAt(`${here(scene)}/resumable/files/%2e%2e/index`) }),
+    "UnsafeLocation"
+  ],
+  "a dot segment": [
+    (scene) => ({ state: createdAt(`${here(scene)}/resumable/files/../../index/doc`) }),
+    "UnsafeLocation"
+  ],
+  "a path beside the uploads": [(scene) => ({ state: createdAt(`${here(scene)}/index/doc`) }), "UnsafeLocation"],
   "a host in another notation": [
-    (scene) => ({ url: `${here(scene).replace("127.0.0.1", "0x7f.1")}/resumable/files/u0` }),
+    (scene) => ({ state: createdAt(`${here(scene).replace("127.0.0.1", "0x7f.1")}/resumable/files/u0`) }),
     "UnsafeLocation"
   ],
   "a complete upload on another host": [
-    (scene) => ({ _tag: "Completed", url: `${there(scene)}/resumable/files/u0` }),
+    (scene) => ({ state: completedAt(`${there(scene)}/resumable/files/u0`) }),
     "UnsafeLocation"
   ],
   "a part on another host": [
     (scene) => ({
-      _tag: "Parts",
-      parts: [
-        { marker: "m", url: `${here(scene)}/resumable/files/u0`, start: "0", end: "150000" },
-        { marker: "m", url: `${there(scene)}/resumable/files/u1`, start: "150000", end: "300000" }
-      ]
+      state: halves(createdAt(`${here(scene)}/resumable/files/u0`), createdAt(`${there(scene)}/resumable/files/u1`))
     }),
     "UnsafeLocation"
   ]
@@ -142,21 +154,10 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
     }
   }
 
-  const planned = { marker: null, url: null }
   it.effect.each([
-    [
-      "a Location",
-      {
-        _tag: "Parts",
-        parts: [
-          { ...planned, start: "0", end: "150000" },
-          { ...planned, start: "150000", end: "300000" }
-        ]
-      },
-      "UnsafeLocation"
-    ],
-    ["a receipt", { _tag: "Creating" }, "CreationUnknown"]
-  ] as const)("and adds an origin does not make it one of the service's for %s", ([, change, tag]) =>
+    ["a Location", halves({ _tag: "Planned" }, { _tag: "Planned" }), "UnsafeLocation"],
+    ["a receipt", { _tag: "Creating", marker: "m" }, "CreationUnknown"]
+  ] as const)("and adds an origin does not make it one of the service's for %s", ([, state, tag]) =>
     Effect.gen(function* () {
       const scene = yield* broken
       const { target } = scene.entry
@@ -170,7 +171,7 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
         Upload.journaled.events(scene.server.target, source, options),
         Upload.journaled.resumeEvents({ key: scene.key }, source, options)
       ]) {
-        yield* scene.edit({ ...change, target: { ...target, origins: [here(scene), there(scene)] } })
+        yield* scene.edit({ state, target: { ...target, origins: [here(scene), there(scene)] } })
         const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
         assert.strictEqual(error._tag, tag, error.message)
       }
@@ -221,12 +222,12 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
       const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
       const journal = yield* UploadJournal.UploadJournal
       const writtenAt = yield* Clock.currentTimeMillis
-      const common = { marker: "m", metadata: options.metadata, size: source.size, identity: identity ?? null }
+      const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
       for (const [target, tag] of [
         [edited, "InvalidTarget"],
         [honest, "UnsafeLocation"]
       ] as const) {
-        yield* journal.put(key, { ...common, _tag: "Created", target, url, writtenAt })
+        yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
         for (const events of [
           Upload.journaled.events(honest, source, options),
           Upload.journaled.resumeEvents({ key }, source, options)
@@ -244,8 +245,7 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
       const moved = { tusUrl: `${there(scene)}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
       const target = yield* UploadTarget.make({ ...moved, baseUrl: here(scene), origins: [there(scene)] })
       yield* scene.edit({
-        _tag: "Completed",
-        url: `${there(scene)}/resumable/files/u0`,
+        state: completedAt(`${there(scene)}/resumable/files/u0`),
         target: { ...moved, origins: target.origins.entries }
       })
       const refused = yield* Upload.journaled

@@ -4,7 +4,6 @@
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -30,18 +29,7 @@ const wrong = [
   "a".repeat(65)
 ]
 
-const entry = Effect.map(
-  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): UploadJournal.Entry => ({
-    _tag: "Creating",
-    target,
-    marker: "m",
-    metadata: { filename: "a", fieldname: "b" },
-    size: 1n,
-    identity: null,
-    writtenAt: 0
-  })
-)
+const entry = Journals.entryAt(0)
 
 const isRefused = (error: { readonly _tag: string }): error is InvalidRequest => error._tag === "InvalidRequest"
 

@@ -376,7 +376,7 @@ layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it)
       const { list } = yield* UploadJournal.UploadJournal
       // Without the response, the entry would be `Creating`, and only a receipt could decide.
       assert.notInclude(
-        (yield* list).map(({ entry }) => entry._tag),
+        (yield* list).map(({ entry }) => entry.state._tag),
         "Creating"
       )
       yield* isContinued(options)

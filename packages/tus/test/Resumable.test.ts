@@ -34,12 +34,12 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const { server, target } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
           const journal = yield* UploadJournal.UploadJournal
-          assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Created")
+          assert.strictEqual((yield* journal.list)[0]?.entry.state._tag, "Created")
           yield* Upload.journaled.run(target, source, Scene.options)
           assert.strictEqual(server.created.length, 1)
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           const [complete] = yield* journal.list
-          assert.deepInclude(complete?.entry, { _tag: "Completed", size: 700_000n })
+          assert.deepInclude(complete?.entry.state, { _tag: "Completed", length: 700_000n })
           assert.deepStrictEqual(
             server.log.filter((line) => line === "POST 201"),
             ["POST 201"]
@@ -162,12 +162,12 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const options = { ...Scene.options, parallel: 3 }
           yield* Effect.flip(Upload.journaled.run(target, parts, { ...options, maxRetries: 0 }))
           const journal = yield* UploadJournal.UploadJournal
-          assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Parts")
+          assert.strictEqual((yield* journal.list)[0]?.entry.state._tag, "Parts")
           yield* Upload.journaled.run(target, parts, options)
           assert.strictEqual(server.partials(), 3)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
           const [complete] = yield* journal.list
-          assert.deepInclude(complete?.entry, { _tag: "Completed", size: 3n * 1024n * 1024n })
+          assert.deepInclude(complete?.entry.state, { _tag: "Completed", length: 3n * 1024n * 1024n })
         })
       )
     )

@@ -27,7 +27,7 @@ const waiting = {
   wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 }
 }
 
-const packing = { files: 100, bytes: "64 MiB", within: "1 second", repeatable: true } as const
+const packing = { files: 100, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 

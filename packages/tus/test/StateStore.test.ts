@@ -97,7 +97,7 @@ const kept = Effect.fnUntraced(function* (check: UploadJournal.Lease["check"]) {
     url: yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/1")),
     tag: Effect.map(
       journal.get(key),
-      Option.map(({ _tag }) => _tag)
+      Option.map(({ state }) => state._tag)
     )
   }
 }, Effect.provide(UploadJournal.layerMemory()))

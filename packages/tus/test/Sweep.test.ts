@@ -1,28 +1,13 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
+import * as Journals from "./utils/Journals.ts"
 import * as Leases from "./utils/Leases.ts"
-
-const entryAt = (writtenAt: number) =>
-  Effect.map(
-    UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-    (target): UploadJournal.Entry => ({
-      _tag: "Created",
-      target,
-      marker: "m",
-      metadata: { filename: "a", fieldname: "b" },
-      size: 1n,
-      identity: "i",
-      writtenAt,
-      url: "https://a.example.com/resumable/files/1"
-    })
-  )
 
 /** A store that counts what is asked of it. */
 const counted = () => {
@@ -62,7 +47,7 @@ const counted = () => {
 /** Entries of uploads and of Assemblies, and leases, all written at the time 0. */
 const fill = (journal: UploadJournal.UploadJournal["Service"], leases: Map<string, string>, count: number) =>
   Effect.gen(function* () {
-    const entry = yield* entryAt(0)
+    const entry = yield* Journals.entryAt(0)
     for (let index = 0; index < count; index++) {
       yield* journal.put(`a${index}`, entry)
       yield* journal.assemblies.put(`job${index}`, {
@@ -82,7 +67,7 @@ describe("a journal", () => {
         const { journal, leases, taken } = counted()
         yield* fill(journal(), leases, size)
         taken()
-        yield* journal().put("mine", yield* entryAt(0))
+        yield* journal().put("mine", yield* Journals.entryAt(0))
         costs.push(taken())
       }
       // One write, two listings, sixteen others.
@@ -95,7 +80,7 @@ describe("a journal", () => {
       const { journal, leases, store } = counted()
       yield* fill(journal(), leases, 100)
       yield* TestClock.adjust("1 day")
-      const now = yield* entryAt(86_400_000)
+      const now = yield* Journals.entryAt(86_400_000)
       const one = journal()
       for (let write = 0; write < 20; write++) yield* one.put("mine", now)
       assert.deepStrictEqual(yield* store.keys, ["mine"])
@@ -111,7 +96,7 @@ describe("a journal", () => {
   it.effect("loses everything that expired, if each process writes once", () =>
     Effect.gen(function* () {
       const { journal, leases, store } = counted()
-      const now = yield* entryAt(86_400_000)
+      const now = yield* Journals.entryAt(86_400_000)
       // A store lists its oldest names first. These stay.
       const valid = Array.from({ length: 30 }, (_, index) => `valid${index}`)
       for (const key of valid) yield* journal().put(key, now)
@@ -126,7 +111,7 @@ describe("a journal", () => {
     Effect.gen(function* () {
       const { journal, taken } = counted()
       const one = journal()
-      const entry = yield* entryAt(0)
+      const entry = yield* Journals.entryAt(0)
       yield* one.put("mine", entry)
       taken()
       yield* one.put("mine", entry)

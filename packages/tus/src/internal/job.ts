@@ -124,16 +124,6 @@ export interface Options<R = never> {
 }
 
 /**
- * How a job ended that did not fail.
- *
- * @since 0.1.0
- * @category models
- */
-export type Ended =
-  | { readonly _tag: "Completed"; readonly status: Assembly.Status }
-  | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }
-
-/**
  * How a job of `runAll` ended. `earlier` has the ids of earlier Assemblies of the job, whose forms broke (`resend`) or whose
  * packs failed; their Steps may have run.
  *
@@ -149,7 +139,8 @@ export type Ended =
  * @category models
  */
 export type Outcome<J> = { readonly job: J; readonly earlier: ReadonlyArray<Assembly.AssemblyId> } & (
-  | Ended
+  | { readonly _tag: "Completed"; readonly status: Assembly.Status }
+  | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }
   | { readonly _tag: "Failed"; readonly error: AssemblyUploadError }
   | { readonly _tag: "Died"; readonly cause: Cause.Cause<never> }
 )

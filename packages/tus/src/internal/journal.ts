@@ -5,19 +5,13 @@ import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Brand from "effect/Brand"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { UploadError } from "../TusError.ts"
-import type { UploadResult } from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
-import type { Emit } from "./events.ts"
-import type { SharedOptions, UploadOptions } from "./options.ts"
-import type { Replayable } from "./source.ts"
 import type * as JournalEntry from "./journalEntry.ts"
-import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./journalError.ts"
 import * as Subtle from "./subtle.ts"
 
 /**
@@ -117,39 +111,6 @@ export interface Entries<A> {
 }
 
 /**
- * Starts and continues the uploads of a journal. They are functions of the journal, so that a bundle without a journal
- * does not contain their code.
- *
- * @since 0.1.0
- * @category models
- */
-export interface JournaledUploads {
-  /**
-   * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
-   * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
-   * the same bytes and names.
-   */
-  readonly start: (
-    journal: UploadJournal["Service"],
-    target: UploadTarget,
-    source: Replayable,
-    options: UploadOptions & { readonly restart?: boolean | undefined; readonly file?: number | undefined },
-    emit: Emit
-  ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient | Scope.Scope>
-  /**
-   * Continues the upload with this key. If `restart` is true, starts a new upload instead. `origins` are further
-   * permitted origins of its URLs.
-   */
-  readonly resume: (
-    journal: UploadJournal["Service"],
-    kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-    source: Replayable,
-    options: SharedOptions & { readonly restart?: boolean | undefined },
-    emit: Emit
-  ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient | Scope.Scope>
-}
-
-/**
  * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease`
  * acquires the lease of an upload or a job, and holds this lease until the scope in the context closes.
  *
@@ -162,7 +123,6 @@ export interface JournaledUploads {
 export class UploadJournal extends Context.Service<
   UploadJournal,
   Entries<Entry> & {
-    readonly engine: JournaledUploads
     readonly assemblies: Entries<AssemblyEntry>
     readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope>
   }
