@@ -8,7 +8,8 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, it as test, layer } from "@effect/vitest"
+import { assert, it as test } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -36,89 +37,83 @@ for (const [name, http] of Object.entries({ undici: NodeHttpClient.layerUndici, 
   const platform = Layer.mergeAll(Emulator.layer(), http, NodeFileSystem.layer)
 
   layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })(`verify with ${name}`, (it) => {
-    it.effect("accepts files of every kind, and their results have the same SHA-256", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = yield* fs.makeTempFileScoped()
-        yield* fs.writeFile(path, Scene.content(900_000))
-        const sizes = { bytes: 700_000, path: 900_000, stream: 500_000, blob: 300_000, empty: 0, small: 10 }
-        const status = yield* AssemblyUpload.run({
-          params,
-          files: [
-            { source: UploadSource.fromBytes(Scene.content(700_000)), filename: "bytes" },
-            { source: UploadSource.fromPath(path), filename: "path", fieldname: "other" },
-            { source: UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)), filename: "stream" },
-            { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob" },
-            { source: UploadSource.fromBytes(new Uint8Array(0)), filename: "empty" },
-            { source: UploadSource.fromBytes(Scene.content(10)), filename: "small" }
-          ],
-          upload,
-          wait,
-          verify
-        })
-        for (const file of Results.of(status).get("stored") ?? []) {
-          const read = Buffer.concat(yield* Stream.runCollect(Results.download(file)))
-          const sent = Scene.content(Reflect.get(sizes, file.name ?? "") as number)
-          assert.strictEqual(hash("sha256", read), hash("sha256", sent), file.name ?? "")
-        }
-        assert.strictEqual(Results.of(status).get("stored")?.length, 6)
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("accepts files of the same name, parallel parts, and a connection that breaks", () =>
-      Effect.gen(function* () {
-        const faults = yield* Faults.Faults
-        yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 200_000, times: 2 }))
-        const one = (size: number) => ({ source: UploadSource.fromBytes(Scene.content(size)), filename: "same" })
-        yield* AssemblyUpload.run({ params, files: [one(600_000), one(700_000), one(600_000)], upload, wait, verify })
-        yield* AssemblyUpload.run({ params, files: [one(800_000)], upload: { ...upload, parallel: 3 }, wait, verify })
+    it.effect("accepts files of every kind, and their results have the same SHA-256", function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, Scene.content(900_000))
+      const sizes = { bytes: 700_000, path: 900_000, stream: 500_000, blob: 300_000, empty: 0, small: 10 }
+      const status = yield* AssemblyUpload.run({
+        params,
+        files: [
+          { source: UploadSource.fromBytes(Scene.content(700_000)), filename: "bytes" },
+          { source: UploadSource.fromPath(path), filename: "path", fieldname: "other" },
+          { source: UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)), filename: "stream" },
+          { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob" },
+          { source: UploadSource.fromBytes(new Uint8Array(0)), filename: "empty" },
+          { source: UploadSource.fromBytes(Scene.content(10)), filename: "small" }
+        ],
+        upload,
+        wait,
+        verify
       })
-    )
+      for (const file of Results.of(status).get("stored") ?? []) {
+        const read = Buffer.concat(yield* Stream.runCollect(Results.download(file)))
+        const sent = Scene.content(Reflect.get(sizes, file.name ?? "") as number)
+        assert.strictEqual(hash("sha256", read), hash("sha256", sent), file.name ?? "")
+      }
+      assert.strictEqual(Results.of(status).get("stored")?.length, 6)
+    })
 
-    it.effect("fails if the Status says other bytes than those that were read", () =>
-      Effect.gen(function* () {
-        const faults = yield* Faults.Faults
-        const assemblyId = yield* Assemblies.newId
-        const size = 900_000
-        const damaged = { name: "damaged.bin", field: "file", size, md5hash: "0".repeat(32) }
-        const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: assemblyId, uploads: [damaged] }
-        yield* faults.inject(
-          Faults.Fault.Refuse({
-            method: "GET",
-            path: "/assemblies/:assemblyId",
-            status: 200,
-            body: JSON.stringify(status),
-            times: Infinity
-          })
-        )
-        const events: Array<string> = []
-        const error = yield* AssemblyUpload.events({
-          params: { ...params, assemblyId },
-          files: [{ source: UploadSource.fromBytes(Scene.content(size)), filename: "damaged.bin" }],
-          upload,
-          wait,
-          verify
-        }).pipe(
-          Stream.runForEach((event) => Effect.sync(() => events.push(event._tag))),
-          Effect.flip,
-          Effect.ensuring(faults.clear)
-        )
-        const md5hash = hash("md5", Scene.content(size))
-        assert.deepInclude(error, {
-          _tag: "DeliveryMismatch",
-          filename: "damaged.bin",
-          field: "md5hash",
-          expected: md5hash,
-          actual: "0".repeat(32)
+    it.effect("accepts files of the same name, parallel parts, and a connection that breaks", function* () {
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 200_000, times: 2 }))
+      const one = (size: number) => ({ source: UploadSource.fromBytes(Scene.content(size)), filename: "same" })
+      yield* AssemblyUpload.run({ params, files: [one(600_000), one(700_000), one(600_000)], upload, wait, verify })
+      yield* AssemblyUpload.run({ params, files: [one(800_000)], upload: { ...upload, parallel: 3 }, wait, verify })
+    })
+
+    it.effect("fails if the Status says other bytes than those that were read", function* () {
+      const faults = yield* Faults.Faults
+      const assemblyId = yield* Assemblies.newId
+      const size = 900_000
+      const damaged = { name: "damaged.bin", field: "file", size, md5hash: "0".repeat(32) }
+      const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: assemblyId, uploads: [damaged] }
+      yield* faults.inject(
+        Faults.Fault.Refuse({
+          method: "GET",
+          path: "/assemblies/:assemblyId",
+          status: 200,
+          body: JSON.stringify(status),
+          times: Infinity
         })
-        assert.strictEqual(
-          error.message,
-          `damaged.bin: the md5hash of the bytes that were read is ${md5hash}, but the Status says ${"0".repeat(32)}`
-        )
-        assert.include(events, "Uploaded")
-        assert.notInclude(events, "Completed")
+      )
+      const events: Array<string> = []
+      const error = yield* AssemblyUpload.events({
+        params: { ...params, assemblyId },
+        files: [{ source: UploadSource.fromBytes(Scene.content(size)), filename: "damaged.bin" }],
+        upload,
+        wait,
+        verify
+      }).pipe(
+        Stream.runForEach((event) => Effect.sync(() => events.push(event._tag))),
+        Effect.flip,
+        Effect.ensuring(faults.clear)
+      )
+      const md5hash = hash("md5", Scene.content(size))
+      assert.deepInclude(error, {
+        _tag: "DeliveryMismatch",
+        filename: "damaged.bin",
+        field: "md5hash",
+        expected: md5hash,
+        actual: "0".repeat(32)
       })
-    )
+      assert.strictEqual(
+        error.message,
+        `damaged.bin: the md5hash of the bytes that were read is ${md5hash}, but the Status says ${"0".repeat(32)}`
+      )
+      assert.include(events, "Uploaded")
+      assert.notInclude(events, "Completed")
+    })
   })
 }
 
@@ -130,47 +125,43 @@ const platform = Layer.mergeAll(
 )
 
 layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("verify of a resumed job", (it) => {
-  it.effect("reads the source again if an earlier run has sent its bytes", () =>
-    Effect.gen(function* () {
-      const source = UploadSource.fromBytes(Scene.content(600_000))
-      const options = {
-        params,
-        files: [{ source, filename: "resumed.bin" }],
-        upload: { ...upload, chunkSize: 100_000 },
-        wait,
-        verify
-      }
-      // The first run ends when a part of the file is stored.
-      yield* AssemblyUpload.journaled.events(options).pipe(
-        Stream.takeUntil((event) => event._tag === "Progress" && event.acknowledged > 0n),
-        Stream.runDrain
-      )
-      const status = yield* AssemblyUpload.journaled.run(options)
-      assert.strictEqual(status.uploads?.[0]?.md5hash, hash("md5", Scene.content(600_000)))
-      // A run after the end compares too.
-      const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
-      assert.deepStrictEqual(
-        again.map(({ _tag }) => _tag),
-        ["AssemblyResumed", "Completed"]
-      )
-      const oneByte = UploadSource.fromBytes(new Uint8Array(1))
-      const other = { ...options, files: [{ filename: "resumed.bin", source: { ...source, bytes: oneByte.bytes } }] }
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(other))
-      assert.deepInclude(error, { _tag: "DeliveryMismatch", field: "size", expected: "1", actual: "600000" })
-      // After a mismatch, the next run starts a new job.
-      const [first] = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
-      assert.strictEqual(first?._tag, "AssemblyCreated")
-    })
-  )
+  it.effect("reads the source again if an earlier run has sent its bytes", function* () {
+    const source = UploadSource.fromBytes(Scene.content(600_000))
+    const options = {
+      params,
+      files: [{ source, filename: "resumed.bin" }],
+      upload: { ...upload, chunkSize: 100_000 },
+      wait,
+      verify
+    }
+    // The first run ends when a part of the file is stored.
+    yield* AssemblyUpload.journaled.events(options).pipe(
+      Stream.takeUntil((event) => event._tag === "Progress" && event.acknowledged > 0n),
+      Stream.runDrain
+    )
+    const status = yield* AssemblyUpload.journaled.run(options)
+    assert.strictEqual(status.uploads?.[0]?.md5hash, hash("md5", Scene.content(600_000)))
+    // A run after the end compares too.
+    const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+    assert.deepStrictEqual(
+      again.map(({ _tag }) => _tag),
+      ["AssemblyResumed", "Completed"]
+    )
+    const oneByte = UploadSource.fromBytes(new Uint8Array(1))
+    const other = { ...options, files: [{ filename: "resumed.bin", source: { ...source, bytes: oneByte.bytes } }] }
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(other))
+    assert.deepInclude(error, { _tag: "DeliveryMismatch", field: "size", expected: "1", actual: "600000" })
+    // After a mismatch, the next run starts a new job.
+    const [first] = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+    assert.strictEqual(first?._tag, "AssemblyCreated")
+  })
 
-  it.effect("is refused without a wait", () =>
-    Effect.gen(function* () {
-      const files = [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a" }]
-      const error = yield* Effect.flip(AssemblyUpload.run({ params, files, wait: false, verify }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.match(error.message, /verify: Expected a wait/)
-    })
-  )
+  it.effect("is refused without a wait", function* () {
+    const files = [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a" }]
+    const error = yield* Effect.flip(AssemblyUpload.run({ params, files, wait: false, verify }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.match(error.message, /verify: Expected a wait/)
+  })
 })
 
 const assemblyId = Assembly.AssemblyId.make("0".repeat(32))

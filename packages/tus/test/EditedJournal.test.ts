@@ -7,7 +7,8 @@ import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -136,79 +137,71 @@ const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest
 layer(Journals.platform, { excludeTestServices: true })("An entry that was edited", (it) => {
   for (const [name, [change, tag]] of Object.entries(edits)) {
     for (const restart of [false, true]) {
-      it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, () =>
-        Effect.gen(function* () {
-          const scene = yield* broken
-          yield* scene.edit(change(scene))
-          for (const events of [
-            Upload.journaled.events(scene.server.target, source, { ...options, restart }),
-            Upload.journaled.resumeEvents({ key: scene.key }, source, { ...options, restart })
-          ]) {
-            const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-            assert.strictEqual(error._tag, tag, error.message)
-            assert.notMatch(error.message, /files\/u|index/)
-          }
-          assert.deepStrictEqual(scene.sent(), [])
-        })
-      )
+      it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, function* () {
+        const scene = yield* broken
+        yield* scene.edit(change(scene))
+        for (const events of [
+          Upload.journaled.events(scene.server.target, source, { ...options, restart }),
+          Upload.journaled.resumeEvents({ key: scene.key }, source, { ...options, restart })
+        ]) {
+          const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+          assert.strictEqual(error._tag, tag, error.message)
+          assert.notMatch(error.message, /files\/u|index/)
+        }
+        assert.deepStrictEqual(scene.sent(), [])
+      })
     }
   }
 
   it.effect.each([
     ["a Location", halves({ _tag: "Planned" }, { _tag: "Planned" }), "UnsafeLocation"],
     ["a receipt", { _tag: "Creating", marker: "m" }, "CreationUnknown"]
-  ] as const)("and adds an origin does not make it one of the service's for %s", ([, state, tag]) =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      const { target } = scene.entry
-      scene.server.meet = (request, go) => {
-        const answer = go()
-        const body = answer.body?.replaceAll("/resumable/files/", `${there(scene)}/resumable/files/`)
-        const headers = request.method === "POST" ? { location: `${there(scene)}/resumable/files/u0` } : undefined
-        return { ...answer, body, headers: { ...answer.headers, ...headers } }
-      }
-      for (const events of [
-        Upload.journaled.events(scene.server.target, source, options),
-        Upload.journaled.resumeEvents({ key: scene.key }, source, options)
-      ]) {
-        yield* scene.edit({ state, target: { ...target, origins: [here(scene), there(scene)] } })
-        const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-        assert.strictEqual(error._tag, tag, error.message)
-      }
-      assert.deepStrictEqual(scene.other.requests, [])
-      assert.notInclude(scene.sent(), "PATCH")
-    })
-  )
+  ] as const)("and adds an origin does not make it one of the service's for %s", function* ([, state, tag]) {
+    const scene = yield* broken
+    const { target } = scene.entry
+    scene.server.meet = (request, go) => {
+      const answer = go()
+      const body = answer.body?.replaceAll("/resumable/files/", `${there(scene)}/resumable/files/`)
+      const headers = request.method === "POST" ? { location: `${there(scene)}/resumable/files/u0` } : undefined
+      return { ...answer, body, headers: { ...answer.headers, ...headers } }
+    }
+    for (const events of [
+      Upload.journaled.events(scene.server.target, source, options),
+      Upload.journaled.resumeEvents({ key: scene.key }, source, options)
+    ]) {
+      yield* scene.edit({ state, target: { ...target, origins: [here(scene), there(scene)] } })
+      const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+      assert.strictEqual(error._tag, tag, error.message)
+    }
+    assert.deepStrictEqual(scene.other.requests, [])
+    assert.notInclude(scene.sent(), "PATCH")
+  })
 
-  it.effect("in nothing continues, whether the caller names the target or only the key", () =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      yield* scene.edit({})
-      yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(Stream.runDrain, scene.inJournal)
-      assert.deepStrictEqual(scene.sent(), ["HEAD", "PATCH"])
-    })
-  )
+  it.effect("in nothing continues, whether the caller names the target or only the key", function* () {
+    const scene = yield* broken
+    yield* scene.edit({})
+    yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(Stream.runDrain, scene.inJournal)
+    assert.deepStrictEqual(scene.sent(), ["HEAD", "PATCH"])
+  })
 
-  it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", () =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      const error = yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(
-        Stream.runDrain,
-        Effect.flip,
-        scene.inJournal,
-        Effect.provideService(
-          AssemblyClient.AssemblyClient,
-          AssemblyClient.AssemblyClient.of({
-            origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
-            run: () => Effect.die(new Error("no operation is asked for")),
-            open: () => Effect.die(new Error("no address is opened"))
-          })
-        )
+  it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", function* () {
+    const scene = yield* broken
+    const error = yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(
+      Stream.runDrain,
+      Effect.flip,
+      scene.inJournal,
+      Effect.provideService(
+        AssemblyClient.AssemblyClient,
+        AssemblyClient.AssemblyClient.of({
+          origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
+          run: () => Effect.die(new Error("no operation is asked for")),
+          open: () => Effect.die(new Error("no address is opened"))
+        })
       )
-      assert.deepInclude(error, { _tag: "InvalidTarget", field: "assembly_ssl_url" })
-      assert.deepStrictEqual(scene.sent(), [])
-    })
-  )
+    )
+    assert.deepInclude(error, { _tag: "InvalidTarget", field: "assembly_ssl_url" })
+    assert.deepStrictEqual(scene.sent(), [])
+  })
 
   it.effect("and names this machine sends nothing there while its Assembly is elsewhere", () =>
     Effect.gen(function* () {
@@ -239,25 +232,23 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
-  it.effect("continues on an origin that the caller adds, and on no other", () =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      const moved = { tusUrl: `${there(scene)}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
-      const target = yield* UploadTarget.make({ ...moved, baseUrl: here(scene), origins: [there(scene)] })
-      yield* scene.edit({
-        state: completedAt(`${there(scene)}/resumable/files/u0`),
-        target: { ...moved, origins: target.origins.entries }
-      })
-      const refused = yield* Upload.journaled
-        .resumeEvents({ key: scene.key }, source, options)
-        .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-      assert.strictEqual(
-        refused.message,
-        `tus_url: the host ${new URL(there(scene)).host} does not belong to the service; if it does, add its origin to the option origins`
-      )
-      const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [there(scene)] }, source, options)
-      assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
-      assert.deepStrictEqual(scene.sent(), [])
+  it.effect("continues on an origin that the caller adds, and on no other", function* () {
+    const scene = yield* broken
+    const moved = { tusUrl: `${there(scene)}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
+    const target = yield* UploadTarget.make({ ...moved, baseUrl: here(scene), origins: [there(scene)] })
+    yield* scene.edit({
+      state: completedAt(`${there(scene)}/resumable/files/u0`),
+      target: { ...moved, origins: target.origins.entries }
     })
-  )
+    const refused = yield* Upload.journaled
+      .resumeEvents({ key: scene.key }, source, options)
+      .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+    assert.strictEqual(
+      refused.message,
+      `tus_url: the host ${new URL(there(scene)).host} does not belong to the service; if it does, add its origin to the option origins`
+    )
+    const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [there(scene)] }, source, options)
+    assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
+    assert.deepStrictEqual(scene.sent(), [])
+  })
 })

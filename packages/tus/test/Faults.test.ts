@@ -4,7 +4,8 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -132,21 +133,19 @@ layer(Layer.merge(Servers.Both.layer, clients.undici), { excludeTestServices: tr
   "Either server gets a source, and a stream, whole",
   (it) => {
     for (const [name, faults] of Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation })) {
-      it.effect(`after ${name}`, () =>
-        Effect.gen(function* () {
-          const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
-            Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
-          )
-          yield* Effect.forEach(
-            uploads,
-            ({ place, source, what }) =>
-              Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
-                Effect.provide(HangClock.layer, { local: true })
-              ),
-            { concurrency: "unbounded", discard: true }
-          )
-        })
-      )
+      it.effect(`after ${name}`, function* () {
+        const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
+          Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
+        )
+        yield* Effect.forEach(
+          uploads,
+          ({ place, source, what }) =>
+            Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
+              Effect.provide(HangClock.layer, { local: true })
+            ),
+          { concurrency: "unbounded", discard: true }
+        )
+      })
     }
   }
 )
@@ -158,12 +157,10 @@ for (const client of ["node:http", "fetch"] as const) {
       for (const [name, faults] of Object.entries(ofAppend)) {
         // Without a declared length of the body, such an offset is not trusted.
         if (client === "fetch" && name === "a wrong offset before the end") continue
-        it.effect(`after ${name}`, () =>
-          Effect.gen(function* () {
-            const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
-            yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
-          })
-        )
+        it.effect(`after ${name}`, function* () {
+          const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
+          yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
+        })
       }
     }
   )

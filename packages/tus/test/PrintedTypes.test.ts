@@ -3,7 +3,8 @@
  */
 import type * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import type * as TusError from "@assembly-effect/tus/TusError"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { API, NodeBuilderFlags, SignatureKind, SymbolFlags, type Symbol, type Type } from "typescript/unstable/sync"
@@ -113,16 +114,14 @@ export const schemas: readonly [
 ] = [true, true, true]
 
 layer(Layer.empty)("The errors that an editor shows", (it) => {
-  it.effect("of each public function are the name of a union, or the names of its members", () =>
-    Effect.gen(function* () {
-      const { functions, union } = yield* printed
-      assert.deepStrictEqual(
-        functions.filter((line) => !line.endsWith(": E") && !line.endsWith(": never")).toSorted(),
-        shown
-      )
-      assert.strictEqual(union("AnswerError"), answer)
-      assert.strictEqual(union("UploadError"), sorted(upload, "InvalidTarget", ...journal))
-      assert.strictEqual(union("AssemblyUploadError"), sorted(job, ...journal))
-    })
-  )
+  it.effect("of each public function are the name of a union, or the names of its members", function* () {
+    const { functions, union } = yield* printed
+    assert.deepStrictEqual(
+      functions.filter((line) => !line.endsWith(": E") && !line.endsWith(": never")).toSorted(),
+      shown
+    )
+    assert.strictEqual(union("AnswerError"), answer)
+    assert.strictEqual(union("UploadError"), sorted(upload, "InvalidTarget", ...journal))
+    assert.strictEqual(union("AssemblyUploadError"), sorted(job, ...journal))
+  })
 })

@@ -3,7 +3,8 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -40,34 +41,30 @@ const kept = Effect.fnUntraced(function* (
 })
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of an upload", (it) => {
-  it.effect("stores that an upload is untrusted before it fails with UploadUntrusted", () =>
-    Effect.gen(function* () {
-      const { heard, run } = yield* kept([wrong("PATCH", "600001")], () => undefined, "1 millis")
-      const before = yield* run.pipe(
-        Effect.catchTag("UploadUntrusted", ({ description }) => Effect.succeed({ description, heard: [...heard] }))
-      )
-      assert.deepStrictEqual(before, {
-        description: "upload-offset is 600001, but bytes up to 600000 were sent",
-        heard: ["upload-offset is 600001, but bytes up to 600000 were sent"]
-      })
+  it.effect("stores that an upload is untrusted before it fails with UploadUntrusted", function* () {
+    const { heard, run } = yield* kept([wrong("PATCH", "600001")], () => undefined, "1 millis")
+    const before = yield* run.pipe(
+      Effect.catchTag("UploadUntrusted", ({ description }) => Effect.succeed({ description, heard: [...heard] }))
+    )
+    assert.deepStrictEqual(before, {
+      description: "upload-offset is 600001, but bytes up to 600000 were sent",
+      heard: ["upload-offset is 600001, but bytes up to 600000 were sent"]
     })
-  )
+  })
 
-  it.effect("stores no untrusted state if an upload is interrupted between two requests", () =>
-    Effect.gen(function* () {
-      const waiting = yield* Deferred.make<void>()
-      const { heard, run } = yield* kept(
-        [{ _tag: "Cut", method: "PATCH", bytes: 1000 }],
-        ({ _tag }) => {
-          if (_tag === "Retrying") Deferred.doneUnsafe(waiting, Effect.void)
-        },
-        "1 hour"
-      )
-      const fiber = yield* Effect.forkChild(run)
-      yield* Deferred.await(waiting)
-      yield* Effect.yieldNow
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(heard, [])
-    })
-  )
+  it.effect("stores no untrusted state if an upload is interrupted between two requests", function* () {
+    const waiting = yield* Deferred.make<void>()
+    const { heard, run } = yield* kept(
+      [{ _tag: "Cut", method: "PATCH", bytes: 1000 }],
+      ({ _tag }) => {
+        if (_tag === "Retrying") Deferred.doneUnsafe(waiting, Effect.void)
+      },
+      "1 hour"
+    )
+    const fiber = yield* Effect.forkChild(run)
+    yield* Deferred.await(waiting)
+    yield* Effect.yieldNow
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(heard, [])
+  })
 })

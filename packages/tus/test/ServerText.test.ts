@@ -4,7 +4,8 @@
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -92,23 +93,19 @@ describe("The text of a server", () => {
       return error.message.slice(where.length)
     }).pipe(Effect.provide(FetchHttpClient.layer))
 
-  it.effect("is the message of an error object, and not its JSON", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* message(403, '{"error":"NO_MORE","message":"no more uploads"}'), "no more uploads")
-      assert.strictEqual(yield* message(403, '{"error":"NO_MORE"}'), "NO_MORE")
-      assert.strictEqual(yield* message(403, '{"other":1}'), '{"other":1}')
-      assert.strictEqual(yield* message(403, "ERR_UPLOAD_STOPPED: no\n"), "ERR_UPLOAD_STOPPED: no")
-      assert.strictEqual(yield* message(403, " \n"), "status 403 without an explanation")
-    })
-  )
+  it.effect("is the message of an error object, and not its JSON", function* () {
+    assert.strictEqual(yield* message(403, '{"error":"NO_MORE","message":"no more uploads"}'), "no more uploads")
+    assert.strictEqual(yield* message(403, '{"error":"NO_MORE"}'), "NO_MORE")
+    assert.strictEqual(yield* message(403, '{"other":1}'), '{"other":1}')
+    assert.strictEqual(yield* message(403, "ERR_UPLOAD_STOPPED: no\n"), "ERR_UPLOAD_STOPPED: no")
+    assert.strictEqual(yield* message(403, " \n"), "status 403 without an explanation")
+  })
 
-  it.effect("is bounded and printable", () =>
-    Effect.gen(function* () {
-      const text = yield* message(500, `a\u001b[2J\nb${"z".repeat(7000)}`)
-      assert.match(text, /^a\\x1b\[2J bz+…$/)
-      assert.isAtMost(text.length, 1001)
-    })
-  )
+  it.effect("is bounded and printable", function* () {
+    const text = yield* message(500, `a\u001b[2J\nb${"z".repeat(7000)}`)
+    assert.match(text, /^a\\x1b\[2J bz+…$/)
+    assert.isAtMost(text.length, 1001)
+  })
 
   it.effect("does not bring the URL of the Assembly into an error, which the metadata holds", () =>
     Effect.gen(function* () {
@@ -141,31 +138,29 @@ describe("The text of a server", () => {
     }).pipe(Effect.provide(FetchHttpClient.layer))
   )
 
-  it.effect("is read up to 8 KiB, of a body that does not end too", () =>
-    Effect.gen(function* () {
-      const { url } = yield* make(500, () => "")
-      let pulled = 0
-      const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-        pulled += 1024
-        if (pulled > 1024 * 1024) controller.close()
-        else controller.enqueue(new Uint8Array(1024).fill(0x78))
-      }
-      const http = HttpClient.make((request) =>
-        Effect.sync(() =>
-          HttpClientResponse.fromWeb(
-            request,
-            new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 500 })
-          )
+  it.effect("is read up to 8 KiB, of a body that does not end too", function* () {
+    const { url } = yield* make(500, () => "")
+    let pulled = 0
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      pulled += 1024
+      if (pulled > 1024 * 1024) controller.close()
+      else controller.enqueue(new Uint8Array(1024).fill(0x78))
+    }
+    const http = HttpClient.make((request) =>
+      Effect.sync(() =>
+        HttpClientResponse.fromWeb(
+          request,
+          new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 500 })
         )
       )
-      const error = yield* Tus.append(url, { offset: 0n, body: new Uint8Array(3) }).pipe(
-        Effect.flip,
-        Effect.provideService(HttpClient.HttpClient, http)
-      )
-      assert.strictEqual(error._tag, "ServerFailure")
-      assert.isAtMost(pulled, 12 * 1024)
-    })
-  )
+    )
+    const error = yield* Tus.append(url, { offset: 0n, body: new Uint8Array(3) }).pipe(
+      Effect.flip,
+      Effect.provideService(HttpClient.HttpClient, http)
+    )
+    assert.strictEqual(error._tag, "ServerFailure")
+    assert.isAtMost(pulled, 12 * 1024)
+  })
 
   it.live("does not bring the URL into the reason of an event", () =>
     Effect.gen(function* () {

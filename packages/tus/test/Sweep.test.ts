@@ -1,7 +1,8 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
@@ -60,38 +61,34 @@ const fill = (journal: UploadJournal.UploadJournal["Service"], leases: Map<strin
   })
 
 describe("a journal", () => {
-  it.effect("asks as much of its store for a write with a thousand entries as with fifty", () =>
-    Effect.gen(function* () {
-      const costs: Array<number> = []
-      for (const size of [50, 1000]) {
-        const { journal, leases, taken } = counted()
-        yield* fill(journal(), leases, size)
-        taken()
-        yield* journal().put("mine", yield* Journals.entryAt(0))
-        costs.push(taken())
-      }
-      // One write, two listings, sixteen others.
-      assert.deepStrictEqual(costs, [19, 19])
-    })
-  )
+  it.effect("asks as much of its store for a write with a thousand entries as with fifty", function* () {
+    const costs: Array<number> = []
+    for (const size of [50, 1000]) {
+      const { journal, leases, taken } = counted()
+      yield* fill(journal(), leases, size)
+      taken()
+      yield* journal().put("mine", yield* Journals.entryAt(0))
+      costs.push(taken())
+    }
+    // One write, two listings, sixteen others.
+    assert.deepStrictEqual(costs, [19, 19])
+  })
 
-  it.effect("loses everything that expired, a few at each write", () =>
-    Effect.gen(function* () {
-      const { journal, leases, store } = counted()
-      yield* fill(journal(), leases, 100)
-      yield* TestClock.adjust("1 day")
-      const now = yield* Journals.entryAt(86_400_000)
-      const one = journal()
-      for (let write = 0; write < 20; write++) yield* one.put("mine", now)
-      assert.deepStrictEqual(yield* store.keys, ["mine"])
-      // The removal of an entry takes its lease. It goes with the next sweeps.
-      assert.deepStrictEqual(
-        [...leases.keys()].filter((key) => key.startsWith("b")),
-        []
-      )
-      assert.isTrue(Option.isSome(yield* one.get("mine")))
-    })
-  )
+  it.effect("loses everything that expired, a few at each write", function* () {
+    const { journal, leases, store } = counted()
+    yield* fill(journal(), leases, 100)
+    yield* TestClock.adjust("1 day")
+    const now = yield* Journals.entryAt(86_400_000)
+    const one = journal()
+    for (let write = 0; write < 20; write++) yield* one.put("mine", now)
+    assert.deepStrictEqual(yield* store.keys, ["mine"])
+    // The removal of an entry takes its lease. It goes with the next sweeps.
+    assert.deepStrictEqual(
+      [...leases.keys()].filter((key) => key.startsWith("b")),
+      []
+    )
+    assert.isTrue(Option.isSome(yield* one.get("mine")))
+  })
 
   it.effect("loses everything that expired, if each process writes once", () =>
     Effect.gen(function* () {
@@ -107,22 +104,20 @@ describe("a journal", () => {
     }).pipe(Random.withSeed("processes"))
   )
 
-  it.effect("lists its store again after an hour, and not before", () =>
-    Effect.gen(function* () {
-      const { journal, taken } = counted()
-      const one = journal()
-      const entry = yield* Journals.entryAt(0)
-      yield* one.put("mine", entry)
-      taken()
-      yield* one.put("mine", entry)
-      assert.strictEqual(taken(), 1)
-      yield* TestClock.adjust("59 minutes")
-      yield* one.put("mine", entry)
-      assert.strictEqual(taken(), 1)
-      yield* TestClock.adjust("1 minute")
-      yield* one.put("mine", entry)
-      // Its own entry is checked too.
-      assert.strictEqual(taken(), 4)
-    })
-  )
+  it.effect("lists its store again after an hour, and not before", function* () {
+    const { journal, taken } = counted()
+    const one = journal()
+    const entry = yield* Journals.entryAt(0)
+    yield* one.put("mine", entry)
+    taken()
+    yield* one.put("mine", entry)
+    assert.strictEqual(taken(), 1)
+    yield* TestClock.adjust("59 minutes")
+    yield* one.put("mine", entry)
+    assert.strictEqual(taken(), 1)
+    yield* TestClock.adjust("1 minute")
+    yield* one.put("mine", entry)
+    // Its own entry is checked too.
+    assert.strictEqual(taken(), 4)
+  })
 })
