@@ -13,7 +13,6 @@ import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Events from "./internal/events.ts"
 import * as Engine from "./internal/engine.ts"
-import * as Journaled from "./internal/journaled.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
@@ -363,10 +362,10 @@ export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | 
       const plain = make(http)
       return {
         ...plain,
-        run: (target, source, options, emit) => provided(Journaled.run(journal, target, source, options, emit)),
+        run: (target, source, options, emit) => provided(journal.engine.run(journal, target, source, options, emit)),
         resume: (existing, source, options, emit) =>
           "key" in existing
-            ? provided(Journaled.resume(journal, existing, source, options, emit))
+            ? provided(journal.engine.resume(journal, existing, source, options, emit))
             : plain.resume(existing, source, options, emit)
       }
     })

@@ -3,7 +3,6 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
 import type * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
@@ -82,30 +81,6 @@ layer(Emulated.live, { excludeTestServices: true })("the files of an Assembly", 
     }
   })
 
-  it.effect("are told with their errors, before the job fails", function* () {
-    const broken = UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n })
-    const { events, exit } = yield* told({ params, files: filesOf(bytesOf(10), broken), concurrency: 1, wait })
-    assert.include(String(exit), "FilesFailed")
-    const ends = events.flatMap((event) => {
-      if (event._tag === "FileFailed") return [`${event.file} ${event._tag} ${event.error._tag}`]
-      return event._tag === "FileCompleted" ? [`${event.file} ${event._tag}`] : []
-    })
-    assert.deepStrictEqual(ends, ["0 FileCompleted", "1 FileFailed SourceFailed"])
-  })
-
-  it.effect("that fail leave an Assembly that is not canceled, if the service refuses to cancel it", function* () {
-    const faults = yield* Faults.Faults
-    const broken = UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n })
-    const job = { params, files: filesOf(broken), wait }
-    const canceled = yield* Effect.flip(AssemblyUpload.run(job))
-    assert.deepInclude(canceled, { _tag: "FilesFailed", assembly: "canceled" })
-    yield* faults.inject(
-      Faults.Fault.Refuse({ method: "DELETE", path: "/assemblies/:assemblyId", status: 400, body: "{}" })
-    )
-    const left = yield* Effect.flip(AssemblyUpload.run(job))
-    assert.deepInclude(left, { _tag: "FilesFailed", assembly: "not canceled" })
-  })
-
   it.effect("are waited for as the job says", function* () {
     const steps = { ...params.steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
     const brief = { interval: "10 millis", timeout: "100 millis" } as const
@@ -134,13 +109,6 @@ layer(Emulated.live, { excludeTestServices: true })("the files of an Assembly", 
     assert.isAbove(all, 20)
     // The first one, and those that were late and come before another event.
     assert.isBelow(few, 10)
-  })
-
-  it.effect("are not uploaded if the job has an interval that is none", function* () {
-    const error = yield* Effect.flip(
-      AssemblyUpload.run({ params, files: filesOf(bytesOf(1)), progressInterval: "-1 seconds" })
-    )
-    assert.strictEqual(error._tag === "InvalidRequest" && error.issues[0]?.path.join("."), "progressInterval")
   })
 
   it.effect("are proven by their upload URLs, if the service gives them other names", function* () {

@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const platform = Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeFileSystem.layer)
 
@@ -84,11 +85,10 @@ layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true
     assert.strictEqual(error._tag, "FilesFailed")
     if (error._tag !== "FilesFailed") return
     assert.strictEqual(error.assembly, "canceled")
-    assert.deepStrictEqual(
-      error.files.map(({ outcome }) => outcome),
-      ["Completed", "Failed", "Stopped"]
-    )
+    assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), ["Completed", "Failed", "Stopped"])
     assert.include(error.message, "a broken disk")
+    const failed = seen.find(AssemblyUploadEvent.$is("FileFailed"))
+    assert.deepStrictEqual([failed?.file, failed?.error._tag], [1, "SourceFailed"])
     assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Canceled")
   })
 

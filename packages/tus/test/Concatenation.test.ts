@@ -125,13 +125,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
     assert.strictEqual(server.uploads.size, 0)
   })
 
-  it.effect("count when HEAD tells the length and the offset of all parts", function* () {
-    const server = yield* finalAnswers(whole)
-    const { length } = yield* Upload.run(server.target, source, options)
-    assert.strictEqual(length, BigInt(size))
-    assert.strictEqual(count(server, "HEAD"), 1)
-  })
-
   it.effect("are waited for while the server tells no offset, or one before the end", function* () {
     const before = head({ "upload-offset": "0", "upload-length": String(size) })
     const server = yield* finalAnswers(pending, before, head({}), whole)

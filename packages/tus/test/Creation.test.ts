@@ -15,6 +15,7 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)
@@ -80,10 +81,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
       Effect.flip
     )
     assert.deepInclude(error, { _tag: "TransportFailure", sent: "no" })
-    assert.deepStrictEqual(
-      events.map(({ _tag }) => _tag),
-      ["Retrying", "Retrying"]
-    )
+    assert.deepStrictEqual(Tests.pluck(events, "_tag"), ["Retrying", "Retrying"])
   })
 
   it.effect("keeps the wait that the server asks for", function* () {

@@ -20,6 +20,7 @@ import { createHash } from "node:crypto"
 import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
 
@@ -143,10 +144,7 @@ layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true
     assert.strictEqual(status.uploads?.[0]?.md5hash, hash("md5", Scene.content(600_000)))
     // A run after the end compares too.
     const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
-    assert.deepStrictEqual(
-      again.map(({ _tag }) => _tag),
-      ["AssemblyResumed", "Completed"]
-    )
+    assert.deepStrictEqual(Tests.pluck(again, "_tag"), ["AssemblyResumed", "Completed"])
     const oneByte = UploadSource.fromBytes(new Uint8Array(1))
     const other = { ...options, files: [{ filename: "resumed.bin", source: { ...source, bytes: oneByte.bytes } }] }
     const error = yield* Effect.flip(AssemblyUpload.journaled.run(other))

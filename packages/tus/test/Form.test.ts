@@ -31,6 +31,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TcpProxy from "./utils/TcpProxy.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const wait = { interval: "5 millis", timeout: "30 seconds" } as const
 const params = { steps: { ":original": { robot: "/upload/handle" } } } as const
@@ -131,10 +132,7 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
       assert.strictEqual(last?._tag, "Completed")
       if (last?._tag !== "Completed") return
       assert.deepStrictEqual(hashes(last.status), hashesOf([5 * mebi, 300_000]))
-      assert.deepStrictEqual(
-        last.status.uploads?.map(({ field }) => field),
-        ["video", "file"]
-      )
+      assert.deepStrictEqual(Tests.pluck(last.status.uploads, "field"), ["video", "file"])
       assert.deepStrictEqual(requests, ["POST"])
     })
   }
@@ -144,12 +142,9 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
     const names = ["größe 100%.bin", "写真.jpg", "a;b=c.txt", "it's, 'fine'.bin", "🐈.gif"]
     const files = names.map((filename, index) => ({ source: bytesOf(10), filename, fieldname: `Feld ü ${index}` }))
     const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
+    assert.deepStrictEqual(Tests.pluck(uploads, "name"), names)
     assert.deepStrictEqual(
-      uploads?.map(({ name }) => name),
-      names
-    )
-    assert.deepStrictEqual(
-      uploads?.map(({ field }) => field),
+      Tests.pluck(uploads, "field"),
       files.map(({ fieldname }) => fieldname)
     )
   })
@@ -161,10 +156,7 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
     const bytes = new TextEncoder().encode(text)
     const files = [{ source: UploadSource.fromBytes(bytes), filename: "a.txt" }]
     const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
-    assert.deepStrictEqual(
-      uploads?.map(({ sha256 }) => sha256),
-      [TusServer.sha256(bytes)]
-    )
+    assert.deepStrictEqual(Tests.pluck(uploads, "sha256"), [TusServer.sha256(bytes)])
   })
 
   const oneShot = UploadSource.fromStream(Stream.make(new Uint8Array(1)), { size: 1n })
@@ -234,7 +226,7 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
             assert.strictEqual(error._tag, "FormBroken")
             if (error._tag !== "FormBroken") return
             assert.deepStrictEqual(
-              created.map(({ ok }) => ok),
+              Tests.pluck(created, "ok"),
               created.map(() => "REQUEST_ABORTED")
             )
             assert.includeMembers(
@@ -284,10 +276,7 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
     const limit: Fault = { _tag: "Status", method: "POST", status: 429, headers: { "retry-after": "0" } }
     const { requests, services } = yield* behind([limit])
     const { created } = yield* creating(Effect.provide(AssemblyUpload.run(job([2 * mebi])), services))
-    assert.deepStrictEqual(
-      created.map(({ ok }) => ok),
-      ["ASSEMBLY_COMPLETED"]
-    )
+    assert.deepStrictEqual(Tests.pluck(created, "ok"), ["ASSEMBLY_COMPLETED"])
     assert.deepStrictEqual(requests, ["POST", "POST"])
   })
 
@@ -439,10 +428,7 @@ layer(live, { excludeTestServices: true })("transport: form, with a journal", (i
         )
         const { second, third } = Exit.isSuccess(exit) ? exit.value : assert.fail(String(exit))
         assert.deepInclude(second, { _tag: "FormBroken", isOver: true })
-        assert.deepStrictEqual(
-          created.map(({ assembly_id }) => assembly_id),
-          [third.assembly_id]
-        )
+        assert.deepStrictEqual(Tests.pluck(created, "assembly_id"), [third.assembly_id])
         assert.deepStrictEqual(hashes(third), hashesOf([6 * mebi]))
       }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
     }

@@ -19,6 +19,7 @@ import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
@@ -214,10 +215,10 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
         )
         if (error._tag !== "FilesFailed") return assert.fail(error._tag)
         assert.strictEqual(error.assembly, assembly)
-        assert.deepStrictEqual(
-          error.files.map(({ outcome }) => outcome),
-          ["Failed", assembly === "kept" ? "Completed" : "Stopped"]
-        )
+        assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), [
+          "Failed",
+          assembly === "kept" ? "Completed" : "Stopped"
+        ])
         assert.strictEqual(calls.includes("DELETE"), assembly === "canceled")
       }
     )
@@ -248,6 +249,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       ["files.0.metadata.assembly_url", { files: [{ ...file("a", 1), metadata: { assembly_url: "x" } }] }],
       ["files.0.metadata.upload_marker", { files: [{ ...file("a", 1), metadata: { upload_marker: "x" } }] }],
       ["files.1.parallel", { files: [file("a", 1), oneShot], upload: { parallel: 2 } }],
+      ["progressInterval", { progressInterval: "-1 seconds" }],
       ["concurrency", { concurrency: 0 }],
       ["concurrency", { concurrency: -1 }],
       ["concurrency", { concurrency: NaN }],

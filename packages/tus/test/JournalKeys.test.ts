@@ -11,6 +11,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Journals from "./utils/Journals.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const wrong = [
   "",
@@ -90,10 +91,7 @@ describe("a journal in a folder", () => {
         for (const name of [".json", "...json", "Other.json", "a b.json"]) {
           yield* fs.writeFileString(`${folder}/journal/${name}`, text)
         }
-        assert.deepStrictEqual(
-          (yield* journal.list).map(({ key }) => key),
-          ["k"]
-        )
+        assert.deepStrictEqual(Tests.pluck(yield* journal.list, "key"), ["k"])
       }).pipe(Effect.scoped)
     )
   )

@@ -104,10 +104,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         waiting.reason,
         "another process holds the upload, or ended without releasing it (at most 10 s)"
       )
-      assert.deepStrictEqual(
-        more.map(({ _tag }) => _tag),
-        ["Completed"]
-      )
+      assert.deepStrictEqual(Tests.pluck(more, "_tag"), ["Completed"])
       const { url } = yield* Fiber.join(first)
       assert.deepInclude(more[0], { length: 700_000n })
       assert.isTrue(more[0]?._tag === "Completed" && Redacted.value(more[0].url) === Redacted.value(url))
@@ -133,15 +130,6 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       }
       assert.deepStrictEqual(server.requests, [])
       assert.deepStrictEqual((yield* theEntry).entry, entry)
-    })
-
-    test("that may be whole, and is not to be trusted, is told as such again", function* () {
-      const { server, target } = yield* Scene.make([wrong("PATCH", "900000")])
-      const error = yield* Effect.flip(UploadEvent.result(upload(target)))
-      assert.deepInclude(error, { _tag: "UploadUntrusted", mayBeWhole: true })
-      server.requests.length = 0
-      assert.deepStrictEqual(yield* Effect.flip(UploadEvent.result(upload(target))), error)
-      assert.deepStrictEqual(server.requests, [])
     })
 
     for (const by of ["resumable", "resume"] as const) {
@@ -274,10 +262,7 @@ describe("a restart", () => {
 
   test("of an upload that the journal does not know is an upload like any other", function* () {
     const { target } = yield* Scene.make()
-    assert.notInclude(
-      (yield* collect(upload(target, restart))).map(({ _tag }) => _tag),
-      "Restarted"
-    )
+    assert.notInclude(Tests.pluck(yield* collect(upload(target, restart)), "_tag"), "Restarted")
   })
 })
 

@@ -459,10 +459,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     yield* until(job("restarted id", { params }), "FileCompleted")
     const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("restarted id", { params, restart: true })))
     assert(error._tag === "InvalidRequest", error._tag)
-    assert.deepStrictEqual(
-      error.issues.map(({ path }) => path),
-      [["restart"]]
-    )
+    assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["restart"]])
     const status = yield* AssemblyUpload.journaled.run(job("restarted id", { params }))
     assert.strictEqual(status.assembly_id, assemblyId)
     assert.sameMembers(storedIn(status), whole)

@@ -113,12 +113,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in part
     assert.notInclude(server.log, "DELETE 204")
   })
 
-  it.effect("the parts of a failed upload are terminated", function* () {
-    const { run, server } = yield* start([{ _tag: "Status", method: "FINAL", status: 403 }])
-    assert.strictEqual((yield* Effect.flip(run))._tag, "UploadRefused")
-    assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, 4)
-  })
-
   it.effect("too many parts for one final request are refused before a byte is sent", function* () {
     const { server, target } = yield* Scene.make()
     const source = UploadSource.make({

@@ -18,6 +18,7 @@ import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as WebResource from "./utils/WebResource.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const bytes = Scene.content(2_000_000)
 const md5hash = createHash("md5").update(bytes).digest("hex")
@@ -129,10 +130,7 @@ layer(service, { excludeTestServices: true })("A job with a result as its file",
       const [made] = Results.of(first).get(":original") ?? []
       const source = WebSource.fromResult(made ?? assert.fail("no result"))
       const second = yield* AssemblyUpload.run({ params, files: [{ source, filename: "b.bin" }], wait, ...options })
-      assert.deepStrictEqual(
-        second.uploads?.map(({ sha256 }) => sha256),
-        [TusServer.sha256(bytes)]
-      )
+      assert.deepStrictEqual(Tests.pluck(second.uploads, "sha256"), [TusServer.sha256(bytes)])
     })
   }
 })

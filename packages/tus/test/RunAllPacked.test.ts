@@ -7,7 +7,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -15,6 +15,8 @@ import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import { layer } from "./utils/Tests.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const hashing = {
   ":original": { robot: "/upload/handle" },
@@ -68,25 +70,24 @@ const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: A
 
 layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
   for (const transport of ["tus", "form"] as const) {
-    effect(`${transport}: 100 jobs are one Assembly, and each has the uploads and the results of its own files`, () =>
-      Effect.gen(function* () {
+    effect(
+      `${transport}: 100 jobs are one Assembly, and each has the uploads and the results of its own files`,
+      function* () {
         const jobs = Array.from({ length: 100 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
         const outcomes = yield* run(jobs)
         for (const outcome of outcomes) {
           assert(outcome._tag === "Completed", outcome._tag)
           isOwn(outcome)
         }
-        assert.deepStrictEqual(
-          outcomes.map(({ job }) => job),
-          jobs
-        )
+        assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
         assert.strictEqual((yield* assembliesOf(`whole ${transport}`)).length, 1)
-      })
+      }
     )
   }
 
-  effect.each(["tus", "form"] as const)("%s: jobs with equal names and bytes, or none, have a file each", (transport) =>
-    Effect.gen(function* () {
+  effect.each(["tus", "form"] as const)(
+    "%s: jobs with equal names and bytes, or none, have a file each",
+    function* (transport) {
       const { params, wait } = jobOf(`equal ${transport}`, 0)
       const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
         data: { row, hashes: [sha256(text)] },
@@ -102,11 +103,12 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
       })
       assert.strictEqual(new Set(ids).size, jobs.length)
       assert.strictEqual((yield* assembliesOf(`equal ${transport}`)).length, 1)
-    })
+    }
   )
 
-  effect("one job of 100 that fails the Assembly: 99 complete, after at most 2·log2(100) + 1 further Assemblies", () =>
-    Effect.gen(function* () {
+  effect(
+    "one job of 100 that fails the Assembly: 99 complete, after at most 2·log2(100) + 1 further Assemblies",
+    function* () {
       const jobs = Array.from({ length: 100 }, (_, row) =>
         jobOf("poison", row, hashing, row === 61 ? "poison.txt" : "photo.txt")
       )
@@ -125,11 +127,12 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
       const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
       assert.includeMembers(failures, [...(outcomes[61]?.earlier ?? [])])
       assert.strictEqual(outcomes[61]?.earlier.length, failures.length - 1)
-    })
+    }
   )
 
-  effect("jobs with other params are in other Assemblies, jobs above a maximum or with an own id are alone", () =>
-    Effect.gen(function* () {
+  effect(
+    "jobs with other params are in other Assemblies, jobs above a maximum or with an own id are alone",
+    function* () {
       const other = { ...hashing, more: { robot: "/upload/handle" } }
       const id = yield* Assemblies.newId
       const own = jobOf("apart", 11)
@@ -148,55 +151,50 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
       }
       assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
-    })
+    }
   )
 
-  effect("a job whose source fails ends alone, and an invalid job is in no pack", () =>
-    Effect.gen(function* () {
-      const broken = {
-        ...UploadSource.fromBytes(new Uint8Array(10)),
-        bytes: () =>
-          Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "the disk is broken" }))
-      }
-      const filesOf = (row: number) => {
-        if (row === 3) return [{ source: broken, filename: "photo.txt" }]
-        return row === 5 ? [] : jobOf("sources", row).files
-      }
-      const jobs = Array.from({ length: 8 }, (_, row) => ({
-        ...jobOf("sources", row),
-        files: filesOf(row),
-        verify: DeliveryProof.md5
-      }))
-      const outcomes = yield* run(jobs)
-      assert.deepStrictEqual(
-        outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
-        ["Completed", "Completed", "Completed", "FilesFailed", "Completed", "InvalidRequest", "Completed", "Completed"]
-      )
-    })
-  )
+  effect("a job whose source fails ends alone, and an invalid job is in no pack", function* () {
+    const broken = {
+      ...UploadSource.fromBytes(new Uint8Array(10)),
+      bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "the disk is broken" }))
+    }
+    const filesOf = (row: number) => {
+      if (row === 3) return [{ source: broken, filename: "photo.txt" }]
+      return row === 5 ? [] : jobOf("sources", row).files
+    }
+    const jobs = Array.from({ length: 8 }, (_, row) => ({
+      ...jobOf("sources", row),
+      files: filesOf(row),
+      verify: DeliveryProof.md5
+    }))
+    const outcomes = yield* run(jobs)
+    assert.deepStrictEqual(
+      outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
+      ["Completed", "Completed", "Completed", "FilesFailed", "Completed", "InvalidRequest", "Completed", "Completed"]
+    )
+  })
 
-  effect("an error that is not about a file ends every job of its pack, and the pack is not divided", () =>
-    Effect.gen(function* () {
-      let assemblies = 0
-      const refused = new ApiError.AuthenticationFailed({
-        operation: "Assemblies.create",
-        status: 401,
-        description: "no such key"
-      })
-      const answer = () => {
-        assemblies++
-        return Stream.fail(refused)
-      }
-      const jobs = Array.from({ length: 100 }, (_, row) => jobOf("refused", row))
-      const outcomes = yield* Stream.fromIterable(jobs).pipe(
-        AssemblyUpload.runAll({ packing }),
-        Stream.runCollect,
-        Effect.provide(AssemblyUpload.layerTest(answer))
-      )
-      assert.isTrue(outcomes.every((outcome) => outcome._tag === "Failed" && outcome.error === refused))
-      assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
+  effect("an error that is not about a file ends every job of its pack, and the pack is not divided", function* () {
+    let assemblies = 0
+    const refused = new ApiError.AuthenticationFailed({
+      operation: "Assemblies.create",
+      status: 401,
+      description: "no such key"
     })
-  )
+    const answer = () => {
+      assemblies++
+      return Stream.fail(refused)
+    }
+    const jobs = Array.from({ length: 100 }, (_, row) => jobOf("refused", row))
+    const outcomes = yield* Stream.fromIterable(jobs).pipe(
+      AssemblyUpload.runAll({ packing }),
+      Stream.runCollect,
+      Effect.provide(AssemblyUpload.layerTest(answer))
+    )
+    assert.isTrue(outcomes.every((outcome) => outcome._tag === "Failed" && outcome.error === refused))
+    assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
+  })
 
   effect("the interruption of the stream cancels the Assemblies of packs, with a journal too", () =>
     Effect.gen(function* () {
@@ -234,8 +232,9 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
-  effect("an option that breaks its rule, and a missing `repeatable`, are refused before any job is taken", () =>
-    Effect.gen(function* () {
+  effect(
+    "an option that breaks its rule, and a missing `repeatable`, are refused before any job is taken",
+    function* () {
       const jobs = Stream.sync(() => assert.fail("a job was taken"))
       const invalid = { files: 0, bytes: "64 miles", within: -1 } as unknown as typeof packing
       const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { packing: invalid })))
@@ -243,6 +242,6 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         error.issues.map(({ path }) => path.join(".")),
         ["packing.files", "packing.bytes", "packing.within", "packing.repeatable"]
       )
-    })
+    }
   )
 })

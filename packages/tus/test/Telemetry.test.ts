@@ -14,6 +14,7 @@ import * as Tracer from "effect/Tracer"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 /** An effect, and the spans and metrics that it leaves. */
 const observed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -47,10 +48,13 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (i
   it.effect("has a span, and one for each request, without anything that gives access", function* () {
     const { server, target } = yield* Scene.make([lost])
     const { spans } = yield* observed(Upload.run(target, source, Scene.options))
-    assert.deepStrictEqual(
-      spans.map(({ name }) => name),
-      ["Upload", "Tus.create", "Tus.append", "Tus.offset", "Tus.append"]
-    )
+    assert.deepStrictEqual(Tests.pluck(spans, "name"), [
+      "Upload",
+      "Tus.create",
+      "Tus.append",
+      "Tus.offset",
+      "Tus.append"
+    ])
     const [upload, create, append, offset] = spans
     assert.deepStrictEqual(Object.fromEntries(upload?.attributes ?? []), {
       "upload.source": "Replayable",
@@ -87,10 +91,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (i
     assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 700_000]])
     assert.deepStrictEqual(count(of("assembly_upload_retries")), [[undefined, 1]])
     assert.deepStrictEqual(count(of("assembly_upload_duration")), [["success", 1]])
-    assert.deepStrictEqual(
-      of("assembly_uploads_active").map(({ state }) => state),
-      [{ value: 0 }]
-    )
+    assert.deepStrictEqual(Tests.pluck(of("assembly_uploads_active"), "state"), [{ value: 0 }])
   })
 
   it.effect("counts the bytes that travel with the creation", function* () {
@@ -120,10 +121,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (i
       })
     )
     assert.deepStrictEqual(count(of("assembly_uploads")), [["interrupted", 1]])
-    assert.deepStrictEqual(
-      of("assembly_uploads_active").map(({ state }) => state),
-      [{ value: 0 }]
-    )
+    assert.deepStrictEqual(Tests.pluck(of("assembly_uploads_active"), "state"), [{ value: 0 }])
   })
 
   it.effect("counts no bytes that an answer made up", function* () {

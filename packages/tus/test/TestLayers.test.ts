@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const { metadata } = Scene.options
 const target = UploadTarget.make({
@@ -27,10 +28,7 @@ const bytes = Scene.content(10)
 layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers without an answer", (it) => {
   it.effect("Upload reads the source to its end and succeeds, or fails with the error of the source", function* () {
     const events = yield* Stream.runCollect(Upload.events(yield* target, UploadSource.fromBytes(bytes), { metadata }))
-    assert.deepStrictEqual(
-      events.map(({ _tag }) => _tag),
-      ["Created", "Progress", "Completed"]
-    )
+    assert.deepStrictEqual(Tests.pluck(events, "_tag"), ["Created", "Progress", "Completed"])
     const { length, url } = yield* Upload.run(yield* target, UploadSource.fromBytes(bytes), { metadata })
     assert.strictEqual(length, 10n)
     assert.isTrue(Redacted.isRedacted(url))
@@ -46,10 +44,7 @@ layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers 
       { source: Effect.succeed(UploadSource.fromStream(Stream.make(bytes, bytes))), filename: "b.bin" }
     ]
     const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files }))
-    assert.deepStrictEqual(
-      events.filter(AssemblyUploadEvent.$is("FileCompleted")).map(({ length }) => length),
-      [10n, 20n]
-    )
+    assert.deepStrictEqual(Tests.pluck(events.filter(AssemblyUploadEvent.$is("FileCompleted")), "length"), [10n, 20n])
     assert.strictEqual((yield* AssemblyUpload.run({ params, files: files.slice(0, 1) })).ok, "ASSEMBLY_COMPLETED")
     const refused = yield* Effect.flip(AssemblyUpload.run({ params, files: [] }))
     assert.strictEqual(refused.message, "AssemblyUpload: files: Expected at least one file")

@@ -18,6 +18,7 @@ import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Scene from "./utils/Scene.ts"
 import { UploadBandwidth } from "../src/internal/bandwidth.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 interface Arrival {
   readonly upload: string
@@ -223,10 +224,7 @@ describe("a limit of bandwidth", () => {
       const exit = yield* Effect.exit(Effect.void.pipe(limited(bytesPerSecond)))
       assert.isTrue(Exit.isFailure(exit))
       const error = yield* Effect.flip(Effect.void.pipe(limited(bytesPerSecond)))
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        [["bytesPerSecond"]]
-      )
+      assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["bytesPerSecond"]])
     }
   })
 })

@@ -15,7 +15,6 @@ import { layer } from "./utils/Tests.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
@@ -182,12 +181,5 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload with
       ["Created", "Progress", "Finishing", "Progress", "Completed"]
     )
     assert.isAtMost(paced.filter((tag) => tag === "Progress").length, 3)
-  })
-
-  it.effect("refuses one that is no time", function* () {
-    const { target } = yield* Scene.make()
-    const source = UploadSource.fromBytes(new Uint8Array(1))
-    const refused = yield* Effect.result(Upload.run(target, source, { ...Scene.options, progressInterval: -1 }))
-    assert.isTrue(Result.isFailure(refused) && refused.failure._tag === "InvalidRequest")
   })
 })

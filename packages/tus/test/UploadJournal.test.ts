@@ -40,10 +40,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       yield* journal.put("k", one)
       const read = Option.getOrThrow(yield* journal.get("k"))
       assert.deepStrictEqual(read, one)
-      assert.deepStrictEqual(
-        (yield* journal.list).map(({ key }) => key),
-        ["k"]
-      )
+      assert.deepStrictEqual(Tests.pluck(yield* journal.list, "key"), ["k"])
       yield* journal.forget("k")
       yield* journal.forget("k")
       assert.isTrue(Option.isNone(yield* journal.get("k")))

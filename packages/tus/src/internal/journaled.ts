@@ -16,7 +16,7 @@ import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import type { Emit } from "./events.ts"
 import { foreign } from "./host.ts"
-import { type Entry, keyOf, type Lease, type UploadJournal } from "./journal.ts"
+import { type Engine as JournalEngine, type Entry, keyOf, type Lease, type UploadJournal } from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
@@ -207,12 +207,10 @@ export const start = (
     return yield* proceed({ journal, lease, key }, source, options, emit, given, known)
   })
 
-type RunOptions = Parameters<typeof Engine.run>[2] & { readonly restart?: boolean | undefined }
-
-/** An upload of the journal with telemetry, whose source can be read again. */
+/** An upload of the journal with telemetry and checked options, whose source can be read again. */
 const observed = <E extends { readonly _tag: string }, R>(
   source: UploadSource,
-  options: Partial<RunOptions>,
+  options: Parameters<typeof Engine.observed>[1],
   emit: Emit,
   program: (again: Replayable, emit: Emit) => Effect.Effect<UploadEvent.UploadResult, E, R>
 ) =>
@@ -220,26 +218,10 @@ const observed = <E extends { readonly _tag: string }, R>(
     Effect.flatMap(replayable(source), (again) => program(again, tell))
   )
 
-/** {@link start}, with checked options. */
-export const run = (
-  journal: UploadJournal["Service"],
-  target: UploadTarget,
-  source: UploadSource,
-  options: RunOptions,
-  emit: Emit
-) => observed(source, options, emit, (again, tell) => start(journal, target, again, options, tell))
+export const run: JournalEngine["run"] = (journal, target, source, options, emit) =>
+  observed(source, options, emit, (again, tell) => start(journal, target, again, options, tell))
 
-/**
- * Continues the upload with this key. If `restart` is true, starts a new upload instead. `origins` are further
- * permitted origins of its URLs.
- */
-export const resume = (
-  journal: UploadJournal["Service"],
-  { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-  source: UploadSource,
-  options: Omit<RunOptions, "metadata">,
-  emit: Emit
-) =>
+export const resume: JournalEngine["resume"] = (journal, { key, origins }, source, options, emit) =>
   observed(source, options, emit, (again, tell) =>
     Effect.gen(function* () {
       const lease = yield* Leasing.hold(journal, key, tell)

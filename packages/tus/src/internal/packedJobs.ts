@@ -11,7 +11,6 @@ import * as PackedStatus from "./packedStatus.ts"
 import { uploadsAtOnce } from "./packing.ts"
 import * as Policy from "./policy.ts"
 import type { Prepared, Service } from "./preparedJob.ts"
-import type { UploadSource } from "./source.ts"
 
 /** Whether a pack failed because of one of its jobs. Every pack would fail if the service is away, for example. */
 export const isOfJob = (error: AssemblyUploadError): boolean =>

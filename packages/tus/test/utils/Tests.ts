@@ -56,3 +56,7 @@ export const layer =
     Vitest.layer(shared, options)(title, (own) =>
       tests(Object.assign((name: string, test: () => void) => own(name, test), { effect: over(own.effect) }))
     )
+
+/** This field of each item. */
+export const pluck = <T, K extends keyof T>(items: ReadonlyArray<T> | null | undefined, key: K): ReadonlyArray<T[K]> =>
+  (items ?? []).map((item) => item[key])
