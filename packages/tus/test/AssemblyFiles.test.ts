@@ -1,8 +1,4 @@
 /** The files of one Assembly: how many are uploaded at once, and what a program is told of them. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
@@ -13,7 +9,6 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
@@ -112,7 +107,6 @@ layer(Emulated.live, { excludeTestServices: true })("the files of an Assembly", 
   })
 
   it.effect("are proven by their upload URLs, if the service gives them other names", function* () {
-    const { baseUrl, credentials } = yield* Emulator.Emulator
     const renaming = HttpClient.transform(yield* HttpClient.HttpClient, (sent, request) =>
       Effect.flatMap(sent, (response) =>
         request.method !== "GET"
@@ -125,13 +119,8 @@ layer(Emulated.live, { excludeTestServices: true })("the files of an Assembly", 
             })
       )
     )
-    const services = AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials)),
-      Layer.provide(Layer.succeed(HttpClient.HttpClient, renaming))
-    )
     const job = { params, files: [{ source: bytesOf(10), filename: "mine.bin" }], wait, verify: DeliveryProof.md5 }
-    const { uploads } = yield* Effect.provide(AssemblyUpload.run(job), services)
+    const { uploads } = yield* Effect.provide(AssemblyUpload.run(job), Emulated.over(renaming))
     assert.strictEqual(uploads?.[0]?.name, "renamed.bin")
   })
 })

@@ -4,7 +4,6 @@
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe } from "@effect/vitest"
 import { it } from "./utils/Tests.ts"
 import * as Duration from "effect/Duration"
@@ -31,10 +30,7 @@ const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, res
     methods.push(request.method ?? "")
     answer(request, response)
   })
-  const target = yield* UploadTarget.make({
-    tusUrl: `${baseUrl}/resumable/files/`,
-    assemblySslUrl: `${baseUrl}/assemblies/0123456789abcdef0123456789abcdef`
-  })
+  const target = yield* Scene.targetAt(baseUrl)
   return { baseUrl, methods, target }
 })
 

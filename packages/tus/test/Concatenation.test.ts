@@ -11,7 +11,6 @@ import { layer } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
@@ -55,11 +54,6 @@ const finalAnswers = Effect.fnUntraced(function* (...answers: ReadonlyArray<Scri
 const head = (headers: Readonly<Record<string, string>>): ScriptedTus.Answer => ({ status: 200, headers })
 const whole = head({ "upload-offset": String(size), "upload-length": String(size) })
 const pending = head({ "upload-length": String(size) })
-
-const soon = (isThere: () => boolean) =>
-  Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
-    Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
-  )
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location that is taken", (it) => {
   const at = (location: string | undefined, method: "POST" | "FINAL") =>
@@ -243,7 +237,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
 /** Leaves an upload in parts as soon as `isThere`. */
 const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolean) {
   const fiber = yield* Effect.forkChild(Upload.run(server.target, source, options))
-  yield* TestClock.withLive(soon(isThere))
+  yield* Scene.soon(isThere)
   yield* Fiber.interrupt(fiber)
 })
 
@@ -282,7 +276,7 @@ layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
     server.meet = (request, go) =>
       request.method === "PATCH" || request.method === "DELETE" ? Effect.runPromise(Deferred.await(held)) : go()
     const left = yield* Effect.forkChild(leave(server, () => count(server, "PATCH") === 3))
-    yield* TestClock.withLive(soon(() => count(server, "DELETE") === 3))
+    yield* Scene.soon(() => count(server, "DELETE") === 3)
     yield* TestClock.adjust("1 second")
     yield* Fiber.join(left)
   })
@@ -302,7 +296,7 @@ layer(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
     const fiber = yield* Effect.forkChild(
       Effect.flip(Upload.run(server.target, source, { ...options, finishTimeout: "20 seconds" }))
     )
-    yield* TestClock.withLive(soon(() => count(server, "HEAD") === 1))
+    yield* Scene.soon(() => count(server, "HEAD") === 1)
     yield* TestClock.adjust("20 seconds")
     const error = yield* Fiber.join(fiber)
     assert.strictEqual(error._tag, "CreationUnknown")

@@ -3,7 +3,6 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
@@ -71,10 +70,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
 
   it.effect("that nobody heard of is sent again, and told as what failed, not as a doubt", function* () {
     const origin = yield* Effect.scoped(Loopback.serve(() => Promise.resolve()))
-    const target = yield* UploadTarget.make({
-      tusUrl: `${origin}/resumable/files`,
-      assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`
-    })
+    const target = yield* Scene.targetAt(origin)
     const events: Array<UploadEvent> = []
     const error = yield* Upload.events(target, source, { ...Scene.options, maxRetries: 2 }).pipe(
       Stream.runForEach((event) => Effect.sync(() => events.push(event))),

@@ -8,7 +8,7 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, it as test } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -166,49 +166,46 @@ const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
 const abc = { size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }
 const uploadUrl = (id: string, host = "api2-a.example.com") => `https://${host}/resumable/files/${id}`
 
-test.effect("check names the file and what differs", () =>
-  Effect.gen(function* () {
-    const fieldOf = (uploads: ReadonlyArray<Assembly.File> | null, url?: string) =>
-      DeliveryProof.check({ assembly_id: assemblyId, uploads }, [
-        { filename: "a", url: url === undefined ? undefined : Redacted.make(url), ...abc }
-      ]).pipe(
-        Effect.as("equal"),
-        Effect.catch(({ field }) => Effect.succeed(field))
-      )
-    const a = { name: "a", field: "file", ...abc }
-    assert.strictEqual(yield* fieldOf([a]), "equal")
-    assert.strictEqual(yield* fieldOf([{ ...a, md5hash: abc.md5hash.toUpperCase() }]), "equal")
-    assert.strictEqual(yield* fieldOf(null), "upload")
-    assert.strictEqual(yield* fieldOf([{ ...a, name: "b" }]), "upload")
-    assert.strictEqual(yield* fieldOf([{ ...a, field: "other" }]), "upload")
-    assert.strictEqual(yield* fieldOf([{ ...a, size: 4 }]), "size")
-    assert.strictEqual(yield* fieldOf([{ ...a, size: null }]), "size")
-    assert.strictEqual(yield* fieldOf([{ ...a, md5hash: "0".repeat(32) }]), "md5hash")
-    assert.strictEqual(yield* fieldOf([{ name: "a", field: "file", size: 3 }]), "md5hash")
-    // The upload URL decides, on whichever host, and not the name.
-    const [mine, other] = [uploadUrl("1", "api2-b.example.com"), uploadUrl("2")]
-    const renamed = { ...a, name: "renamed", tus_upload_url: mine }
-    assert.strictEqual(yield* fieldOf([{ ...a, size: 4, tus_upload_url: other }, renamed], uploadUrl("1")), "equal")
-    assert.strictEqual(yield* fieldOf([{ ...a, tus_upload_url: other }], uploadUrl("1")), "upload")
-  })
-)
+Tests.it.effect("check names the file and what differs", function* () {
+  const fieldOf = (uploads: ReadonlyArray<Assembly.File> | null, url?: string) =>
+    DeliveryProof.check({ assembly_id: assemblyId, uploads }, [
+      { filename: "a", url: url === undefined ? undefined : Redacted.make(url), ...abc }
+    ]).pipe(
+      Effect.as("equal"),
+      Effect.catch(({ field }) => Effect.succeed(field))
+    )
+  const a = { name: "a", field: "file", ...abc }
+  assert.strictEqual(yield* fieldOf([a]), "equal")
+  assert.strictEqual(yield* fieldOf([{ ...a, md5hash: abc.md5hash.toUpperCase() }]), "equal")
+  assert.strictEqual(yield* fieldOf(null), "upload")
+  assert.strictEqual(yield* fieldOf([{ ...a, name: "b" }]), "upload")
+  assert.strictEqual(yield* fieldOf([{ ...a, field: "other" }]), "upload")
+  assert.strictEqual(yield* fieldOf([{ ...a, size: 4 }]), "size")
+  assert.strictEqual(yield* fieldOf([{ ...a, size: null }]), "size")
+  assert.strictEqual(yield* fieldOf([{ ...a, md5hash: "0".repeat(32) }]), "md5hash")
+  assert.strictEqual(yield* fieldOf([{ name: "a", field: "file", size: 3 }]), "md5hash")
+  // The upload URL decides, on whichever host, and not the name.
+  const [mine, other] = [uploadUrl("1", "api2-b.example.com"), uploadUrl("2")]
+  const renamed = { ...a, name: "renamed", tus_upload_url: mine }
+  assert.strictEqual(yield* fieldOf([{ ...a, size: 4, tus_upload_url: other }, renamed], uploadUrl("1")), "equal")
+  assert.strictEqual(yield* fieldOf([{ ...a, tus_upload_url: other }], uploadUrl("1")), "upload")
+})
 
-test.effect("check counts each file of the Status once", () =>
-  Effect.gen(function* () {
-    const twice = [
-      { filename: "a", ...abc },
-      { filename: "a", ...abc }
-    ]
-    const one = { name: "a", field: "file", ...abc }
-    yield* DeliveryProof.check({ assembly_id: assemblyId, uploads: [one, one] }, twice)
-    const error = yield* Effect.flip(DeliveryProof.check({ assembly_id: assemblyId, uploads: [one] }, twice))
-    assert.strictEqual(error.field, "upload")
-    assert.match(error.message, /: the Status does not list the file that was uploaded$/u)
-  })
-)
+Tests.it.effect("check counts each file of the Status once", function* () {
+  const twice = [
+    { filename: "a", ...abc },
+    { filename: "a", ...abc }
+  ]
+  const one = { name: "a", field: "file", ...abc }
+  yield* DeliveryProof.check({ assembly_id: assemblyId, uploads: [one, one] }, twice)
+  const error = yield* Effect.flip(DeliveryProof.check({ assembly_id: assemblyId, uploads: [one] }, twice))
+  assert.strictEqual(error.field, "upload")
+  assert.match(error.message, /: the Status does not list the file that was uploaded$/u)
+})
 
-test.effect("check finds files of the same name by their bytes, in whatever order the Status has them", () =>
-  Effect.gen(function* () {
+Tests.it.effect(
+  "check finds files of the same name by their bytes, in whatever order the Status has them",
+  function* () {
     const files = ["a", "b", "c"].map((text) => {
       const bytes = new TextEncoder().encode(text)
       return { filename: "same", size: bytes.length, md5hash: hash("md5", bytes) }
@@ -227,45 +224,43 @@ test.effect("check finds files of the same name by their bytes, in whatever orde
       })
       yield* DeliveryProof.check({ assembly_id: assemblyId, uploads }, files)
     }
-  })
+  }
 )
 
-test.effect("summed reads a source again only if its bytes were not read in order", () =>
-  Effect.gen(function* () {
-    const bytes = Scene.content(500_000)
-    const inner = UploadSource.fromBytes(bytes)
-    let reads = 0
-    const counted: UploadSource.Replayable = {
-      ...inner,
-      bytes: (start, end) => {
-        reads++
-        return inner.bytes(start, end)
-      }
+Tests.it.effect("summed reads a source again only if its bytes were not read in order", function* () {
+  const bytes = Scene.content(500_000)
+  const inner = UploadSource.fromBytes(bytes)
+  let reads = 0
+  const counted: UploadSource.Replayable = {
+    ...inner,
+    bytes: (start, end) => {
+      reads++
+      return inner.bytes(start, end)
     }
-    const total = { size: bytes.length, md5hash: hash("md5", bytes) }
+  }
+  const total = { size: bytes.length, md5hash: hash("md5", bytes) }
 
-    const inOrder = yield* DeliveryProof.summed(counted)
-    // The second range repeats bytes of the first, as after a broken connection.
-    yield* Stream.runDrain(Stream.take(inOrder.source.bytes(0n, 500_000n), 1))
-    yield* Stream.runDrain(inOrder.source.bytes(100_000n, 500_000n))
-    assert.deepStrictEqual(yield* inOrder.total, total)
-    assert.strictEqual(reads, 2)
+  const inOrder = yield* DeliveryProof.summed(counted)
+  // The second range repeats bytes of the first, as after a broken connection.
+  yield* Stream.runDrain(Stream.take(inOrder.source.bytes(0n, 500_000n), 1))
+  yield* Stream.runDrain(inOrder.source.bytes(100_000n, 500_000n))
+  assert.deepStrictEqual(yield* inOrder.total, total)
+  assert.strictEqual(reads, 2)
 
-    const withGap = yield* DeliveryProof.summed(counted)
-    yield* Stream.runDrain(withGap.source.bytes(300_000n, 500_000n))
-    yield* Stream.runDrain(withGap.source.bytes(0n, 200_000n))
-    assert.deepStrictEqual(yield* withGap.total, total)
-    assert.strictEqual(reads, 5)
+  const withGap = yield* DeliveryProof.summed(counted)
+  yield* Stream.runDrain(withGap.source.bytes(300_000n, 500_000n))
+  yield* Stream.runDrain(withGap.source.bytes(0n, 200_000n))
+  assert.deepStrictEqual(yield* withGap.total, total)
+  assert.strictEqual(reads, 5)
 
-    const outOfOrder = yield* DeliveryProof.summed(counted)
-    for (const [start, end] of [
-      [250_000n, 500_000n],
-      [0n, 250_000n],
-      [250_000n, 500_000n]
-    ] as const) {
-      yield* Stream.runDrain(outOfOrder.source.bytes(start, end))
-    }
-    assert.deepStrictEqual(yield* outOfOrder.total, total)
-    assert.strictEqual(reads, 8)
-  })
-)
+  const outOfOrder = yield* DeliveryProof.summed(counted)
+  for (const [start, end] of [
+    [250_000n, 500_000n],
+    [0n, 250_000n],
+    [250_000n, 500_000n]
+  ] as const) {
+    yield* Stream.runDrain(outOfOrder.source.bytes(start, end))
+  }
+  assert.deepStrictEqual(yield* outOfOrder.total, total)
+  assert.strictEqual(reads, 8)
+})

@@ -3,7 +3,6 @@
  * by its SHA-256 on the server's side.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
@@ -15,6 +14,7 @@ import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Clients from "./utils/Clients.ts"
 
 const size = 600_000
 const bytes = Scene.content(size)
@@ -123,13 +123,7 @@ const arrives = Effect.fnUntraced(function* (
   }
 })
 
-const clients = {
-  undici: NodeHttpClient.layerUndici,
-  "node:http": NodeHttpClient.layerNodeHttp,
-  fetch: NodeHttpClient.layerFetch
-}
-
-layer(Layer.merge(Servers.Both.layer, clients.undici), { excludeTestServices: true })(
+layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici), { excludeTestServices: true })(
   "Either server gets a source, and a stream, whole",
   (it) => {
     for (const [name, faults] of Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation })) {
@@ -151,17 +145,16 @@ layer(Layer.merge(Servers.Both.layer, clients.undici), { excludeTestServices: tr
 )
 
 for (const client of ["node:http", "fetch"] as const) {
-  layer(Layer.mergeAll(Servers.layers["@tus/server"], clients[client], HangClock.layer), { excludeTestServices: true })(
-    `Sent with ${client}, a source arrives whole`,
-    (it) => {
-      for (const [name, faults] of Object.entries(ofAppend)) {
-        // Without a declared length of the body, such an offset is not trusted.
-        if (client === "fetch" && name === "a wrong offset before the end") continue
-        it.effect(`after ${name}`, function* () {
-          const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
-          yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
-        })
-      }
+  layer(Layer.mergeAll(Servers.layers["@tus/server"], Clients.beneath[client], HangClock.layer), {
+    excludeTestServices: true
+  })(`Sent with ${client}, a source arrives whole`, (it) => {
+    for (const [name, faults] of Object.entries(ofAppend)) {
+      // Without a declared length of the body, such an offset is not trusted.
+      if (client === "fetch" && name === "a wrong offset before the end") continue
+      it.effect(`after ${name}`, function* () {
+        const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
+        yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
+      })
     }
-  )
+  })
 }

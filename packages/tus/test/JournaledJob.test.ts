@@ -12,7 +12,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
@@ -187,18 +187,9 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
   })
 
   test("a creation that never arrived is made again, under the id that the journal knows", function* () {
-    const http = yield* HttpClient.HttpClient
-    const refusing = HttpClient.make((request) =>
-      request.method === "POST"
-        ? Effect.fail(
-            new HttpClientError.HttpClientError({
-              reason: new HttpClientError.TransportError({ request, description: "the network is down" })
-            })
-          )
-        : http.execute(request)
+    const error = yield* Effect.flip(
+      Effect.provide(AssemblyUpload.journaled.run(job("never arrived")), Emulated.without("POST"))
     )
-    const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
-    const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(job("never arrived")), down))
     assert.strictEqual(error._tag, "TransportFailure")
     const [known] = yield* assembliesIn
     assert.strictEqual(known?.entry._tag, "Creating")
@@ -407,18 +398,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     const options = job("undecided and stuck")
     yield* endedInCreation(options)
     const before = yield* assembliesIn
-    const http = yield* HttpClient.HttpClient
-    const stuck = HttpClient.make((request) =>
-      request.method === "DELETE"
-        ? Effect.fail(
-            new HttpClientError.HttpClientError({
-              reason: new HttpClientError.TransportError({ request, description: "the network is down" })
-            })
-          )
-        : http.execute(request)
-    )
-    const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, stuck)))
-    const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(options), down))
+    const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(options), Emulated.without("DELETE")))
     assert.deepInclude(error, {
       _tag: "UnexpectedResponse",
       description: "the Assembly has not ended after its cancellation"
@@ -478,19 +458,8 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
 
   test("restart creates nothing while the Assembly that the journal knows cannot be canceled", function* () {
     const first = statusOf(yield* until(job("not canceled"), "FileCompleted"))
-    const http = yield* HttpClient.HttpClient
     const created: Array<string> = []
-    const refusing = HttpClient.make((request) => {
-      if (request.method === "POST") created.push(request.url)
-      return request.method === "DELETE"
-        ? Effect.fail(
-            new HttpClientError.HttpClientError({
-              reason: new HttpClientError.TransportError({ request, description: "the network is down" })
-            })
-          )
-        : http.execute(request)
-    })
-    const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
+    const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
     const restarted = AssemblyUpload.journaled.run(job("not canceled", { restart: true }))
     const error = yield* Effect.flip(Effect.provide(restarted, down))
     assert.deepInclude(error, {

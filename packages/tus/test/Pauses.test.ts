@@ -10,7 +10,6 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
@@ -23,13 +22,6 @@ const options = {
   stallTimeout: "1 second",
   finishTimeout: "60 seconds"
 } as const
-
-const soon = (isThere: () => boolean) =>
-  TestClock.withLive(
-    Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
-      Effect.retry(Schedule.spaced("5 millis"))
-    )
-  )
 
 /** An upload whose events are seen as they come. */
 const begin = Effect.fnUntraced(function* (
@@ -79,7 +71,7 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
       }
       const { events, fiber } = yield* begin(server, size, { maxRetries: 11 })
       for (let failures = 1; failures <= 11; failures++) {
-        yield* soon(() => delaysOf(events).length === failures)
+        yield* Scene.soon(() => delaysOf(events).length === failures)
         const delay = delaysOf(events)[failures - 1] ?? 0
         const whole = Math.min(100 * 2 ** (failures - 1), 30_000)
         assert.isAtLeast(delay, whole / 2)
@@ -96,7 +88,7 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
   it.effect("gives the server finishTimeout after the last byte, not stallTimeout", function* () {
     const { release, server } = yield* holding("PATCH")
     const { events, fiber } = yield* begin(server, 300_000)
-    yield* soon(() => events.some(({ _tag }) => _tag === "Finishing"))
+    yield* Scene.soon(() => events.some(({ _tag }) => _tag === "Finishing"))
     yield* TestClock.adjust("59 seconds")
     yield* release
     assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
@@ -107,7 +99,7 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
   it.effect("and asks where it stands when that is over", function* () {
     const { release, server } = yield* holding("PATCH")
     const { events, fiber } = yield* begin(server, 300_000)
-    yield* soon(() => events.some(({ _tag }) => _tag === "Finishing"))
+    yield* Scene.soon(() => events.some(({ _tag }) => _tag === "Finishing"))
     // Its time may begin a moment after the event.
     let seconds = 0
     for (; delaysOf(events).length === 0 && seconds < 600; seconds++) {
@@ -118,14 +110,14 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
     assert.strictEqual(delaysOf(events).length, 1)
     yield* release
     yield* TestClock.adjust("1 second")
-    yield* soon(() => server.requests.includes("HEAD"))
+    yield* Scene.soon(() => server.requests.includes("HEAD"))
     yield* Fiber.interrupt(fiber)
   })
 
   it.effect("gives a creation that brings bytes along finishTimeout too", function* () {
     const { release, server } = yield* holding("POST")
     const { fiber } = yield* begin(server, 10)
-    yield* soon(() => server.requests.length === 1)
+    yield* Scene.soon(() => server.requests.length === 1)
     yield* TestClock.adjust("59 seconds")
     yield* release
     assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
@@ -135,7 +127,7 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
   it.effect("gives the final creation finishTimeout too", function* () {
     const { release, server } = yield* holding("FINAL")
     const { fiber } = yield* begin(server, 2 * 1024 * 1024, { parallel: 2 })
-    yield* soon(() => server.requests.includes("FINAL"))
+    yield* Scene.soon(() => server.requests.includes("FINAL"))
     yield* TestClock.adjust("59 seconds")
     yield* release
     assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
@@ -145,9 +137,9 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
   it.effect("gives a creation without bytes stallTimeout, and looks for its receipt then", function* () {
     const { release, server } = yield* holding("POST")
     const { fiber } = yield* begin(server, 300_000)
-    yield* soon(() => server.requests.length === 1)
+    yield* Scene.soon(() => server.requests.length === 1)
     yield* TestClock.adjust("1 second")
-    yield* soon(() => server.requests.includes("GET"))
+    yield* Scene.soon(() => server.requests.includes("GET"))
     yield* release
     assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
     assert.strictEqual(server.requests.filter((method) => method === "POST").length, 1)

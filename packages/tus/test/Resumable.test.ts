@@ -7,7 +7,6 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Schedule from "effect/Schedule"
 import type { Fault } from "./utils/Fault.ts"
 import * as Journals from "./utils/Journals.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -151,9 +150,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         parallel: 3
       })
       const left = yield* Effect.forkChild(UploadEvent.result(events))
-      yield* Effect.suspend(() => (server.created.length === 3 ? Effect.void : Effect.fail("not yet"))).pipe(
-        Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
-      )
+      yield* Scene.soon(() => server.created.length === 3)
       yield* Fiber.interrupt(left)
       yield* UploadEvent.result(events)
       assert.strictEqual(server.partials(), 3)

@@ -7,7 +7,6 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
@@ -33,12 +32,6 @@ const jobOf = (batch: string, row: number, steps: object = handle, count = 1) =>
 })
 
 const jobsOf = (batch: string, count: number) => Array.from({ length: count }, (_, row) => jobOf(batch, row))
-
-const assembliesOf = (batch: string) =>
-  Effect.map(
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [batch] })),
-    (entries) => [...entries]
-  )
 
 /** Why an effect failed, without the number of the fiber that interrupted it. */
 const causeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -116,7 +109,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
       assert(first?._tag === "Died", first?._tag)
       assert.isTrue(is(first.cause))
       assert.deepStrictEqual(Tests.pluck(others, "_tag"), ["Completed", "Completed"])
-      assert.deepStrictEqual((yield* assembliesOf(batch)).map(({ ok }) => ok).toSorted(), [
+      assert.deepStrictEqual((yield* Emulated.assembliesOf(batch)).map(({ ok }) => ok).toSorted(), [
         "ASSEMBLY_CANCELED",
         "ASSEMBLY_COMPLETED",
         "ASSEMBLY_COMPLETED"
@@ -167,12 +160,12 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
         })
       )
       const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyUpload.batch(jobs, options)))
-      yield* Effect.repeat(assembliesOf(batch), { until: (entries) => entries.length >= places })
+      yield* Effect.repeat(Emulated.assembliesOf(batch), { until: (entries) => entries.length >= places })
       assert.isAtMost(taken, places + 2)
       yield* Fiber.interrupt(fiber)
       // An interruption leaves no Assembly that waits.
       assert.deepStrictEqual(
-        Tests.pluck(yield* assembliesOf(batch), "ok"),
+        Tests.pluck(yield* Emulated.assembliesOf(batch), "ok"),
         Array.from({ length: places }, () => "ASSEMBLY_CANCELED")
       )
     })
@@ -189,7 +182,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
         Stream.fromIterable([jobOf(batch, 0, waiting), jobOf(batch, 1, waiting)]),
         Stream.fromEffect(
           Effect.andThen(
-            Effect.repeat(assembliesOf(batch), {
+            Effect.repeat(Emulated.assembliesOf(batch), {
               until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 2
             }),
             ends
@@ -201,7 +194,10 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
       const batch = `jobs ${end}`
       const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.batch(jobsThatEnd(batch))))
       assert.deepStrictEqual(cause, yield* causeOf(ends))
-      assert.deepStrictEqual(Tests.pluck(yield* assembliesOf(batch), "ok"), ["ASSEMBLY_CANCELED", "ASSEMBLY_CANCELED"])
+      assert.deepStrictEqual(Tests.pluck(yield* Emulated.assembliesOf(batch), "ok"), [
+        "ASSEMBLY_CANCELED",
+        "ASSEMBLY_CANCELED"
+      ])
     })
 
     effect(`a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`, () =>
@@ -209,7 +205,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
         const batch = `resumable jobs ${end}`
         const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
         assert.deepStrictEqual(cause, yield* causeOf(ends))
-        const entries = yield* assembliesOf(batch)
+        const entries = yield* Emulated.assembliesOf(batch)
         assert.deepStrictEqual(Tests.pluck(entries, "ok"), ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"])
         // The emulator would run them for an hour.
         yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
@@ -244,7 +240,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
       const third = yield* Stream.runCollect(run)
       assert.isTrue(third.every(({ _tag }) => _tag === "Skipped"))
       // Each job has one Assembly, however often it was run.
-      const entries = yield* assembliesOf("resumed")
+      const entries = yield* Emulated.assembliesOf("resumed")
       assert.strictEqual(entries.length, 12)
       assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -261,7 +257,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
       }
       assert.strictEqual(ids.length, 2)
       assert.strictEqual(new Set(ids).size, 1)
-      assert.strictEqual((yield* assembliesOf("unseen")).length, 1)
+      assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 

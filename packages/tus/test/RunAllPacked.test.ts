@@ -8,7 +8,6 @@ import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
@@ -47,12 +46,6 @@ const jobOf = (batch: string, row: number, steps: object = hashing, filename = "
   }
 }
 
-const assembliesOf = (batch: string) =>
-  Effect.map(
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [batch] })),
-    (entries) => [...entries]
-  )
-
 type Jobs = ReadonlyArray<ReturnType<typeof jobOf> & Pick<AssemblyUpload.Job, "transport" | "verify">>
 
 const run = (jobs: Jobs, options: AssemblyUpload.AllOptions = { packing }) =>
@@ -80,7 +73,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
           isOwn(outcome)
         }
         assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
-        assert.strictEqual((yield* assembliesOf(`whole ${transport}`)).length, 1)
+        assert.strictEqual((yield* Emulated.assembliesOf(`whole ${transport}`)).length, 1)
       }
     )
   }
@@ -102,7 +95,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         return outcome.status.uploads?.[0]?.id
       })
       assert.strictEqual(new Set(ids).size, jobs.length)
-      assert.strictEqual((yield* assembliesOf(`equal ${transport}`)).length, 1)
+      assert.strictEqual((yield* Emulated.assembliesOf(`equal ${transport}`)).length, 1)
     }
   )
 
@@ -121,7 +114,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
         [61]
       )
-      const entries = yield* assembliesOf("poison")
+      const entries = yield* Emulated.assembliesOf("poison")
       assert.isAtMost(entries.length, 1 + 14)
       // Each Assembly that contained the job is told.
       const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
@@ -201,13 +194,13 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
       const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
       const packs = { packing: { ...packing, files: 4 } }
       for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
-        const before = (yield* assembliesOf("interrupted")).length
+        const before = (yield* Emulated.assembliesOf("interrupted")).length
         const fiber = yield* Effect.forkChild(Stream.runDrain(all))
-        yield* Effect.repeat(assembliesOf("interrupted"), {
+        yield* Effect.repeat(Emulated.assembliesOf("interrupted"), {
           until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 3
         })
         yield* Fiber.interrupt(fiber)
-        const entries = yield* assembliesOf("interrupted")
+        const entries = yield* Emulated.assembliesOf("interrupted")
         assert.strictEqual(entries.length, before + 3)
         assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
       }
@@ -228,7 +221,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
       )
       const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
       assert.deepStrictEqual(yield* all(jobs), states)
-      assert.strictEqual((yield* assembliesOf("skipped")).length, 2)
+      assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 

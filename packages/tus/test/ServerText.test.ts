@@ -16,6 +16,7 @@ import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Upload from "./utils/Upload.ts"
+import * as Scene from "./utils/Scene.ts"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`
@@ -28,10 +29,7 @@ const make = Effect.fnUntraced(function* (status: number, page: (url: string) =>
     const url = `http://${request.headers.host}${request.url}`
     response.writeHead(status, { "tus-resumable": "1.0.0" }).end(page(url))
   })
-  const target = yield* UploadTarget.make({
-    tusUrl: `${baseUrl}/resumable/files/`,
-    assemblySslUrl: baseUrl + assembly
-  })
+  const target = yield* Scene.targetAt(baseUrl, assembly)
   return { target, url: yield* Effect.fromResult(UploadTarget.resolve(target, path)) }
 })
 
@@ -113,10 +111,7 @@ describe("The text of a server", () => {
         for await (const _chunk of request);
         response.writeHead(403).end(`bad header ${String(request.headers["upload-metadata"])}`)
       })
-      const target = yield* UploadTarget.make({
-        tusUrl: `${baseUrl}/resumable/files/`,
-        assemblySslUrl: baseUrl + assembly
-      })
+      const target = yield* Scene.targetAt(baseUrl, assembly)
       const metadata = { filename: "a.txt", fieldname: "file" }
       const error = yield* Effect.flip(Tus.create(target, { _tag: "Fixed", length: 3n, metadata }))
       assert.include(error.message, "assembly_url <redacted>")
@@ -174,10 +169,7 @@ describe("The text of a server", () => {
         } else if (++requests === 1) response.writeHead(500).end(`Cannot PATCH ${url}`)
         else response.writeHead(204, { "tus-resumable": "1.0.0", "upload-offset": "3" }).end()
       })
-      const target = yield* UploadTarget.make({
-        tusUrl: `${baseUrl}/resumable/files/`,
-        assemblySslUrl: baseUrl + assembly
-      })
+      const target = yield* Scene.targetAt(baseUrl, assembly)
       const events = yield* Stream.runCollect(
         Upload.events(target, UploadSource.fromBytes(new Uint8Array(3)), {
           retryDelay: "1 millis",

@@ -12,6 +12,7 @@ import * as Scene from "./utils/Scene.ts"
 import { content, options, pieces } from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Clients from "./utils/Clients.ts"
 
 const large = content(600_000)
 
@@ -43,11 +44,7 @@ const arrives = Effect.fnUntraced(function* (
   return { events: tags(events), log: server.log, server }
 })
 
-for (const [client, clientLayer] of [
-  ["undici", NodeHttpClient.layerUndici],
-  ["node:http", NodeHttpClient.layerNodeHttp],
-  ["fetch", NodeHttpClient.layerFetch]
-] as const) {
+for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   layer(Layer.merge(clientLayer, HangClock.layer), { excludeTestServices: true })(`Upload with ${client}`, (it) => {
     it.effect("a small source goes in one round trip", function* () {
       const bytes = content(1000)

@@ -120,25 +120,13 @@ for (const [name, client] of Object.entries(clients)) {
     })
 
     for (const [how, change] of Object.entries({
-      "another ETag": (resource: WebResource.WebResource) => {
-        resource.etag = '"two"'
-      },
-      "no ETag": (resource: WebResource.WebResource) => {
-        resource.etag = undefined
-      },
-      "a weak ETag": (resource: WebResource.WebResource) => {
-        resource.etag = 'W/"one"'
-      },
-      "fewer bytes": (resource: WebResource.WebResource) => {
-        resource.bytes = bytes.subarray(0, 1_000_000)
-      },
-      "more bytes": (resource: WebResource.WebResource) => {
-        resource.bytes = Scene.content(2_000_001)
-      },
-      "hardly any bytes": (resource: WebResource.WebResource) => {
-        resource.bytes = bytes.subarray(0, 1)
-      }
-    })) {
+      "another ETag": { etag: '"two"' },
+      "no ETag": { etag: undefined },
+      "a weak ETag": { etag: 'W/"one"' },
+      "fewer bytes": { bytes: bytes.subarray(0, 1_000_000) },
+      "more bytes": { bytes: Scene.content(2_000_001) },
+      "hardly any bytes": { bytes: bytes.subarray(0, 1) }
+    } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)) {
       it.effect(`is Changed when the resource has ${how} in the middle, and no upload is completed`, function* () {
         // A server that knows preconditions, and one that ignores them.
         for (const ignores of [true, false]) {
@@ -147,7 +135,7 @@ for (const [name, client] of Object.entries(clients)) {
           const { server, target } = yield* Scene.make()
           resource.meet = (request, _, go, index) => {
             if (index === 1) return go(300_000)
-            change(resource)
+            Object.assign(resource, change)
             if (ignores) delete request.headers["if-match"]
             go()
           }
@@ -158,33 +146,23 @@ for (const [name, client] of Object.entries(clients)) {
       })
     }
 
-    for (const [how, make] of Object.entries<(resource: WebResource.WebResource) => void>({
-      "no ranges": (resource) => {
-        resource.ranges = false
-      },
-      "no ETag": (resource) => {
-        resource.etag = undefined
-      },
-      "a weak ETag": (resource) => {
-        resource.etag = 'W/"one"'
-      },
-      "neither ranges nor a length": (resource) => {
-        resource.ranges = false
-        resource.hasLength = false
-      },
-      "accept-ranges: none": (resource) => {
-        resource.meet = (_, response, go) => {
-          response.setHeader("x-first", "1")
-          const { writeHead } = response
-          response.writeHead = ((status: number, headers: Record<string, string>) =>
-            writeHead.call(response, status, { ...headers, "accept-ranges": "none" })) as typeof writeHead
-          go()
-        }
-      }
-    })) {
+    const noRanges: WebResource.WebResource["meet"] = (_, response, go) => {
+      response.setHeader("x-first", "1")
+      const { writeHead } = response
+      response.writeHead = ((status: number, headers: Record<string, string>) =>
+        writeHead.call(response, status, { ...headers, "accept-ranges": "none" })) as typeof writeHead
+      go()
+    }
+    for (const [how, settings] of Object.entries({
+      "no ranges": { ranges: false },
+      "no ETag": { etag: undefined },
+      "a weak ETag": { etag: 'W/"one"' },
+      "neither ranges nor a length": { ranges: false, hasLength: false },
+      "accept-ranges: none": { meet: noRanges }
+    } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)) {
       it.effect(`is a stream that is read once with ${how}`, function* () {
         const resource = yield* WebResource.make(bytes)
-        make(resource)
+        Object.assign(resource, settings)
         const source = yield* WebSource.fromUrl(resource.url)
         assert.strictEqual(source._tag, "OneShot")
         assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
@@ -197,18 +175,11 @@ for (const [name, client] of Object.entries(clients)) {
     }
 
     it.effect("notices a change of a stream that is read once", function* () {
-      for (const change of [
-        (resource: WebResource.WebResource) => {
-          resource.etag = '"two"'
-        },
-        (resource: WebResource.WebResource) => {
-          resource.bytes = bytes.subarray(1)
-        }
-      ]) {
+      for (const change of [{ etag: '"two"' }, { bytes: bytes.subarray(1) }]) {
         const resource = yield* WebResource.make(bytes)
         resource.ranges = false
         const source = yield* WebSource.fromUrl(resource.url)
-        change(resource)
+        Object.assign(resource, change)
         assert.strictEqual((yield* failure(source)).kind, "Changed")
       }
     })

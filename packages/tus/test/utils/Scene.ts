@@ -4,7 +4,9 @@ import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import type { Fault } from "./Fault.ts"
 import * as TusServer from "./TusServer.ts"
 
@@ -24,6 +26,18 @@ export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Arra
   )
 
 /** Quick enough for tests, slow enough for a busy machine. */
+/** The target of a service at this origin. */
+export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32)}`) =>
+  UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: origin + assembly })
+
+/** Waits on the real clock until something is there. */
+export const soon = (isThere: () => boolean) =>
+  TestClock.withLive(
+    Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
+      Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 4000 })
+    )
+  )
+
 export const options = {
   metadata: { filename: "a.bin", fieldname: "file" },
   retryDelay: "1 millis",
