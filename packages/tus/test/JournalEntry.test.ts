@@ -1,7 +1,7 @@
 /**
  * The form of a state in the journal, which later versions read as well.
  */
-import * as UploadState from "../src/internal/uploadState.ts"
+import type * as UploadState from "../src/internal/uploadState.ts"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe } from "@effect/vitest"
 import { it } from "./utils/Tests.ts"
@@ -88,10 +88,6 @@ describe("the form in a journal", () => {
     })
   }
 
-  it("is nothing while nothing was sent", () => {
-    assert.isUndefined(JournalEntry.fromState(UploadState.planned, about, 7))
-  })
-
   it.effect("leaves out what a later process has to ask the server for", function* () {
     const transfer = { _tag: "Done", length: 10n } as const
     assert.strictEqual(
@@ -100,11 +96,5 @@ describe("the form in a journal", () => {
     )
     const final = { _tag: "Concatenating", marker: "f", parts: [one, two], length: 10n } as const
     assert.strictEqual(yield* encoded({ ...final, url: two }), yield* encoded(final))
-  })
-
-  it.effect("keeps the index of a file of a job", function* () {
-    const entry = JournalEntry.fromState({ _tag: "Creating", marker: "m" }, { ...about, file: 3 }, 7)
-    if (entry === undefined) return assert.fail("no entry")
-    assert.deepInclude(JSON.parse(yield* Schema.encodeEffect(JournalEntry.uploads)(entry)), { file: 3 })
   })
 })

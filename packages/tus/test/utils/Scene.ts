@@ -4,9 +4,8 @@ import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
+import { setTimeout } from "node:timers/promises"
 import type { Fault } from "./Fault.ts"
 import * as TusServer from "./TusServer.ts"
 
@@ -31,12 +30,10 @@ export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32
   UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: origin + assembly })
 
 /** Waits on the real clock until something is there. */
-export const soon = (isThere: () => boolean) =>
-  TestClock.withLive(
-    Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
-      Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 4000 })
-    )
-  )
+export const soon = (isThere: () => boolean): Effect.Effect<void> =>
+  Effect.promise(async (signal) => {
+    while (!isThere() && !signal.aborted) await setTimeout(5)
+  })
 
 export const options = {
   metadata: { filename: "a.bin", fieldname: "file" },
