@@ -8,7 +8,6 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Emulated from "./utils/Emulated.ts"
@@ -40,36 +39,6 @@ const started = (events: ReadonlyArray<AssemblyUploadEvent.AssemblyUploadEvent>)
 }
 
 layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("AssemblyUpload", (it) => {
-  it.effect("uploads files of every kind and waits for the results", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped()
-    yield* fs.writeFile(path, Scene.content(900_000))
-    const files: ReadonlyArray<AssemblyUpload.File<FileSystem.FileSystem>> = [
-      file("small.bin", 10),
-      file("large.bin", 700_000),
-      { source: UploadSource.fromPath(path), filename: "path.bin", fieldname: "other" },
-      { source: UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)), filename: "stream.bin" },
-      { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob.bin" },
-      file("empty.bin", 0)
-    ]
-    const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files, upload, wait, concurrency: 2 }))
-    const last = events.at(-1)
-    assert.strictEqual(last?._tag, "Completed")
-    if (last?._tag === "Completed") {
-      const sizes = Object.fromEntries((last.status.uploads ?? []).map(({ name, size }) => [name, size]))
-      assert.deepStrictEqual(sizes, {
-        "small.bin": 10,
-        "large.bin": 700_000,
-        "path.bin": 900_000,
-        "stream.bin": 500_000,
-        "blob.bin": 300_000,
-        "empty.bin": 0
-      })
-    }
-    assert.strictEqual(events.filter(AssemblyUploadEvent.$is("FileCompleted")).length, 6)
-    assert.strictEqual(events.findLast(AssemblyUploadEvent.$is("Progress"))?.acknowledged, 2_400_010n)
-  })
-
   it.effect("a file that fails for good cancels the Assembly, and every outcome is told", function* () {
     const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
     const error = yield* AssemblyUpload.events({

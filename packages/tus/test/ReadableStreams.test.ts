@@ -140,26 +140,4 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
     assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "SourceFailed")
   })
-
-  it.effect("is SourceFailed if the stream has another size than the program said", function* () {
-    for (const [size, kind] of [
-      [2_999_999n, "TooLong"],
-      [3_000_001n, "TooShort"]
-    ] as const) {
-      const { target } = yield* Scene.make()
-      const source = WebSource.fromReadableStream(() => web((controller) => controller.close()).readable, { size })
-      assert.strictEqual(source.size, size)
-      const error = yield* Effect.flip(Upload.run(target, source, options))
-      assert.deepInclude(error, { _tag: "SourceFailed", kind })
-    }
-  })
-
-  it.effect("makes the stream only when the upload reads it", function* () {
-    const { target } = yield* Scene.make()
-    const source = WebSource.fromReadableStream(() => {
-      throw new Error("it was made")
-    })
-    const error = yield* Effect.flip(Upload.run(target, source, { ...options, chunkSize: 0 }))
-    assert.strictEqual(error._tag, "InvalidRequest")
-  })
 })

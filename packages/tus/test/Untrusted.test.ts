@@ -12,7 +12,6 @@ import * as Clients from "./utils/Clients.ts"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(600_000)
@@ -35,28 +34,10 @@ const fails = Effect.fnUntraced(function* (
   return { error, requests: server.requests, server }
 })
 
-const arrives = Effect.fnUntraced(function* (source: UploadSource.UploadSource, faults: ReadonlyArray<Fault>) {
-  const { server, target } = yield* Scene.make(faults)
-  const { length } = yield* Upload.run(target, source, Scene.options)
-  assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(length === 1000n ? small : bytes))
-  assert.deepStrictEqual(server.faults, [])
-  return server.requests
-})
-
 /** A piece at a time, so that a request ends where it is cut. */
 const stream = () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (it) => {
-  for (const [name, first, patches] of [
-    ["an offset before its end", wrong("PATCH", 17), 2],
-    ["no offset", { _tag: "MissingOffset", method: "PATCH" } satisfies Fault, 1]
-  ] as const) {
-    it.effect(`heals when a PATCH is answered with ${name}`, function* () {
-      const requests = yield* arrives(UploadSource.fromBytes(bytes), [first])
-      assert.strictEqual(requests.filter((method) => method === "PATCH").length, patches)
-    })
-  }
-
   for (const [name, source, faults, told, sent, requests] of [
     ["a PATCH", bytes, [wrong("PATCH", 700_000)], 700_000, 600_000, ["POST", "PATCH"]],
     ["a HEAD before any byte was sent", bytes, [wrong("POST", 9), wrong("HEAD", 1000)], 1000, 0, ["POST", "HEAD"]],
@@ -86,37 +67,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
       [...server.uploads.values()].map(({ bytes: stored }) => stored),
       [Buffer.from(small)]
     )
-  })
-
-  for (const [name, length, found] of [
-    ["smaller", 5, "5"],
-    ["larger", 10_000_000, "10000000"]
-  ] as const) {
-    it.effect(`does not take a length that is ${name} and that nobody declared`, function* () {
-      const { error, requests } = yield* fails(
-        stream(),
-        [
-          { _tag: "Cut", method: "PATCH", bytes: 100_000 },
-          { _tag: "WrongLength", method: "HEAD", length: String(length) }
-        ],
-        { chunkSize: 300_000 }
-      )
-      assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-length", expected: "none yet", found })
-      assert.deepStrictEqual(requests, ["POST", "PATCH", "HEAD"])
-    })
-  }
-
-  it.effect("takes the length that a lost PATCH declared, and no other", function* () {
-    const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
-    const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
-    const { server, target } = yield* Scene.make([passed, lost])
-    const { length } = yield* Upload.run(target, stream(), { ...Scene.options, chunkSize: 300_000 })
-    assert.strictEqual(length, 600_000n)
-    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-
-    const faults: ReadonlyArray<Fault> = [passed, lost, { _tag: "WrongLength", method: "HEAD", length: "300000" }]
-    const { error } = yield* fails(stream(), faults, { chunkSize: 300_000 })
-    assert.deepInclude(error, { _tag: "UploadMismatch", expected: "600000", found: "300000" })
   })
 
   it.effect("of unknown length is not whole because a receipt says so, of a length that nobody declared", function* () {
