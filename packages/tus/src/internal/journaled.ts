@@ -57,7 +57,7 @@ interface Held {
 }
 
 /** Writes the state of an upload into the journal before the next step of the upload starts. */
-export const storeOf = (
+const storeOf = (
   { journal, key, lease }: Held,
   about: JournalEntry.About,
   initial: UploadState.UploadState

@@ -41,7 +41,12 @@ export interface Prepared<Needed = never> {
   readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, Needed>
 }
 
-/** Runs a job whose sources are open, without a journal. */
+/**
+ * Runs a job whose sources are open, without a journal.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Send<Needed = never> = (
   options: Job.Options<unknown>,
   sources: ReadonlyArray<UploadSource>,
