@@ -45,7 +45,8 @@ const metadataOf = (file: File) => ({ filename: file.name, fieldname: "file" })
 const keyOf = (identity: string | undefined) =>
   Effect.gen(function* () {
     const journal = yield* UploadJournal.UploadJournal
-    return (yield* journal.list).find(({ entry }) => entry._tag !== "Completed" && entry.identity === identity)?.key
+    return (yield* journal.list).find(({ entry }) => entry.state._tag !== "Completed" && entry.identity === identity)
+      ?.key
   })
 
 /** An upload of this page. `target` and `key`, its key in the journal, are undefined until they are known. */
@@ -112,7 +113,7 @@ class Upload {
     const journal = yield* UploadJournal.UploadJournal
     const entry = Option.getOrUndefined(yield* journal.get(this.key))
     yield* journal.forget(this.key)
-    if (entry !== undefined && entry._tag !== "Completed") yield* cancelAssembly(entry.target)
+    if (entry !== undefined && entry.state._tag !== "Completed") yield* cancelAssembly(entry.target)
   }).pipe(Effect.ignore)
 }
 
@@ -134,7 +135,7 @@ const add = (file: File) =>
 const showUnfinished = Effect.gen(function* () {
   const journal = yield* UploadJournal.UploadJournal
   for (const { entry, key } of yield* journal.list) {
-    if (entry._tag === "Completed") continue
+    if (entry.state._tag === "Completed") continue
     const upload = new Upload(entry.metadata["filename"] ?? "", Number(entry.size), entry.identity ?? undefined)
     upload.key = key
     uploads.add(upload)

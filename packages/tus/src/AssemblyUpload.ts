@@ -19,11 +19,9 @@ import * as Stream from "effect/Stream"
 import type { AssemblyUploadError } from "./AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
-import * as AssemblyOptions from "./internal/job.ts"
 import * as Events from "./internal/events.ts"
-import type { Ended, Options, Outcome } from "./internal/job.ts"
-import * as PackedJobs from "./internal/packedJobs.ts"
-import * as PackingOptions from "./internal/packingOptions.ts"
+import type { Options, Outcome } from "./internal/job.ts"
+import * as Packing from "./internal/packing.ts"
 import * as Packs from "./internal/packs.ts"
 import * as PreparedJob from "./internal/preparedJob.ts"
 import type { UploadSource } from "./internal/source.ts"
@@ -36,26 +34,22 @@ export type { Delivered, File, Options, Outcome, Proof, Verify } from "./interna
 type Emit = (event: AssemblyUploadEvent.AssemblyUploadEvent) => void
 
 /**
- * - `run`: runs one job.
- * - `outcome`: runs one job of {@link runAll}, or skips a job that the journal shows as completed.
- * - `open`, `send`: open a job that shares an Assembly, and run the jobs of one Assembly.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Service extends PackedJobs.Service {
-  readonly run: <R = never>(options: Options<R>, emit: Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, R>
-  readonly outcome: <R = never>(options: Options<R>, emit: Emit) => Effect.Effect<Ended, AssemblyUploadError, R>
-}
-
-/**
  * The service of this module. A program provides {@link layer} or {@link layerJournaled}, which `AssemblyNode` has, and
  * its tests provide {@link layerTest}.
  *
  * @since 0.1.0
  * @category services
  */
-export class AssemblyUpload extends Context.Service<AssemblyUpload, Service>()("@assembly-effect/tus/AssemblyUpload") {}
+export class AssemblyUpload extends Context.Service<AssemblyUpload, PreparedJob.Service>()(
+  "@assembly-effect/tus/AssemblyUpload"
+) {}
+
+/** Runs one job. */
+const start = <R>(options: Options<R>, emit: Emit) =>
+  Effect.gen(function* () {
+    const { prepare } = yield* AssemblyUpload
+    return yield* (yield* prepare(options)).run(emit)
+  })
 
 const silent: Emit = () => undefined
 
@@ -73,7 +67,7 @@ const silent: Emit = () => undefined
 export const events = <R = never>(
   options: Options<R>
 ): Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError, AssemblyUpload | R> =>
-  Events.fromProgram((emit: Emit) => Effect.flatMap(AssemblyUpload, (service) => service.run(options, emit)))
+  Events.fromProgram((emit: Emit) => start(options, emit))
 
 /**
  * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. If `wait` is
@@ -134,8 +128,7 @@ export const events = <R = never>(
  */
 export const run = <R = never>(
   options: Options<R>
-): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyUpload | R> =>
-  Effect.flatMap(AssemblyUpload, (service) => service.run(options, silent))
+): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyUpload | R> => start(options, silent)
 
 /**
  * A job of {@link runAll}. The outcome of a job contains the whole job.
@@ -178,7 +171,7 @@ const All = Schema.Struct({
   assemblies: Schema.optional(Rules.whole(1)),
   uploads: Schema.optional(Rules.whole(1)),
   ordered: Schema.optional(Schema.Boolean),
-  packing: Schema.optionalKey(PackingOptions.Options)
+  packing: Schema.optionalKey(Packing.Options)
 })
 
 const decodeAll = Rules.decoder("AssemblyUpload.runAll", All)
@@ -186,15 +179,22 @@ const decodeAll = Rules.decoder("AssemblyUpload.runAll", All)
 const atOnce = 8
 
 /** The outcome of a job with an Assembly of its own. An interruption of the whole stream has no outcome. */
-const outcomeOf = <J extends Job<RS>, RS>(service: Service, job: J): Effect.Effect<Outcome<J>, never, RS> =>
+const outcomeOf = <J extends Job<RS>, RS>(service: PreparedJob.Service, job: J): Effect.Effect<Outcome<J>, never, RS> =>
   Effect.suspend(() => {
     const earlier: Array<Assembly.AssemblyId> = []
     const told = { job, earlier }
     const emit: Emit = (event) => {
       if (event._tag === "Resent") earlier.push(event.assemblyId)
     }
-    return Effect.matchCause(service.outcome<RS>(job, emit), {
-      onSuccess: (ended): Outcome<J> => ({ ...ended, ...told }),
+    const ended = Effect.gen(function* () {
+      const prepared = yield* service.prepare<RS>({ ...job, cancelOnInterrupt: true })
+      const done = yield* prepared.done
+      if (done === undefined) return { _tag: "Completed", status: yield* prepared.run(emit) } as const
+      earlier.push(...(done.earlier ?? []))
+      return { _tag: "Skipped", assemblyId: done.assemblyId } as const
+    })
+    return Effect.matchCause(ended, {
+      onSuccess: (end): Outcome<J> => ({ ...end, ...told }),
       onFailure: (cause) =>
         Option.match(Cause.findErrorOption(cause), {
           onNone: (): Outcome<J> => ({ _tag: "Died", ...told, cause: cause as Cause.Cause<never> }),
@@ -265,16 +265,14 @@ export const runAll: {
       Effect.gen(function* () {
         const { assemblies = atOnce, ordered = false, packing, uploads } = yield* decodeAll(options)
         const service = yield* AssemblyUpload
-        const permits = yield* Semaphore.make(
-          uploads ?? (packing === undefined ? atOnce : PackingOptions.uploadsAtOnce)
-        )
+        const permits = yield* Semaphore.make(uploads ?? (packing === undefined ? atOnce : Packing.uploadsAtOnce))
         const alone = (job: J) => outcomeOf<J, RS>(service, job)
         const runOne = packing === undefined ? alone : yield* Packs.make<J, RS>({ service, packing, assemblies, alone })
         const failure = yield* Deferred.make<never, E>()
         return jobs.pipe(
           Stream.onError((cause) => Deferred.failCause(failure, cause)),
           Stream.mapEffect((job) => Effect.provideService(runOne(job), AssemblyFiles.Permits, permits), {
-            concurrency: PackingOptions.jobsAtOnce(assemblies, packing),
+            concurrency: packing === undefined ? assemblies : assemblies * Packing.limitsOf(packing).files,
             unordered: !ordered
           }),
           // `mapEffect` alone would wait until the running jobs end.
@@ -284,34 +282,21 @@ export const runAll: {
     )
 )
 
-const completed = (status: Assembly.Status): Ended => ({ _tag: "Completed", status })
-
-/** The service, whose jobs `prepare` prepares. */
-const make = (prepare: PreparedJob.Prepare): Effect.Effect<Service, never, HttpClient.HttpClient | AssemblyClient> =>
+/** The jobs of a Layer. They run with the services of this Layer. */
+const make = (
+  jobs: PreparedJob.Service<HttpClient.HttpClient | AssemblyClient>
+): Effect.Effect<PreparedJob.Service, never, HttpClient.HttpClient | AssemblyClient> =>
   Effect.gen(function* () {
     const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
       Context.add(AssemblyClient, yield* AssemblyClient)
     )
     return {
-      run: (options, emit) =>
-        Effect.provide(
-          Effect.flatMap(prepare(options), ({ run: start }) => start(emit)),
-          services
-        ),
-      outcome: (options, emit) =>
-        Effect.gen(function* () {
-          const prepared = yield* prepare({ ...options, cancelOnInterrupt: true })
-          const done = yield* prepared.done
-          if (done === undefined) return completed(yield* prepared.run(emit))
-          for (const assemblyId of done.earlier ?? []) emit(AssemblyUploadEvent.Resent({ assemblyId }))
-          return { _tag: "Skipped", assemblyId: done.assemblyId } as const
-        }).pipe(Effect.provide(services)),
-      open: (options) =>
-        Effect.gen(function* () {
-          const { completed: complete, done, sources } = yield* prepare(options, true)
-          return { sources, isDone: (yield* done) !== undefined, completed: complete }
-        }).pipe(Effect.provide(services)),
-      send: (options, sources, emit) => Effect.provide(PreparedJob.send(options, sources, emit), services)
+      send: (...args) => Effect.provide(jobs.send(...args), services),
+      prepare: (options, isShared) =>
+        Effect.map(Effect.provide(jobs.prepare(options, isShared), services), (prepared) => ({
+          ...prepared,
+          run: (emit) => Effect.provide(prepared.run(emit), services)
+        }))
     }
   })
 
@@ -322,7 +307,7 @@ const make = (prepare: PreparedJob.Prepare): Effect.Effect<Service, never, HttpC
  * @category layers
  */
 export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | AssemblyClient> = Layer.fresh(
-  Layer.effect(AssemblyUpload, make(PreparedJob.inMemory))
+  Layer.effect(AssemblyUpload, make(PreparedJob.inMemory(PreparedJob.send)))
 )
 
 /**
@@ -398,14 +383,7 @@ export const layerTest = (
     options: Options<unknown>
   ) => Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, AssemblyUploadError> = (sources) => succeeded(sources)
 ): Layer.Layer<AssemblyUpload> => {
-  const sent: Service["send"] = (options, sources, emit) =>
+  const send: PreparedJob.Send = (options, sources, emit) =>
     AssemblyUploadEvent.result(Test.told(answer(sources, options), emit))
-  const answered: Service["run"] = (options, emit) =>
-    Effect.flatMap(AssemblyOptions.prepare(options, false), (sources) => sent(options, sources, emit))
-  return Layer.succeed(AssemblyUpload, {
-    run: answered,
-    outcome: (options, emit) => Effect.map(answered(options, emit), completed),
-    open: PackedJobs.open,
-    send: sent
-  })
+  return Layer.succeed(AssemblyUpload, PreparedJob.inMemory(send))
 }

@@ -144,28 +144,9 @@ export const AssemblyUploadError = Schema.Union([
 ])
 
 /**
- * The type of {@link AssemblyUploadError}.
+ * The type of {@link AssemblyUploadError}. (`Exclude` keeps its name, which an editor then shows instead of the members.)
  *
  * @since 0.1.0
  * @category errors
  */
-export type AssemblyUploadError =
-  | FilesFailed
-  | FormBroken
-  | DeliveryMismatch
-  | SourceFailed
-  | InvalidTarget
-  | ApiError.AssemblyFailed
-  | ApiError.AssemblyCanceled
-  | ApiError.AssemblyAborted
-  | ApiError.AuthenticationFailed
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut
-  | JournalError.JournalFailed
-  | JournalError.JournalTorn
-  | JournalError.UploadLeased
-  | JournalError.LeaseLost
+export type AssemblyUploadError = Exclude<typeof AssemblyUploadError.Type, never>

@@ -131,17 +131,14 @@ export const check = (
   files: ReadonlyArray<Delivered & Total>
 ): Effect.Effect<void, DeliveryMismatch> =>
   Effect.suspend(() => {
-    let left = status.uploads ?? []
-    for (const file of files) {
-      const found = PackedStatus.fileOf(left, file, file.md5hash)
-      const description = difference(found, file)
+    const found = PackedStatus.filesOf(status, files)
+    for (const [index, file] of files.entries()) {
+      const description = difference(found[index], file)
       if (description !== undefined) {
         return Effect.fail(
           new DeliveryMismatch({ assemblyId: status.assembly_id, filename: file.filename, ...description })
         )
       }
-      const index = found === undefined ? -1 : left.indexOf(found)
-      left = left.filter((_, other) => other !== index)
     }
     return Effect.void
   })

@@ -38,17 +38,15 @@ const subject = {
   host: Schema.String
 }
 
-/** The error code of the server and the id of the request (`x-request-id`), if the response contains them. */
-const told = {
-  code: Schema.optionalKey(Schema.String),
-  requestId: Schema.optionalKey(Schema.String)
-}
-
-/** A response that is not a success. `description` is the text of the server. */
+/**
+ * A response that is not a success. `description` is the text of the server, `code` its error code, and `requestId` the
+ * id of the request (`x-request-id`), if the response contains them.
+ */
 const answer = {
   ...subject,
   status: Schema.Int,
-  ...told,
+  code: Schema.optionalKey(Schema.String),
+  requestId: Schema.optionalKey(Schema.String),
   description: Schema.String
 }
 
@@ -161,12 +159,7 @@ export class ServerFailure extends saying(
  * @since 0.1.0
  * @category errors
  */
-export class ProtocolViolation extends Expected.TaggedError<ProtocolViolation>()("ProtocolViolation", {
-  ...subject,
-  status: Schema.Int,
-  ...told,
-  description: Schema.String
-}) {
+export class ProtocolViolation extends Expected.TaggedError<ProtocolViolation>()("ProtocolViolation", answer) {
   override get message() {
     return `${at(this)}: status ${this.status}, ${this.description}`
   }
@@ -321,31 +314,9 @@ export const UploadError = Schema.Union([
 ])
 
 /**
- * The type of {@link UploadError}.
+ * The type of {@link UploadError}. (`Exclude` keeps its name, which an editor then shows instead of the members.)
  *
  * @since 0.1.0
  * @category errors
  */
-export type UploadError =
-  | UploadGone
-  | UploadRefused
-  | OffsetConflict
-  | TooLarge
-  | UploadLocked
-  | ChecksumMismatch
-  | ServerFailure
-  | ProtocolViolation
-  | Stalled
-  | CreationUnknown
-  | UploadMismatch
-  | UploadUntrusted
-  | UnsafeLocation
-  | InvalidTarget
-  | SourceFailed
-  | JournalError.JournalFailed
-  | JournalError.JournalTorn
-  | JournalError.UploadLeased
-  | JournalError.LeaseLost
-  | InvalidRequest
-  | ApiError.RateLimited
-  | ApiError.TransportFailure
+export type UploadError = Exclude<typeof UploadError.Type, never>

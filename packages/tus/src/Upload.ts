@@ -9,14 +9,13 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Pull from "effect/Pull"
-import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Events from "./internal/events.ts"
 import * as Engine from "./internal/engine.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
-import { type Replayable, type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
+import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
@@ -323,34 +322,12 @@ const atUrl = (
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
-const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
+const make = (http: HttpClient.HttpClient): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
-  /** Runs an upload of the journal. */
-  const kept = <E extends { readonly _tag: string }>(
-    source: UploadSource,
-    options: ResumeOptions & { readonly metadata?: OptionRules.Metadata },
-    emit: Emit,
-    program: (
-      replayable: Replayable,
-      emit: Emit
-    ) => Effect.Effect<UploadEvent.UploadResult, E, HttpClient.HttpClient | Scope.Scope>
-  ) =>
-    provided(
-      Engine.observed(source, options, true, emit, (tell) =>
-        Effect.scoped(Effect.flatMap(OptionRules.replayable(source), (again) => program(again, tell)))
-      )
-    )
   return {
-    run: (target, source, options, emit) =>
-      journal === undefined
-        ? provided(Engine.run(target, source, options, emit))
-        : kept(source, options, emit, (again, tell) => journal.engine.start(journal, target, again, options, tell)),
-    resume: (existing, source, options, emit) => {
-      if (!("key" in existing)) return provided(atUrl(existing, source, options, emit))
-      return journal === undefined
-        ? noJournal(existing.key)
-        : kept(source, options, emit, (again, tell) => journal.engine.resume(journal, existing, again, options, tell))
-    },
+    run: (target, source, options, emit) => provided(Engine.run(target, source, options, emit)),
+    resume: (existing, source, options, emit) =>
+      "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit)),
     drain: (target, source, options, isTerminated) =>
       provided(Engine.run(target, source, options, silent, { isTerminated }))
   }
@@ -363,10 +340,7 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
  * @category layers
  */
 export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fresh(
-  Layer.effect(
-    Upload,
-    Effect.map(HttpClient.HttpClient, (http) => make(http))
-  )
+  Layer.effect(Upload, Effect.map(HttpClient.HttpClient, make))
 )
 
 /**
@@ -382,7 +356,18 @@ export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | 
   Layer.effect(
     Upload,
     Effect.gen(function* () {
-      return make(yield* HttpClient.HttpClient, yield* UploadJournal)
+      const http = yield* HttpClient.HttpClient
+      const journal = yield* UploadJournal
+      const provided = Effect.provideService(HttpClient.HttpClient, http)
+      const plain = make(http)
+      return {
+        ...plain,
+        run: (target, source, options, emit) => provided(journal.engine.run(journal, target, source, options, emit)),
+        resume: (existing, source, options, emit) =>
+          "key" in existing
+            ? provided(journal.engine.resume(journal, existing, source, options, emit))
+            : plain.resume(existing, source, options, emit)
+      }
     })
   )
 )

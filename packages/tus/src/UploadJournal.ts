@@ -29,7 +29,6 @@ import * as JournalEntries from "./internal/journalEntries.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import type { JournalFailed } from "./internal/journalError.ts"
 import * as Files from "./internal/journalFiles.ts"
-import * as Stores from "./internal/journalStores.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Subtle from "./internal/subtle.ts"
 
@@ -44,9 +43,9 @@ export {
 export {
   type AssemblyEntry,
   assemblyKeyOf,
+  type Engine,
   type Entries,
   type Entry,
-  type JournaledUploads,
   type Key,
   keyOf,
   type Lease,
@@ -134,7 +133,7 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
       codec: JournalEntry.uploads,
       isOwn: (key) => !isAssemblyKey(key),
       // An untrusted upload stays untrusted, so its entry never expires.
-      lifetime: ({ _tag }) => (_tag === "Untrusted" ? Infinity : expiry)
+      lifetime: ({ state }) => (state._tag === "Untrusted" ? Infinity : expiry)
     },
     sweepSome
   )
@@ -151,7 +150,7 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
 
   return {
     ...uploads.entries,
-    engine: { start: Journaled.start, resume: Journaled.resume },
+    engine: { run: Journaled.run, resume: Journaled.resume },
     list: Effect.tap(uploads.entries.list, () =>
       Effect.ignore(Effect.flatMap(leaseRemovals, (removals) => Effect.all(removals, { discard: true })))
     ),
@@ -180,6 +179,30 @@ export const layerStore = <E, R>(
     })
   )
 
+/** A store of texts in memory. */
+const memory = (): Store => {
+  const textsIn = (texts: Map<string, string>) => ({
+    get: (key: string) => Effect.sync(() => texts.get(key)),
+    remove: (key: string) => Effect.sync(() => void texts.delete(key)),
+    keys: Effect.sync(() => [...texts.keys()])
+  })
+  const entries = new Map<string, string>()
+  const leases = new Map<string, string>()
+  return {
+    ...textsIn(entries),
+    set: (key, text) => Effect.sync(() => void entries.set(key, text)),
+    leases: {
+      ...textsIn(leases),
+      swap: (key, expected, text) =>
+        Effect.sync(() => {
+          if (leases.get(key) !== expected) return false
+          leases.set(key, text)
+          return true
+        })
+    }
+  }
+}
+
 /**
  * A journal in memory. The journal survives a failed upload, but not the end of the process.
  *
@@ -187,7 +210,7 @@ export const layerStore = <E, R>(
  * @category layers
  */
 export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed> =>
-  layerStore(Effect.sync(Stores.memory), options)
+  layerStore(Effect.sync(memory), options)
 
 /**
  * A journal in a folder, with one file for each entry. Except on Windows, only the owner of a file can read it. Files

@@ -1,19 +1,14 @@
 /** The files of one Assembly: how many are uploaded at once, and what a program is told of them. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
 import type * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
@@ -41,148 +36,91 @@ const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
 
 layer(Emulated.live, { excludeTestServices: true })("the files of an Assembly", (it) => {
-  it.effect("are uploaded 4 at a time by default", () =>
-    Effect.gen(function* () {
-      const started: Array<Deferred.Deferred<void>> = []
-      const held = () =>
-        UploadSource.fromStream(
-          Stream.fromEffect(
-            Effect.suspend(() => {
-              const gate = Deferred.makeUnsafe<void>()
-              started.push(gate)
-              return Effect.as(Deferred.await(gate), new Uint8Array(1))
+  it.effect("are uploaded 4 at a time by default", function* () {
+    const started: Array<Deferred.Deferred<void>> = []
+    const held = () =>
+      UploadSource.fromStream(
+        Stream.fromEffect(
+          Effect.suspend(() => {
+            const gate = Deferred.makeUnsafe<void>()
+            started.push(gate)
+            return Effect.as(Deferred.await(gate), new Uint8Array(1))
+          })
+        )
+      )
+    const files = filesOf(...Array.from({ length: 9 }, held))
+    const fiber = yield* Effect.forkChild(AssemblyUpload.run({ params, files, wait }))
+    // Each file is released after 4 have started, and the next one starts after the requests of the released one.
+    for (let released = 0; released < 9; released++) {
+      const expected = Math.min(9, released + 4)
+      yield* until(() => started.length >= expected)
+      assert.strictEqual(started.length, expected)
+      yield* Deferred.succeed(started[released] ?? assert.fail("no file"), undefined)
+    }
+    yield* Fiber.join(fiber)
+    assert.strictEqual(started.length, 9)
+  })
+
+  it.effect("have a total if each of them has a size, and else none", function* () {
+    for (const [sources, total] of [
+      [[bytesOf(1000), bytesOf(500)], 1500n],
+      [[bytesOf(1000), streamOf(500)], undefined],
+      [[streamOf(500)], undefined]
+    ] as const) {
+      const { events } = yield* told({ params, files: filesOf(...sources), wait })
+      const progress = events.flatMap((event) => (event._tag === "Progress" ? [event] : []))
+      assert.isAbove(progress.length, 0)
+      for (const event of progress) assert.strictEqual(event.total, total)
+      const expected = sources.length === 1 ? 500n : 1500n
+      assert.strictEqual(progress.at(-1)?.acknowledged, expected)
+    }
+  })
+
+  it.effect("are waited for as the job says", function* () {
+    const steps = { ...params.steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
+    const brief = { interval: "10 millis", timeout: "100 millis" } as const
+    const error = yield* Effect.flip(AssemblyUpload.run({ params: { steps }, files: filesOf(bytesOf(1)), wait: brief }))
+    assert.strictEqual(error._tag, "TimedOut")
+  })
+
+  it.effect("have the names that the job says, whatever their metadata", function* () {
+    const source = bytesOf(1)
+    const metadata = { filename: "other.bin", fieldname: "other", note: "kept" }
+    const files = [{ source, filename: "mine.bin", fieldname: "mine", metadata }]
+    const { uploads } = yield* AssemblyUpload.run({ params, files, wait })
+    const [file] = uploads ?? []
+    assert.deepStrictEqual([file?.name, file?.field], ["mine.bin", "mine"])
+  })
+
+  it.effect("are told to progress no more often than the job says", function* () {
+    const files = filesOf(bytesOf(2_000_000))
+    const counts = yield* Effect.forEach([0, "1 hour"] as const, (progressInterval) =>
+      Effect.map(
+        told({ params, files, wait, upload: { chunkSize: 50_000 }, progressInterval }),
+        ({ events }) => events.filter(({ _tag }) => _tag === "Progress").length
+      )
+    )
+    const [all = 0, few = 0] = counts
+    assert.isAbove(all, 20)
+    // The first one, and those that were late and come before another event.
+    assert.isBelow(few, 10)
+  })
+
+  it.effect("are proven by their upload URLs, if the service gives them other names", function* () {
+    const renaming = HttpClient.transform(yield* HttpClient.HttpClient, (sent, request) =>
+      Effect.flatMap(sent, (response) =>
+        request.method !== "GET"
+          ? Effect.succeed(response)
+          : Effect.map(response.text, (text) => {
+              const renamed = text.replaceAll('"name":"mine.bin"', '"name":"renamed.bin"')
+              const { status } = response
+              const headers = { "content-type": "application/json" }
+              return HttpClientResponse.fromWeb(request, new Response(renamed, { status, headers }))
             })
-          )
-        )
-      const files = filesOf(...Array.from({ length: 9 }, held))
-      const fiber = yield* Effect.forkChild(AssemblyUpload.run({ params, files, wait }))
-      // Each file is released after 4 have started, and the next one starts after the requests of the released one.
-      for (let released = 0; released < 9; released++) {
-        const expected = Math.min(9, released + 4)
-        yield* until(() => started.length >= expected)
-        assert.strictEqual(started.length, expected)
-        yield* Deferred.succeed(started[released] ?? assert.fail("no file"), undefined)
-      }
-      yield* Fiber.join(fiber)
-      assert.strictEqual(started.length, 9)
-    })
-  )
-
-  it.effect("have a total if each of them has a size, and else none", () =>
-    Effect.gen(function* () {
-      for (const [sources, total] of [
-        [[bytesOf(1000), bytesOf(500)], 1500n],
-        [[bytesOf(1000), streamOf(500)], undefined],
-        [[streamOf(500)], undefined]
-      ] as const) {
-        const { events } = yield* told({ params, files: filesOf(...sources), wait })
-        const progress = events.flatMap((event) => (event._tag === "Progress" ? [event] : []))
-        assert.isAbove(progress.length, 0)
-        for (const event of progress) assert.strictEqual(event.total, total)
-        const expected = sources.length === 1 ? 500n : 1500n
-        assert.strictEqual(progress.at(-1)?.acknowledged, expected)
-      }
-    })
-  )
-
-  it.effect("are told with their errors, before the job fails", () =>
-    Effect.gen(function* () {
-      const broken = UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n })
-      const { events, exit } = yield* told({ params, files: filesOf(bytesOf(10), broken), concurrency: 1, wait })
-      assert.include(String(exit), "FilesFailed")
-      const ends = events.flatMap((event) => {
-        if (event._tag === "FileFailed") return [`${event.file} ${event._tag} ${event.error._tag}`]
-        return event._tag === "FileCompleted" ? [`${event.file} ${event._tag}`] : []
-      })
-      assert.deepStrictEqual(ends, ["0 FileCompleted", "1 FileFailed SourceFailed"])
-    })
-  )
-
-  it.effect("that fail leave an Assembly that is not canceled, if the service refuses to cancel it", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const broken = UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n })
-      const job = { params, files: filesOf(broken), wait }
-      const canceled = yield* Effect.flip(AssemblyUpload.run(job))
-      assert.deepInclude(canceled, { _tag: "FilesFailed", assembly: "canceled" })
-      yield* faults.inject(
-        Faults.Fault.Refuse({ method: "DELETE", path: "/assemblies/:assemblyId", status: 400, body: "{}" })
       )
-      const left = yield* Effect.flip(AssemblyUpload.run(job))
-      assert.deepInclude(left, { _tag: "FilesFailed", assembly: "not canceled" })
-    })
-  )
-
-  it.effect("are waited for as the job says", () =>
-    Effect.gen(function* () {
-      const steps = { ...params.steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
-      const brief = { interval: "10 millis", timeout: "100 millis" } as const
-      const error = yield* Effect.flip(
-        AssemblyUpload.run({ params: { steps }, files: filesOf(bytesOf(1)), wait: brief })
-      )
-      assert.strictEqual(error._tag, "TimedOut")
-    })
-  )
-
-  it.effect("have the names that the job says, whatever their metadata", () =>
-    Effect.gen(function* () {
-      const source = bytesOf(1)
-      const metadata = { filename: "other.bin", fieldname: "other", note: "kept" }
-      const files = [{ source, filename: "mine.bin", fieldname: "mine", metadata }]
-      const { uploads } = yield* AssemblyUpload.run({ params, files, wait })
-      const [file] = uploads ?? []
-      assert.deepStrictEqual([file?.name, file?.field], ["mine.bin", "mine"])
-    })
-  )
-
-  it.effect("are told to progress no more often than the job says", () =>
-    Effect.gen(function* () {
-      const files = filesOf(bytesOf(2_000_000))
-      const counts = yield* Effect.forEach([0, "1 hour"] as const, (progressInterval) =>
-        Effect.map(
-          told({ params, files, wait, upload: { chunkSize: 50_000 }, progressInterval }),
-          ({ events }) => events.filter(({ _tag }) => _tag === "Progress").length
-        )
-      )
-      const [all = 0, few = 0] = counts
-      assert.isAbove(all, 20)
-      // The first one, and those that were late and come before another event.
-      assert.isBelow(few, 10)
-    })
-  )
-
-  it.effect("are not uploaded if the job has an interval that is none", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(
-        AssemblyUpload.run({ params, files: filesOf(bytesOf(1)), progressInterval: "-1 seconds" })
-      )
-      assert.strictEqual(error._tag === "InvalidRequest" && error.issues[0]?.path.join("."), "progressInterval")
-    })
-  )
-
-  it.effect("are proven by their upload URLs, if the service gives them other names", () =>
-    Effect.gen(function* () {
-      const { baseUrl, credentials } = yield* Emulator.Emulator
-      const renaming = HttpClient.transform(yield* HttpClient.HttpClient, (sent, request) =>
-        Effect.flatMap(sent, (response) =>
-          request.method !== "GET"
-            ? Effect.succeed(response)
-            : Effect.map(response.text, (text) => {
-                const renamed = text.replaceAll('"name":"mine.bin"', '"name":"renamed.bin"')
-                const { status } = response
-                const headers = { "content-type": "application/json" }
-                return HttpClientResponse.fromWeb(request, new Response(renamed, { status, headers }))
-              })
-        )
-      )
-      const services = AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer(credentials)),
-        Layer.provide(Layer.succeed(HttpClient.HttpClient, renaming))
-      )
-      const job = { params, files: [{ source: bytesOf(10), filename: "mine.bin" }], wait, verify: DeliveryProof.md5 }
-      const { uploads } = yield* Effect.provide(AssemblyUpload.run(job), services)
-      assert.strictEqual(uploads?.[0]?.name, "renamed.bin")
-    })
-  )
+    )
+    const job = { params, files: [{ source: bytesOf(10), filename: "mine.bin" }], wait, verify: DeliveryProof.md5 }
+    const { uploads } = yield* Effect.provide(AssemblyUpload.run(job), Emulated.over(renaming))
+    assert.strictEqual(uploads?.[0]?.name, "renamed.bin")
+  })
 })

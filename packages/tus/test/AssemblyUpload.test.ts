@@ -5,14 +5,15 @@ import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const platform = Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeFileSystem.layer)
 
@@ -38,128 +39,85 @@ const started = (events: ReadonlyArray<AssemblyUploadEvent.AssemblyUploadEvent>)
 }
 
 layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("AssemblyUpload", (it) => {
-  it.effect("uploads files of every kind and waits for the results", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
-      yield* fs.writeFile(path, Scene.content(900_000))
-      const files: ReadonlyArray<AssemblyUpload.File<FileSystem.FileSystem>> = [
-        file("small.bin", 10),
-        file("large.bin", 700_000),
-        { source: UploadSource.fromPath(path), filename: "path.bin", fieldname: "other" },
-        { source: UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)), filename: "stream.bin" },
-        { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob.bin" },
-        file("empty.bin", 0)
-      ]
-      const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files, upload, wait, concurrency: 2 }))
-      const last = events.at(-1)
-      assert.strictEqual(last?._tag, "Completed")
-      if (last?._tag === "Completed") {
-        const sizes = Object.fromEntries((last.status.uploads ?? []).map(({ name, size }) => [name, size]))
-        assert.deepStrictEqual(sizes, {
-          "small.bin": 10,
-          "large.bin": 700_000,
-          "path.bin": 900_000,
-          "stream.bin": 500_000,
-          "blob.bin": 300_000,
-          "empty.bin": 0
-        })
-      }
-      assert.strictEqual(events.filter(AssemblyUploadEvent.$is("FileCompleted")).length, 6)
-      assert.strictEqual(events.findLast(AssemblyUploadEvent.$is("Progress"))?.acknowledged, 2_400_010n)
-    })
-  )
+  it.effect("a file that fails for good cancels the Assembly, and every outcome is told", function* () {
+    const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
+    const error = yield* AssemblyUpload.events({
+      params,
+      files: [file("a.bin", 10), broken, file("never.bin", 10)],
+      upload,
+      wait,
+      concurrency: 1
+    }).pipe(
+      Stream.runForEach((event) => Effect.sync(() => seen.push(event))),
+      Effect.flip
+    )
+    assert.strictEqual(error._tag, "FilesFailed")
+    if (error._tag !== "FilesFailed") return
+    assert.strictEqual(error.assembly, "canceled")
+    assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), ["Completed", "Failed", "Stopped"])
+    assert.include(error.message, "a broken disk")
+    const failed = seen.find(AssemblyUploadEvent.$is("FileFailed"))
+    assert.deepStrictEqual([failed?.file, failed?.error._tag], [1, "SourceFailed"])
+    assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Canceled")
+  })
 
-  it.effect("a file that fails for good cancels the Assembly, and every outcome is told", () =>
-    Effect.gen(function* () {
-      const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
-      const error = yield* AssemblyUpload.events({
-        params,
-        files: [file("a.bin", 10), broken, file("never.bin", 10)],
-        upload,
-        wait,
-        concurrency: 1
-      }).pipe(
-        Stream.runForEach((event) => Effect.sync(() => seen.push(event))),
+  it.effect("or leaves it, if asked, and finishes the other files", function* () {
+    const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
+    const error = yield* AssemblyUpload.events({
+      params,
+      files: [broken, file("a.bin", 10)],
+      upload,
+      onFailure: "keep",
+      concurrency: 1
+    }).pipe(
+      Stream.runForEach((event) => Effect.sync(() => seen.push(event))),
+      Effect.flip
+    )
+    assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
+    assert.isTrue(seen.some(AssemblyUploadEvent.$is("FileCompleted")))
+    assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Busy")
+  })
+
+  it.effect("creates nothing for a source that cannot be read, or a file without a name", function* () {
+    for (const bad of [
+      { source: UploadSource.fromPath("/nowhere/at/all"), filename: "a" },
+      { source: UploadSource.fromBytes(new Uint8Array(1)), filename: "" }
+    ]) {
+      const seen: Array<string> = []
+      const error = yield* AssemblyUpload.events({ params, files: [file("a.bin", 10), bad] }).pipe(
+        Stream.runForEach(({ _tag }) => Effect.sync(() => seen.push(_tag))),
         Effect.flip
       )
-      assert.strictEqual(error._tag, "FilesFailed")
-      if (error._tag !== "FilesFailed") return
-      assert.strictEqual(error.assembly, "canceled")
-      assert.deepStrictEqual(
-        error.files.map(({ outcome }) => outcome),
-        ["Completed", "Failed", "Stopped"]
-      )
-      assert.include(error.message, "a broken disk")
-      assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Canceled")
-    })
-  )
-
-  it.effect("or leaves it, if asked, and finishes the other files", () =>
-    Effect.gen(function* () {
-      const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
-      const error = yield* AssemblyUpload.events({
-        params,
-        files: [broken, file("a.bin", 10)],
-        upload,
-        onFailure: "keep",
-        concurrency: 1
-      }).pipe(
-        Stream.runForEach((event) => Effect.sync(() => seen.push(event))),
-        Effect.flip
-      )
-      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
-      assert.isTrue(seen.some(AssemblyUploadEvent.$is("FileCompleted")))
-      assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Busy")
-    })
-  )
-
-  it.effect("creates nothing for a source that cannot be read, or a file without a name", () =>
-    Effect.gen(function* () {
-      for (const bad of [
-        { source: UploadSource.fromPath("/nowhere/at/all"), filename: "a" },
-        { source: UploadSource.fromBytes(new Uint8Array(1)), filename: "" }
-      ]) {
-        const seen: Array<string> = []
-        const error = yield* AssemblyUpload.events({ params, files: [file("a.bin", 10), bad] }).pipe(
-          Stream.runForEach(({ _tag }) => Effect.sync(() => seen.push(_tag))),
-          Effect.flip
-        )
-        assert.include(["SourceFailed", "InvalidRequest"], error._tag)
-        assert.deepStrictEqual(seen, [])
-      }
-    })
-  )
+      assert.include(["SourceFailed", "InvalidRequest"], error._tag)
+      assert.deepStrictEqual(seen, [])
+    }
+  })
 
   for (const cancelOnInterrupt of [true, false]) {
-    it.effect(`leaving it ${cancelOnInterrupt ? "cancels" : "keeps"} the Assembly`, () =>
-      Effect.gen(function* () {
-        const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
-        const never: AssemblyUpload.File = {
-          source: UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.never)),
-          filename: "never.bin"
-        }
-        yield* AssemblyUpload.events({ params, files: [never], upload, cancelOnInterrupt }).pipe(
-          Stream.tap((event) => Effect.sync(() => seen.push(event))),
-          Stream.takeUntil(AssemblyUploadEvent.$is("AssemblyCreated")),
-          Stream.runDrain
-        )
-        const state = Assembly.state(yield* Assemblies.get(started(seen)))
-        assert.strictEqual(state, cancelOnInterrupt ? "Canceled" : "Busy")
-      })
-    )
+    it.effect(`leaving it ${cancelOnInterrupt ? "cancels" : "keeps"} the Assembly`, function* () {
+      const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
+      const never: AssemblyUpload.File = {
+        source: UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.never)),
+        filename: "never.bin"
+      }
+      yield* AssemblyUpload.events({ params, files: [never], upload, cancelOnInterrupt }).pipe(
+        Stream.tap((event) => Effect.sync(() => seen.push(event))),
+        Stream.takeUntil(AssemblyUploadEvent.$is("AssemblyCreated")),
+        Stream.runDrain
+      )
+      const state = Assembly.state(yield* Assemblies.get(started(seen)))
+      assert.strictEqual(state, cancelOnInterrupt ? "Canceled" : "Busy")
+    })
   }
 })
 
 const onLocalhost = Emulated.clientAt((baseUrl) => baseUrl.replace("127.0.0.1", "localhost"))
 
 layer(Layer.provideMerge(onLocalhost, platform), { excludeTestServices: true })("A service on localhost", (it) => {
-  it.effect("may name its address in its answers", () =>
-    Effect.gen(function* () {
-      const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files: [file("a.bin", 700_000)], wait }))
-      const status = events.find(AssemblyUploadEvent.$is("AssemblyCreated"))?.status
-      assert.match(status?.tus_url ?? "", /^http:\/\/127\.0\.0\.1:/)
-      assert.strictEqual(events.at(-1)?._tag, "Completed")
-    })
-  )
+  it.effect("may name its address in its answers", function* () {
+    const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files: [file("a.bin", 700_000)], wait }))
+    const status = events.find(AssemblyUploadEvent.$is("AssemblyCreated"))?.status
+    assert.match(status?.tus_url ?? "", /^http:\/\/127\.0\.0\.1:/)
+    assert.strictEqual(events.at(-1)?._tag, "Completed")
+  })
 })

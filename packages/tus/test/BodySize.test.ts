@@ -4,7 +4,6 @@
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -58,10 +57,7 @@ const make = Effect.fnUntraced(function* (size: number, most: number) {
         .end()
     }
   })
-  const target = yield* UploadTarget.make({
-    tusUrl: `${baseUrl}/resumable/files`,
-    assemblySslUrl: `${baseUrl}/assemblies/${"0".repeat(32)}`
-  })
+  const target = yield* Scene.targetAt(baseUrl)
   return { target, sizes, refused, stored: () => stored }
 })
 

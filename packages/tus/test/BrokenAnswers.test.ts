@@ -4,8 +4,8 @@
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -30,10 +30,7 @@ const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, res
     methods.push(request.method ?? "")
     answer(request, response)
   })
-  const target = yield* UploadTarget.make({
-    tusUrl: `${baseUrl}/resumable/files/`,
-    assemblySslUrl: `${baseUrl}/assemblies/0123456789abcdef0123456789abcdef`
-  })
+  const target = yield* Scene.targetAt(baseUrl)
   return { baseUrl, methods, target }
 })
 
@@ -72,34 +69,28 @@ const source = UploadSource.fromBytes(Scene.content(300_000))
 describe("an answer whose body hangs", () => {
   const options = { ...Scene.options, stallTimeout: "1 second" } as const
 
-  it.effect("is refused by its status, though the time for a request is shorter", () =>
-    Effect.gen(function* () {
-      const { methods, target } = yield* make((_, response) => hanging(response, 403))
-      const error = yield* withoutWaiting(Effect.flip(Upload.run(target, source, options)))
-      assert.deepInclude(error, { _tag: "UploadRefused", request: "create", status: 403 })
-      assert.deepStrictEqual(methods, ["POST"])
-    })
-  )
+  it.effect("is refused by its status, though the time for a request is shorter", function* () {
+    const { methods, target } = yield* make((_, response) => hanging(response, 403))
+    const error = yield* withoutWaiting(Effect.flip(Upload.run(target, source, options)))
+    assert.deepInclude(error, { _tag: "UploadRefused", request: "create", status: 403 })
+    assert.deepStrictEqual(methods, ["POST"])
+  })
 
-  it.effect("has created the upload that its headers tell, though the time for a request is shorter", () =>
-    Effect.gen(function* () {
-      const { methods, target } = yield* make((request, response) => {
-        if (request.method === "POST") hanging(response, 201, { location: "/resumable/files/abc" })
-        else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
-      })
-      yield* withoutWaiting(Upload.run(target, source, options))
-      assert.deepStrictEqual(methods, ["POST", "PATCH"])
+  it.effect("has created the upload that its headers tell, though the time for a request is shorter", function* () {
+    const { methods, target } = yield* make((request, response) => {
+      if (request.method === "POST") hanging(response, 201, { location: "/resumable/files/abc" })
+      else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
     })
-  )
+    yield* withoutWaiting(Upload.run(target, source, options))
+    assert.deepStrictEqual(methods, ["POST", "PATCH"])
+  })
 
-  it.effect("tells its wait", () =>
-    Effect.gen(function* () {
-      const { target } = yield* make((_, response) => hanging(response, 429, { "retry-after": "30" }))
-      const { metadata } = Scene.options
-      const error = yield* withoutWaiting(Effect.flip(Tus.create(target, { _tag: "Fixed", length: 5n, metadata })))
-      assert.deepInclude(error, { _tag: "RateLimited", status: 429, retryAfter: Duration.seconds(30) })
-    })
-  )
+  it.effect("tells its wait", function* () {
+    const { target } = yield* make((_, response) => hanging(response, 429, { "retry-after": "30" }))
+    const { metadata } = Scene.options
+    const error = yield* withoutWaiting(Effect.flip(Tus.create(target, { _tag: "Fixed", length: 5n, metadata })))
+    assert.deepInclude(error, { _tag: "RateLimited", status: 429, retryAfter: Duration.seconds(30) })
+  })
 })
 
 describe("a failure that is permanent", () => {

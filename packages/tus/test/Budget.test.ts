@@ -8,7 +8,8 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Account from "@assembly-effect/testkit/time/Account"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -71,28 +72,24 @@ const upload = (http: HttpClient.HttpClient, options: Budget.Options) =>
   })
 
 describe("an upload with a budget", () => {
-  it.effect("waits longer for a request than a request may stall, and tells it", () =>
-    Effect.gen(function* () {
-      const { http, times } = makeServer()
-      const events = yield* upload(http, { requests: 1 })
-      assert.isFalse(events.some(UploadEvent.$is("Retrying")))
-      assert.isTrue(events.some(UploadEvent.$is("Completed")))
-      const waits = events.filter(UploadEvent.$is("Waiting"))
-      assert.lengthOf(waits, times.length - 1)
-      assert.deepInclude(waits[0], { reason: "the service limits the requests of the account" })
-      for (const [index, [, second]] of times.entries()) assert.isAtLeast(second, index * 10)
-    })
-  )
+  it.effect("waits longer for a request than a request may stall, and tells it", function* () {
+    const { http, times } = makeServer()
+    const events = yield* upload(http, { requests: 1 })
+    assert.isFalse(events.some(UploadEvent.$is("Retrying")))
+    assert.isTrue(events.some(UploadEvent.$is("Completed")))
+    const waits = events.filter(UploadEvent.$is("Waiting"))
+    assert.lengthOf(waits, times.length - 1)
+    assert.deepInclude(waits[0], { reason: "the service limits the requests of the account" })
+    for (const [index, [, second]] of times.entries()) assert.isAtLeast(second, index * 10)
+  })
 
-  it.effect("waits two hours after a 429 that names them, without a failed attempt", () =>
-    Effect.gen(function* () {
-      const { http, times } = makeServer({ "retry-after": "7200" })
-      const events = yield* upload(http, {})
-      assert.isTrue(events.some(UploadEvent.$is("Completed")))
-      const [, refused = ["", 0], next = ["", 0]] = times
-      assert.isAtLeast(next[1] - refused[1], 7200)
-    })
-  )
+  it.effect("waits two hours after a 429 that names them, without a failed attempt", function* () {
+    const { http, times } = makeServer({ "retry-after": "7200" })
+    const events = yield* upload(http, {})
+    assert.isTrue(events.some(UploadEvent.$is("Completed")))
+    const [, refused = ["", 0], next = ["", 0]] = times
+    assert.isAtLeast(next[1] - refused[1], 7200)
+  })
 })
 
 describe("jobs with a budget", () => {
@@ -106,8 +103,9 @@ describe("jobs with a budget", () => {
   it.effect.each([
     ["the creation of an Assembly", "/assemblies"],
     ["the creation of an upload", "/resumable/files/"]
-  ] as const)("429 with an hour for %s: no job creates an Assembly for an hour, and no job fails", ([, path]) =>
-    Effect.gen(function* () {
+  ] as const)(
+    "429 with an hour for %s: no job creates an Assembly for an hour, and no job fails",
+    function* ([, path]) {
       const account = Account.make(path)
       const jobs = Stream.range(0, 9).pipe(Stream.map(job), Stream.rechunk(1))
       const { value: outcomes } = yield* AssemblyUpload.batch(jobs, { assemblies: 2 }).pipe(
@@ -123,40 +121,34 @@ describe("jobs with a budget", () => {
       const later = creations.filter((at) => at > (refused?.second ?? Infinity))
       assert.isAtLeast(later.length, 7)
       assert.isAtLeast(Math.min(...later) - (refused?.second ?? 0), 3600)
-    })
+    }
   )
 
-  it.effect("12 jobs at once, 3 of which may run: 3 run, the others wait, and tell it", () =>
-    Effect.gen(function* () {
-      const account = Account.make()
-      const events = Effect.forEach(
-        Array.from({ length: 12 }, (_, row) => row),
-        (row) => Stream.runCollect(AssemblyUpload.events(job(row))),
-        { concurrency: "unbounded" }
-      )
-      const { seconds, value } = yield* Effect.provide(
-        events,
-        Layer.provideMerge(account.layer, Budget.layer({ running: 3 }))
-      ).pipe(Idle.passTime)
-      assert.strictEqual(account.mostRunning(), 3)
-      assert.isAtLeast(seconds, 400)
-      const told = value.map((all) => all.some(AssemblyUploadEvent.$is("Waiting")))
-      assert.lengthOf(told.filter(Boolean), 9)
-    })
-  )
+  it.effect("12 jobs at once, 3 of which may run: 3 run, the others wait, and tell it", function* () {
+    const account = Account.make()
+    const events = Effect.forEach(
+      Array.from({ length: 12 }, (_, row) => row),
+      (row) => Stream.runCollect(AssemblyUpload.events(job(row))),
+      { concurrency: "unbounded" }
+    )
+    const { seconds, value } = yield* Effect.provide(
+      events,
+      Layer.provideMerge(account.layer, Budget.layer({ running: 3 }))
+    ).pipe(Idle.passTime)
+    assert.strictEqual(account.mostRunning(), 3)
+    assert.isAtLeast(seconds, 400)
+    const told = value.map((all) => all.some(AssemblyUploadEvent.$is("Waiting")))
+    assert.lengthOf(told.filter(Boolean), 9)
+  })
 
-  it.effect("a job that is interrupted leaves its place until its Assembly has ended", () =>
-    Effect.gen(function* () {
-      const account = Account.make()
-      const program = Effect.gen(function* () {
-        yield* Effect.timeoutOption(AssemblyUpload.run(job(1)), "10 seconds")
-        yield* AssemblyUpload.run(job(2))
-      })
-      yield* Effect.provide(program, Layer.provideMerge(account.layer, Budget.layer({ running: 1 }))).pipe(
-        Idle.passTime
-      )
-      assert.strictEqual(account.mostRunning(), 1)
-      assert.isAtMost(account.creations()[1] ?? Infinity, 190)
+  it.effect("a job that is interrupted leaves its place until its Assembly has ended", function* () {
+    const account = Account.make()
+    const program = Effect.gen(function* () {
+      yield* Effect.timeoutOption(AssemblyUpload.run(job(1)), "10 seconds")
+      yield* AssemblyUpload.run(job(2))
     })
-  )
+    yield* Effect.provide(program, Layer.provideMerge(account.layer, Budget.layer({ running: 1 }))).pipe(Idle.passTime)
+    assert.strictEqual(account.mostRunning(), 1)
+    assert.isAtMost(account.creations()[1] ?? Infinity, 190)
+  })
 })

@@ -1,7 +1,8 @@
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import type { Fault } from "./utils/Fault.ts"
@@ -54,80 +55,68 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Checksums", (i
     }
   }
 
-  it.effect("bound what is in memory where no chunkSize does", () =>
-    Effect.gen(function* () {
-      const large = Scene.content(9 * 1024 * 1024)
-      const { run, server } = yield* scene(UploadSource.fromBytes(large), { checksum: "sha1" })
+  it.effect("bound what is in memory where no chunkSize does", function* () {
+    const large = Scene.content(9 * 1024 * 1024)
+    const { run, server } = yield* scene(UploadSource.fromBytes(large), { checksum: "sha1" })
+    yield* run
+    assert.deepStrictEqual(server.verified, [8 * 1024 * 1024, 1024 * 1024])
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(large))
+  })
+
+  it.effect("protect small sources and parts too", function* () {
+    const small = bytes.subarray(0, 10)
+    const one = yield* scene(UploadSource.fromBytes(small), { checksum: "sha1" }, [corrupt])
+    yield* one.run
+    assert.deepStrictEqual(one.server.verified, [10])
+    assert.strictEqual(yield* Scene.stored(one.server), TusServer.sha256(small))
+
+    const large = Scene.content(3 * 1024 * 1024)
+    const parts = yield* scene(UploadSource.fromBytes(large), { checksum: "sha1", parallel: 3 }, [corrupt, corrupt])
+    yield* parts.run
+    assert.strictEqual(parts.server.verified.length, 3)
+    assert.strictEqual(yield* Scene.stored(parts.server, -1), TusServer.sha256(large))
+  })
+
+  it.effect("that never fit end in ChecksumMismatch", function* () {
+    const { run } = yield* scene(UploadSource.fromBytes(bytes), { checksum: "sha1", maxRetries: 2 }, [
+      corrupt,
+      corrupt,
+      corrupt
+    ])
+    assert.deepInclude(yield* Effect.flip(run), { _tag: "ChecksumMismatch", status: 460 })
+  })
+
+  it.effect("are not sent where the server does not offer them, or not this one, or nobody asked", function* () {
+    for (const [checksum, offered] of [
+      ["sha256", []],
+      ["sha512", ["sha1", "sha256"]],
+      [undefined, ["sha1"]]
+    ] as const) {
+      const { run, server } = yield* scene(UploadSource.fromBytes(bytes), { checksum }, [], offered)
       yield* run
-      assert.deepStrictEqual(server.verified, [8 * 1024 * 1024, 1024 * 1024])
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(large))
-    })
-  )
+      assert.deepStrictEqual(server.verified, [])
+      assert.strictEqual(server.log.includes("OPTIONS 204"), checksum !== undefined)
+      assert.strictEqual(server.log.filter((line) => line === "PATCH 204").length, 1)
+    }
+  })
 
-  it.effect("protect small sources and parts too", () =>
-    Effect.gen(function* () {
-      const small = bytes.subarray(0, 10)
-      const one = yield* scene(UploadSource.fromBytes(small), { checksum: "sha1" }, [corrupt])
-      yield* one.run
-      assert.deepStrictEqual(one.server.verified, [10])
-      assert.strictEqual(yield* Scene.stored(one.server), TusServer.sha256(small))
+  it.effect("are asked for again when the answer was lost, before anything is created", function* () {
+    const lost: Fault = { _tag: "Status", method: "OPTIONS", status: 503 }
+    const healed = yield* scene(UploadSource.fromBytes(bytes), { checksum: "sha1" }, [lost])
+    yield* healed.run
+    assert.strictEqual(healed.server.verified.length, 1)
+    const failed = yield* scene(UploadSource.fromBytes(bytes), { checksum: "sha1", maxRetries: 0 }, [lost])
+    assert.strictEqual((yield* Effect.flip(failed.run))._tag, "ServerFailure")
+    assert.deepStrictEqual(failed.server.created, [])
+  })
 
-      const large = Scene.content(3 * 1024 * 1024)
-      const parts = yield* scene(UploadSource.fromBytes(large), { checksum: "sha1", parallel: 3 }, [corrupt, corrupt])
-      yield* parts.run
-      assert.strictEqual(parts.server.verified.length, 3)
-      assert.strictEqual(yield* Scene.stored(parts.server, -1), TusServer.sha256(large))
-    })
-  )
-
-  it.effect("that never fit end in ChecksumMismatch", () =>
-    Effect.gen(function* () {
-      const { run } = yield* scene(UploadSource.fromBytes(bytes), { checksum: "sha1", maxRetries: 2 }, [
-        corrupt,
-        corrupt,
-        corrupt
-      ])
-      assert.deepInclude(yield* Effect.flip(run), { _tag: "ChecksumMismatch", status: 460 })
-    })
-  )
-
-  it.effect("are not sent where the server does not offer them, or not this one, or nobody asked", () =>
-    Effect.gen(function* () {
-      for (const [checksum, offered] of [
-        ["sha256", []],
-        ["sha512", ["sha1", "sha256"]],
-        [undefined, ["sha1"]]
-      ] as const) {
-        const { run, server } = yield* scene(UploadSource.fromBytes(bytes), { checksum }, [], offered)
-        yield* run
-        assert.deepStrictEqual(server.verified, [])
-        assert.strictEqual(server.log.includes("OPTIONS 204"), checksum !== undefined)
-        assert.strictEqual(server.log.filter((line) => line === "PATCH 204").length, 1)
-      }
-    })
-  )
-
-  it.effect("are asked for again when the answer was lost, before anything is created", () =>
-    Effect.gen(function* () {
-      const lost: Fault = { _tag: "Status", method: "OPTIONS", status: 503 }
-      const healed = yield* scene(UploadSource.fromBytes(bytes), { checksum: "sha1" }, [lost])
-      yield* healed.run
-      assert.strictEqual(healed.server.verified.length, 1)
-      const failed = yield* scene(UploadSource.fromBytes(bytes), { checksum: "sha1", maxRetries: 0 }, [lost])
-      assert.strictEqual((yield* Effect.flip(failed.run))._tag, "ServerFailure")
-      assert.deepStrictEqual(failed.server.created, [])
-    })
-  )
-
-  it.effect("of one request alone, through Tus", () =>
-    Effect.gen(function* () {
-      const { target } = yield* scene(UploadSource.fromBytes(bytes), {})
-      const body = bytes.subarray(0, 10)
-      const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 10n, metadata: Scene.options.metadata })
-      const digest = (text: Uint8Array) => `sha256 ${createHash("sha256").update(text).digest("base64")}`
-      const wrong = Tus.append(url, { offset: 0n, body, checksum: digest(new Uint8Array(1)) })
-      assert.deepInclude(yield* Effect.flip(wrong), { _tag: "ChecksumMismatch", request: "append" })
-      assert.strictEqual(yield* Tus.append(url, { offset: 0n, body, checksum: digest(body) }), 10n)
-    })
-  )
+  it.effect("of one request alone, through Tus", function* () {
+    const { target } = yield* scene(UploadSource.fromBytes(bytes), {})
+    const body = bytes.subarray(0, 10)
+    const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 10n, metadata: Scene.options.metadata })
+    const digest = (text: Uint8Array) => `sha256 ${createHash("sha256").update(text).digest("base64")}`
+    const wrong = Tus.append(url, { offset: 0n, body, checksum: digest(new Uint8Array(1)) })
+    assert.deepInclude(yield* Effect.flip(wrong), { _tag: "ChecksumMismatch", request: "append" })
+    assert.strictEqual(yield* Tus.append(url, { offset: 0n, body, checksum: digest(body) }), 10n)
+  })
 })

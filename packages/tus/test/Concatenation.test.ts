@@ -6,11 +6,11 @@ import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
@@ -55,11 +55,6 @@ const head = (headers: Readonly<Record<string, string>>): ScriptedTus.Answer => 
 const whole = head({ "upload-offset": String(size), "upload-length": String(size) })
 const pending = head({ "upload-length": String(size) })
 
-const soon = (isThere: () => boolean) =>
-  Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
-    Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
-  )
-
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location that is taken", (it) => {
   const at = (location: string | undefined, method: "POST" | "FINAL") =>
     Effect.gen(function* () {
@@ -91,7 +86,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
       assert.match(error.message, /the final upload has the Location of a part/)
       const { list } = yield* UploadJournal.UploadJournal
       assert.deepStrictEqual(
-        (yield* list).map(({ entry }) => entry._tag),
+        (yield* list).map(({ entry }) => entry.state._tag),
         ["Concatenating"]
       )
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -99,77 +94,58 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
 })
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that were put together", (it) => {
-  it.effect("are not asked about when the answer to the final creation tells their last byte", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
-      assert.deepInclude(events.at(-1), { _tag: "Completed", length: BigInt(size) })
-      assert.strictEqual(count(server, "HEAD"), 0)
-    })
-  )
+  it.effect("are not asked about when the answer to the final creation tells their last byte", function* () {
+    const server = yield* ScriptedTus.make
+    const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
+    assert.deepInclude(events.at(-1), { _tag: "Completed", length: BigInt(size) })
+    assert.strictEqual(count(server, "HEAD"), 0)
+  })
 
   for (const offset of [undefined, 0, size - 1, size + 1]) {
-    it.effect(`are asked about when it tells the offset ${offset}`, () =>
-      Effect.gen(function* () {
-        const server = yield* ScriptedTus.make
-        server.meet = (request, go) => (request.method === "FINAL" ? telling(go(), offset) : go())
-        const { length } = yield* Upload.run(server.target, source, options)
-        assert.strictEqual(length, BigInt(size))
-        assert.strictEqual(count(server, "HEAD"), 1)
-      })
-    )
-  }
-
-  it.effect("are refused with 501, which is no doubt, and removed", () =>
-    Effect.gen(function* () {
+    it.effect(`are asked about when it tells the offset ${offset}`, function* () {
       const server = yield* ScriptedTus.make
-      server.meet = (request, go) => (request.method === "FINAL" ? { status: 501, body: "no\n" } : go())
-      const error = yield* Effect.flip(Upload.run(server.target, source, options))
-      assert.deepInclude(error, { _tag: "UploadRefused", status: 501 })
-      assert.strictEqual(server.uploads.size, 0)
-    })
-  )
-
-  it.effect("count when HEAD tells the length and the offset of all parts", () =>
-    Effect.gen(function* () {
-      const server = yield* finalAnswers(whole)
+      server.meet = (request, go) => (request.method === "FINAL" ? telling(go(), offset) : go())
       const { length } = yield* Upload.run(server.target, source, options)
       assert.strictEqual(length, BigInt(size))
       assert.strictEqual(count(server, "HEAD"), 1)
     })
-  )
+  }
 
-  it.effect("are waited for while the server tells no offset, or one before the end", () =>
-    Effect.gen(function* () {
-      const before = head({ "upload-offset": "0", "upload-length": String(size) })
-      const server = yield* finalAnswers(pending, before, head({}), whole)
-      const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
-      assert.strictEqual(count(server, "HEAD"), 4)
-      const asked = `offset at ${new URL(server.origin).host}: status 200`
-      assert.deepStrictEqual(
-        events.flatMap((event) => (event._tag === "Waiting" ? [event.reason] : [])),
-        [
-          `${asked}, upload-offset missing, upload-length ${size}`,
-          `${asked}, upload-offset 0, upload-length ${size}`,
-          `${asked}, upload-offset missing, upload-length missing`
-        ]
-      )
-    })
-  )
+  it.effect("are refused with 501, which is no doubt, and removed", function* () {
+    const server = yield* ScriptedTus.make
+    server.meet = (request, go) => (request.method === "FINAL" ? { status: 501, body: "no\n" } : go())
+    const error = yield* Effect.flip(Upload.run(server.target, source, options))
+    assert.deepInclude(error, { _tag: "UploadRefused", status: 501 })
+    assert.strictEqual(server.uploads.size, 0)
+  })
+
+  it.effect("are waited for while the server tells no offset, or one before the end", function* () {
+    const before = head({ "upload-offset": "0", "upload-length": String(size) })
+    const server = yield* finalAnswers(pending, before, head({}), whole)
+    const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
+    assert.strictEqual(count(server, "HEAD"), 4)
+    const asked = `offset at ${new URL(server.origin).host}: status 200`
+    assert.deepStrictEqual(
+      events.flatMap((event) => (event._tag === "Waiting" ? [event.reason] : [])),
+      [
+        `${asked}, upload-offset missing, upload-length ${size}`,
+        `${asked}, upload-offset 0, upload-length ${size}`,
+        `${asked}, upload-offset missing, upload-length missing`
+      ]
+    )
+  })
 
   for (const [name, answer] of [
     ["of another length", head({ "upload-offset": "0", "upload-length": "0" })],
     ["that waits for its length", head({ "upload-offset": "0", "upload-defer-length": "1" })]
   ] as const) {
-    it.effect(`into an upload ${name}: fails at once with UploadUntrusted`, () =>
-      Effect.gen(function* () {
-        const server = yield* finalAnswers(answer)
-        const error = yield* Effect.flip(Upload.run(server.target, source, options))
-        assert.strictEqual(error._tag, "UploadUntrusted")
-        assert.include(error.message, `the parts have ${size} bytes, but the upload-length of the final upload is`)
-        assert.strictEqual(count(server, "HEAD"), 1)
-      })
-    )
+    it.effect(`into an upload ${name}: fails at once with UploadUntrusted`, function* () {
+      const server = yield* finalAnswers(answer)
+      const error = yield* Effect.flip(Upload.run(server.target, source, options))
+      assert.strictEqual(error._tag, "UploadUntrusted")
+      assert.include(error.message, `the parts have ${size} bytes, but the upload-length of the final upload is`)
+      assert.strictEqual(count(server, "HEAD"), 1)
+    })
   }
 
   it.effect("into an upload of another length are removed with it by a restart, and by nothing else", () =>
@@ -202,42 +178,38 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
-  it.effect("are asked about again when the question fails, as often as maxRetries says", () =>
-    Effect.gen(function* () {
-      const broken = [{ status: 502 }, "cut", { status: 429, headers: { "retry-after": "0" } }] as const
-      const server = yield* finalAnswers(...broken, whole)
-      yield* Upload.run(server.target, source, options)
-      const error = yield* Effect.flip(
-        Upload.run((yield* finalAnswers(...broken, whole)).target, source, { ...options, maxRetries: 2 })
-      )
-      assert.strictEqual(error._tag, "CreationUnknown")
-    })
-  )
+  it.effect("are asked about again when the question fails, as often as maxRetries says", function* () {
+    const broken = [{ status: 502 }, "cut", { status: 429, headers: { "retry-after": "0" } }] as const
+    const server = yield* finalAnswers(...broken, whole)
+    yield* Upload.run(server.target, source, options)
+    const error = yield* Effect.flip(
+      Upload.run((yield* finalAnswers(...broken, whole)).target, source, { ...options, maxRetries: 2 })
+    )
+    assert.strictEqual(error._tag, "CreationUnknown")
+  })
 
   for (const status of [404, 410]) {
-    it.effect(`are whole behind a URL that answers ${status} when the receipt says so, else unknown`, () =>
-      Effect.gen(function* () {
-        const server = yield* finalAnswers({ status })
-        yield* Upload.run(server.target, source, options)
-        const unproven = [
-          () => '{"tus_uploads":[]}',
-          // Whole, and of another size than the parts.
-          (body: string) => body.replaceAll(/"(size|offset)":\d+/g, '"$1":5')
-        ]
-        for (const retell of unproven) {
-          const silent = yield* finalAnswers({ status })
-          const { meet } = silent
-          silent.meet = (request, go) => {
-            if (request.method !== "GET") return meet(request, go)
-            const answer = go()
-            return { ...answer, body: retell(answer.body ?? "") }
-          }
-          const error = yield* Effect.flip(Upload.run(silent.target, source, options))
-          assert.strictEqual(error._tag, "CreationUnknown")
-          assert.strictEqual(count(silent, "DELETE"), 0)
+    it.effect(`are whole behind a URL that answers ${status} when the receipt says so, else unknown`, function* () {
+      const server = yield* finalAnswers({ status })
+      yield* Upload.run(server.target, source, options)
+      const unproven = [
+        () => '{"tus_uploads":[]}',
+        // Whole, and of another size than the parts.
+        (body: string) => body.replaceAll(/"(size|offset)":\d+/g, '"$1":5')
+      ]
+      for (const retell of unproven) {
+        const silent = yield* finalAnswers({ status })
+        const { meet } = silent
+        silent.meet = (request, go) => {
+          if (request.method !== "GET") return meet(request, go)
+          const answer = go()
+          return { ...answer, body: retell(answer.body ?? "") }
         }
-      })
-    )
+        const error = yield* Effect.flip(Upload.run(silent.target, source, options))
+        assert.strictEqual(error._tag, "CreationUnknown")
+        assert.strictEqual(count(silent, "DELETE"), 0)
+      }
+    })
   }
 
   it.effect("are proven by the next run too, which finds the final upload by its receipt", () =>
@@ -265,83 +237,71 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
 /** Leaves an upload in parts as soon as `isThere`. */
 const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolean) {
   const fiber = yield* Effect.forkChild(Upload.run(server.target, source, options))
-  yield* TestClock.withLive(soon(isThere))
+  yield* Scene.soon(isThere)
   yield* Fiber.interrupt(fiber)
 })
 
 // Time stands still, so that the limit of the farewell is reached where a test says so.
 layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
-  it.effect("are removed while their bytes are sent", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const held = yield* Deferred.make<ScriptedTus.Answer>()
-      server.meet = (request, go) => (request.method === "PATCH" ? Effect.runPromise(Deferred.await(held)) : go())
-      yield* leave(server, () => count(server, "PATCH") === 3)
-      assert.strictEqual(server.uploads.size, 0)
-    })
-  )
+  it.effect("are removed while their bytes are sent", function* () {
+    const server = yield* ScriptedTus.make
+    const held = yield* Deferred.make<ScriptedTus.Answer>()
+    server.meet = (request, go) => (request.method === "PATCH" ? Effect.runPromise(Deferred.await(held)) : go())
+    yield* leave(server, () => count(server, "PATCH") === 3)
+    assert.strictEqual(server.uploads.size, 0)
+  })
 
-  it.effect("are removed at the news that the last byte has left", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      yield* Upload.events(server.target, source, options).pipe(
-        Stream.takeUntil(({ _tag }: UploadEvent.UploadEvent) => _tag === "Finishing"),
-        Stream.runDrain
-      )
-      assert.strictEqual(server.uploads.size, 0)
-      assert.strictEqual(count(server, "FINAL"), 0)
-    })
-  )
+  it.effect("are removed at the news that the last byte has left", function* () {
+    const server = yield* ScriptedTus.make
+    yield* Upload.events(server.target, source, options).pipe(
+      Stream.takeUntil(({ _tag }: UploadEvent.UploadEvent) => _tag === "Finishing"),
+      Stream.runDrain
+    )
+    assert.strictEqual(server.uploads.size, 0)
+    assert.strictEqual(count(server, "FINAL"), 0)
+  })
 
-  it.effect("stay once they may be a file", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const held = yield* Deferred.make<ScriptedTus.Answer>()
-      server.meet = (request, go) => (request.method === "FINAL" ? Effect.runPromise(Deferred.await(held)) : go())
-      yield* leave(server, () => count(server, "FINAL") === 1)
-      assert.strictEqual(count(server, "DELETE"), 0)
-      assert.strictEqual(server.uploads.size, 3)
-    })
-  )
+  it.effect("stay once they may be a file", function* () {
+    const server = yield* ScriptedTus.make
+    const held = yield* Deferred.make<ScriptedTus.Answer>()
+    server.meet = (request, go) => (request.method === "FINAL" ? Effect.runPromise(Deferred.await(held)) : go())
+    yield* leave(server, () => count(server, "FINAL") === 1)
+    assert.strictEqual(count(server, "DELETE"), 0)
+    assert.strictEqual(server.uploads.size, 3)
+  })
 
-  it.effect("do not hold who leaves for longer than a moment", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const held = yield* Deferred.make<ScriptedTus.Answer>()
-      server.meet = (request, go) =>
-        request.method === "PATCH" || request.method === "DELETE" ? Effect.runPromise(Deferred.await(held)) : go()
-      const left = yield* Effect.forkChild(leave(server, () => count(server, "PATCH") === 3))
-      yield* TestClock.withLive(soon(() => count(server, "DELETE") === 3))
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.join(left)
-    })
-  )
+  it.effect("do not hold who leaves for longer than a moment", function* () {
+    const server = yield* ScriptedTus.make
+    const held = yield* Deferred.make<ScriptedTus.Answer>()
+    server.meet = (request, go) =>
+      request.method === "PATCH" || request.method === "DELETE" ? Effect.runPromise(Deferred.await(held)) : go()
+    const left = yield* Effect.forkChild(leave(server, () => count(server, "PATCH") === 3))
+    yield* Scene.soon(() => count(server, "DELETE") === 3)
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(left)
+  })
 
-  it.effect("are removed after a defect, which stays one", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      const dying = UploadSource.make({ size: BigInt(size), bytes: () => Stream.die(new Error("a bug")) })
-      const exit = yield* Effect.exit(Upload.run(server.target, dying, { ...options, maxRetries: 0 }))
-      assert.strictEqual(exit._tag, "Failure")
-      assert.strictEqual(server.uploads.size, 0)
-    })
-  )
+  it.effect("are removed after a defect, which stays one", function* () {
+    const server = yield* ScriptedTus.make
+    const dying = UploadSource.make({ size: BigInt(size), bytes: () => Stream.die(new Error("a bug")) })
+    const exit = yield* Effect.exit(Upload.run(server.target, dying, { ...options, maxRetries: 0 }))
+    assert.strictEqual(exit._tag, "Failure")
+    assert.strictEqual(server.uploads.size, 0)
+  })
 })
 
 layer(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
-  it.effect("are unknown when that lasts longer than finishTimeout, and stay", () =>
-    Effect.gen(function* () {
-      const server = yield* finalAnswers(pending)
-      const fiber = yield* Effect.forkChild(
-        Effect.flip(Upload.run(server.target, source, { ...options, finishTimeout: "20 seconds" }))
-      )
-      yield* TestClock.withLive(soon(() => count(server, "HEAD") === 1))
-      yield* TestClock.adjust("20 seconds")
-      const error = yield* Fiber.join(fiber)
-      assert.strictEqual(error._tag, "CreationUnknown")
-      assert.include(error.message, "upload-offset missing")
-      assert.strictEqual(count(server, "DELETE"), 0)
-      assert.strictEqual(count(server, "FINAL"), 1)
-    })
-  )
+  it.effect("are unknown when that lasts longer than finishTimeout, and stay", function* () {
+    const server = yield* finalAnswers(pending)
+    const fiber = yield* Effect.forkChild(
+      Effect.flip(Upload.run(server.target, source, { ...options, finishTimeout: "20 seconds" }))
+    )
+    yield* Scene.soon(() => count(server, "HEAD") === 1)
+    yield* TestClock.adjust("20 seconds")
+    const error = yield* Fiber.join(fiber)
+    assert.strictEqual(error._tag, "CreationUnknown")
+    assert.include(error.message, "upload-offset missing")
+    assert.strictEqual(count(server, "DELETE"), 0)
+    assert.strictEqual(count(server, "FINAL"), 1)
+  })
 })

@@ -1,7 +1,8 @@
 /** Which connections an upload uses: a new connection costs round trips, above all with TLS. */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
@@ -24,21 +25,17 @@ const connectionsOf = Effect.fnUntraced(function* (parallel: number) {
 })
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The bytes of an upload", (it) => {
-  it.effect("take the connection of its creation", () =>
-    Effect.gen(function* () {
-      const { before, bytes } = yield* connectionsOf(1)
-      assert.strictEqual(before.size, 1)
-      assert.deepStrictEqual(bytes, before)
-    })
-  )
+  it.effect("take the connection of its creation", function* () {
+    const { before, bytes } = yield* connectionsOf(1)
+    assert.strictEqual(before.size, 1)
+    assert.deepStrictEqual(bytes, before)
+  })
 
-  it.effect("take connections that are open already when it has parts", () =>
-    Effect.gen(function* () {
-      const { before, bytes } = yield* connectionsOf(4)
-      assert.deepStrictEqual(
-        [...bytes].filter((connection) => !before.has(connection)),
-        []
-      )
-    })
-  )
+  it.effect("take connections that are open already when it has parts", function* () {
+    const { before, bytes } = yield* connectionsOf(4)
+    assert.deepStrictEqual(
+      [...bytes].filter((connection) => !before.has(connection)),
+      []
+    )
+  })
 })

@@ -8,7 +8,8 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, it as test, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -19,6 +20,7 @@ import { createHash } from "node:crypto"
 import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
 
@@ -36,89 +38,83 @@ for (const [name, http] of Object.entries({ undici: NodeHttpClient.layerUndici, 
   const platform = Layer.mergeAll(Emulator.layer(), http, NodeFileSystem.layer)
 
   layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })(`verify with ${name}`, (it) => {
-    it.effect("accepts files of every kind, and their results have the same SHA-256", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = yield* fs.makeTempFileScoped()
-        yield* fs.writeFile(path, Scene.content(900_000))
-        const sizes = { bytes: 700_000, path: 900_000, stream: 500_000, blob: 300_000, empty: 0, small: 10 }
-        const status = yield* AssemblyUpload.run({
-          params,
-          files: [
-            { source: UploadSource.fromBytes(Scene.content(700_000)), filename: "bytes" },
-            { source: UploadSource.fromPath(path), filename: "path", fieldname: "other" },
-            { source: UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)), filename: "stream" },
-            { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob" },
-            { source: UploadSource.fromBytes(new Uint8Array(0)), filename: "empty" },
-            { source: UploadSource.fromBytes(Scene.content(10)), filename: "small" }
-          ],
-          upload,
-          wait,
-          verify
-        })
-        for (const file of Results.of(status).get("stored") ?? []) {
-          const read = Buffer.concat(yield* Stream.runCollect(Results.download(file)))
-          const sent = Scene.content(Reflect.get(sizes, file.name ?? "") as number)
-          assert.strictEqual(hash("sha256", read), hash("sha256", sent), file.name ?? "")
-        }
-        assert.strictEqual(Results.of(status).get("stored")?.length, 6)
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("accepts files of the same name, parallel parts, and a connection that breaks", () =>
-      Effect.gen(function* () {
-        const faults = yield* Faults.Faults
-        yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 200_000, times: 2 }))
-        const one = (size: number) => ({ source: UploadSource.fromBytes(Scene.content(size)), filename: "same" })
-        yield* AssemblyUpload.run({ params, files: [one(600_000), one(700_000), one(600_000)], upload, wait, verify })
-        yield* AssemblyUpload.run({ params, files: [one(800_000)], upload: { ...upload, parallel: 3 }, wait, verify })
+    it.effect("accepts files of every kind, and their results have the same SHA-256", function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, Scene.content(900_000))
+      const sizes = { bytes: 700_000, path: 900_000, stream: 500_000, blob: 300_000, empty: 0, small: 10 }
+      const status = yield* AssemblyUpload.run({
+        params,
+        files: [
+          { source: UploadSource.fromBytes(Scene.content(700_000)), filename: "bytes" },
+          { source: UploadSource.fromPath(path), filename: "path", fieldname: "other" },
+          { source: UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)), filename: "stream" },
+          { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob" },
+          { source: UploadSource.fromBytes(new Uint8Array(0)), filename: "empty" },
+          { source: UploadSource.fromBytes(Scene.content(10)), filename: "small" }
+        ],
+        upload,
+        wait,
+        verify
       })
-    )
+      for (const file of Results.of(status).get("stored") ?? []) {
+        const read = Buffer.concat(yield* Stream.runCollect(Results.download(file)))
+        const sent = Scene.content(Reflect.get(sizes, file.name ?? "") as number)
+        assert.strictEqual(hash("sha256", read), hash("sha256", sent), file.name ?? "")
+      }
+      assert.strictEqual(Results.of(status).get("stored")?.length, 6)
+    })
 
-    it.effect("fails if the Status says other bytes than those that were read", () =>
-      Effect.gen(function* () {
-        const faults = yield* Faults.Faults
-        const assemblyId = yield* Assemblies.newId
-        const size = 900_000
-        const damaged = { name: "damaged.bin", field: "file", size, md5hash: "0".repeat(32) }
-        const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: assemblyId, uploads: [damaged] }
-        yield* faults.inject(
-          Faults.Fault.Refuse({
-            method: "GET",
-            path: "/assemblies/:assemblyId",
-            status: 200,
-            body: JSON.stringify(status),
-            times: Infinity
-          })
-        )
-        const events: Array<string> = []
-        const error = yield* AssemblyUpload.events({
-          params: { ...params, assemblyId },
-          files: [{ source: UploadSource.fromBytes(Scene.content(size)), filename: "damaged.bin" }],
-          upload,
-          wait,
-          verify
-        }).pipe(
-          Stream.runForEach((event) => Effect.sync(() => events.push(event._tag))),
-          Effect.flip,
-          Effect.ensuring(faults.clear)
-        )
-        const md5hash = hash("md5", Scene.content(size))
-        assert.deepInclude(error, {
-          _tag: "DeliveryMismatch",
-          filename: "damaged.bin",
-          field: "md5hash",
-          expected: md5hash,
-          actual: "0".repeat(32)
+    it.effect("accepts files of the same name, parallel parts, and a connection that breaks", function* () {
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 200_000, times: 2 }))
+      const one = (size: number) => ({ source: UploadSource.fromBytes(Scene.content(size)), filename: "same" })
+      yield* AssemblyUpload.run({ params, files: [one(600_000), one(700_000), one(600_000)], upload, wait, verify })
+      yield* AssemblyUpload.run({ params, files: [one(800_000)], upload: { ...upload, parallel: 3 }, wait, verify })
+    })
+
+    it.effect("fails if the Status says other bytes than those that were read", function* () {
+      const faults = yield* Faults.Faults
+      const assemblyId = yield* Assemblies.newId
+      const size = 900_000
+      const damaged = { name: "damaged.bin", field: "file", size, md5hash: "0".repeat(32) }
+      const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: assemblyId, uploads: [damaged] }
+      yield* faults.inject(
+        Faults.Fault.Refuse({
+          method: "GET",
+          path: "/assemblies/:assemblyId",
+          status: 200,
+          body: JSON.stringify(status),
+          times: Infinity
         })
-        assert.strictEqual(
-          error.message,
-          `damaged.bin: the md5hash of the bytes that were read is ${md5hash}, but the Status says ${"0".repeat(32)}`
-        )
-        assert.include(events, "Uploaded")
-        assert.notInclude(events, "Completed")
+      )
+      const events: Array<string> = []
+      const error = yield* AssemblyUpload.events({
+        params: { ...params, assemblyId },
+        files: [{ source: UploadSource.fromBytes(Scene.content(size)), filename: "damaged.bin" }],
+        upload,
+        wait,
+        verify
+      }).pipe(
+        Stream.runForEach((event) => Effect.sync(() => events.push(event._tag))),
+        Effect.flip,
+        Effect.ensuring(faults.clear)
+      )
+      const md5hash = hash("md5", Scene.content(size))
+      assert.deepInclude(error, {
+        _tag: "DeliveryMismatch",
+        filename: "damaged.bin",
+        field: "md5hash",
+        expected: md5hash,
+        actual: "0".repeat(32)
       })
-    )
+      assert.strictEqual(
+        error.message,
+        `damaged.bin: the md5hash of the bytes that were read is ${md5hash}, but the Status says ${"0".repeat(32)}`
+      )
+      assert.include(events, "Uploaded")
+      assert.notInclude(events, "Completed")
+    })
   })
 }
 
@@ -130,96 +126,86 @@ const platform = Layer.mergeAll(
 )
 
 layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("verify of a resumed job", (it) => {
-  it.effect("reads the source again if an earlier run has sent its bytes", () =>
-    Effect.gen(function* () {
-      const source = UploadSource.fromBytes(Scene.content(600_000))
-      const options = {
-        params,
-        files: [{ source, filename: "resumed.bin" }],
-        upload: { ...upload, chunkSize: 100_000 },
-        wait,
-        verify
-      }
-      // The first run ends when a part of the file is stored.
-      yield* AssemblyUpload.journaled.events(options).pipe(
-        Stream.takeUntil((event) => event._tag === "Progress" && event.acknowledged > 0n),
-        Stream.runDrain
-      )
-      const status = yield* AssemblyUpload.journaled.run(options)
-      assert.strictEqual(status.uploads?.[0]?.md5hash, hash("md5", Scene.content(600_000)))
-      // A run after the end compares too.
-      const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
-      assert.deepStrictEqual(
-        again.map(({ _tag }) => _tag),
-        ["AssemblyResumed", "Completed"]
-      )
-      const oneByte = UploadSource.fromBytes(new Uint8Array(1))
-      const other = { ...options, files: [{ filename: "resumed.bin", source: { ...source, bytes: oneByte.bytes } }] }
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(other))
-      assert.deepInclude(error, { _tag: "DeliveryMismatch", field: "size", expected: "1", actual: "600000" })
-      // After a mismatch, the next run starts a new job.
-      const [first] = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
-      assert.strictEqual(first?._tag, "AssemblyCreated")
-    })
-  )
+  it.effect("reads the source again if an earlier run has sent its bytes", function* () {
+    const source = UploadSource.fromBytes(Scene.content(600_000))
+    const options = {
+      params,
+      files: [{ source, filename: "resumed.bin" }],
+      upload: { ...upload, chunkSize: 100_000 },
+      wait,
+      verify
+    }
+    // The first run ends when a part of the file is stored.
+    yield* AssemblyUpload.journaled.events(options).pipe(
+      Stream.takeUntil((event) => event._tag === "Progress" && event.acknowledged > 0n),
+      Stream.runDrain
+    )
+    const status = yield* AssemblyUpload.journaled.run(options)
+    assert.strictEqual(status.uploads?.[0]?.md5hash, hash("md5", Scene.content(600_000)))
+    // A run after the end compares too.
+    const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+    assert.deepStrictEqual(Tests.pluck(again, "_tag"), ["AssemblyResumed", "Completed"])
+    const oneByte = UploadSource.fromBytes(new Uint8Array(1))
+    const other = { ...options, files: [{ filename: "resumed.bin", source: { ...source, bytes: oneByte.bytes } }] }
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(other))
+    assert.deepInclude(error, { _tag: "DeliveryMismatch", field: "size", expected: "1", actual: "600000" })
+    // After a mismatch, the next run starts a new job.
+    const [first] = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+    assert.strictEqual(first?._tag, "AssemblyCreated")
+  })
 
-  it.effect("is refused without a wait", () =>
-    Effect.gen(function* () {
-      const files = [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a" }]
-      const error = yield* Effect.flip(AssemblyUpload.run({ params, files, wait: false, verify }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.match(error.message, /verify: Expected a wait/)
-    })
-  )
+  it.effect("is refused without a wait", function* () {
+    const files = [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a" }]
+    const error = yield* Effect.flip(AssemblyUpload.run({ params, files, wait: false, verify }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.match(error.message, /verify: Expected a wait/)
+  })
 })
 
 const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
 const abc = { size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }
 const uploadUrl = (id: string, host = "api2-a.example.com") => `https://${host}/resumable/files/${id}`
 
-test.effect("check names the file and what differs", () =>
-  Effect.gen(function* () {
-    const fieldOf = (uploads: ReadonlyArray<Assembly.File> | null, url?: string) =>
-      DeliveryProof.check({ assembly_id: assemblyId, uploads }, [
-        { filename: "a", url: url === undefined ? undefined : Redacted.make(url), ...abc }
-      ]).pipe(
-        Effect.as("equal"),
-        Effect.catch(({ field }) => Effect.succeed(field))
-      )
-    const a = { name: "a", field: "file", ...abc }
-    assert.strictEqual(yield* fieldOf([a]), "equal")
-    assert.strictEqual(yield* fieldOf([{ ...a, md5hash: abc.md5hash.toUpperCase() }]), "equal")
-    assert.strictEqual(yield* fieldOf(null), "upload")
-    assert.strictEqual(yield* fieldOf([{ ...a, name: "b" }]), "upload")
-    assert.strictEqual(yield* fieldOf([{ ...a, field: "other" }]), "upload")
-    assert.strictEqual(yield* fieldOf([{ ...a, size: 4 }]), "size")
-    assert.strictEqual(yield* fieldOf([{ ...a, size: null }]), "size")
-    assert.strictEqual(yield* fieldOf([{ ...a, md5hash: "0".repeat(32) }]), "md5hash")
-    assert.strictEqual(yield* fieldOf([{ name: "a", field: "file", size: 3 }]), "md5hash")
-    // The upload URL decides, on whichever host, and not the name.
-    const [mine, other] = [uploadUrl("1", "api2-b.example.com"), uploadUrl("2")]
-    const renamed = { ...a, name: "renamed", tus_upload_url: mine }
-    assert.strictEqual(yield* fieldOf([{ ...a, size: 4, tus_upload_url: other }, renamed], uploadUrl("1")), "equal")
-    assert.strictEqual(yield* fieldOf([{ ...a, tus_upload_url: other }], uploadUrl("1")), "upload")
-  })
-)
+Tests.it.effect("check names the file and what differs", function* () {
+  const fieldOf = (uploads: ReadonlyArray<Assembly.File> | null, url?: string) =>
+    DeliveryProof.check({ assembly_id: assemblyId, uploads }, [
+      { filename: "a", url: url === undefined ? undefined : Redacted.make(url), ...abc }
+    ]).pipe(
+      Effect.as("equal"),
+      Effect.catch(({ field }) => Effect.succeed(field))
+    )
+  const a = { name: "a", field: "file", ...abc }
+  assert.strictEqual(yield* fieldOf([a]), "equal")
+  assert.strictEqual(yield* fieldOf([{ ...a, md5hash: abc.md5hash.toUpperCase() }]), "equal")
+  assert.strictEqual(yield* fieldOf(null), "upload")
+  assert.strictEqual(yield* fieldOf([{ ...a, name: "b" }]), "upload")
+  assert.strictEqual(yield* fieldOf([{ ...a, field: "other" }]), "upload")
+  assert.strictEqual(yield* fieldOf([{ ...a, size: 4 }]), "size")
+  assert.strictEqual(yield* fieldOf([{ ...a, size: null }]), "size")
+  assert.strictEqual(yield* fieldOf([{ ...a, md5hash: "0".repeat(32) }]), "md5hash")
+  assert.strictEqual(yield* fieldOf([{ name: "a", field: "file", size: 3 }]), "md5hash")
+  // The upload URL decides, on whichever host, and not the name.
+  const [mine, other] = [uploadUrl("1", "api2-b.example.com"), uploadUrl("2")]
+  const renamed = { ...a, name: "renamed", tus_upload_url: mine }
+  assert.strictEqual(yield* fieldOf([{ ...a, size: 4, tus_upload_url: other }, renamed], uploadUrl("1")), "equal")
+  assert.strictEqual(yield* fieldOf([{ ...a, tus_upload_url: other }], uploadUrl("1")), "upload")
+})
 
-test.effect("check counts each file of the Status once", () =>
-  Effect.gen(function* () {
-    const twice = [
-      { filename: "a", ...abc },
-      { filename: "a", ...abc }
-    ]
-    const one = { name: "a", field: "file", ...abc }
-    yield* DeliveryProof.check({ assembly_id: assemblyId, uploads: [one, one] }, twice)
-    const error = yield* Effect.flip(DeliveryProof.check({ assembly_id: assemblyId, uploads: [one] }, twice))
-    assert.strictEqual(error.field, "upload")
-    assert.match(error.message, /: the Status does not list the file that was uploaded$/u)
-  })
-)
+Tests.it.effect("check counts each file of the Status once", function* () {
+  const twice = [
+    { filename: "a", ...abc },
+    { filename: "a", ...abc }
+  ]
+  const one = { name: "a", field: "file", ...abc }
+  yield* DeliveryProof.check({ assembly_id: assemblyId, uploads: [one, one] }, twice)
+  const error = yield* Effect.flip(DeliveryProof.check({ assembly_id: assemblyId, uploads: [one] }, twice))
+  assert.strictEqual(error.field, "upload")
+  assert.match(error.message, /: the Status does not list the file that was uploaded$/u)
+})
 
-test.effect("check finds files of the same name by their bytes, in whatever order the Status has them", () =>
-  Effect.gen(function* () {
+Tests.it.effect(
+  "check finds files of the same name by their bytes, in whatever order the Status has them",
+  function* () {
     const files = ["a", "b", "c"].map((text) => {
       const bytes = new TextEncoder().encode(text)
       return { filename: "same", size: bytes.length, md5hash: hash("md5", bytes) }
@@ -238,45 +224,43 @@ test.effect("check finds files of the same name by their bytes, in whatever orde
       })
       yield* DeliveryProof.check({ assembly_id: assemblyId, uploads }, files)
     }
-  })
+  }
 )
 
-test.effect("summed reads a source again only if its bytes were not read in order", () =>
-  Effect.gen(function* () {
-    const bytes = Scene.content(500_000)
-    const inner = UploadSource.fromBytes(bytes)
-    let reads = 0
-    const counted: UploadSource.Replayable = {
-      ...inner,
-      bytes: (start, end) => {
-        reads++
-        return inner.bytes(start, end)
-      }
+Tests.it.effect("summed reads a source again only if its bytes were not read in order", function* () {
+  const bytes = Scene.content(500_000)
+  const inner = UploadSource.fromBytes(bytes)
+  let reads = 0
+  const counted: UploadSource.Replayable = {
+    ...inner,
+    bytes: (start, end) => {
+      reads++
+      return inner.bytes(start, end)
     }
-    const total = { size: bytes.length, md5hash: hash("md5", bytes) }
+  }
+  const total = { size: bytes.length, md5hash: hash("md5", bytes) }
 
-    const inOrder = yield* DeliveryProof.summed(counted)
-    // The second range repeats bytes of the first, as after a broken connection.
-    yield* Stream.runDrain(Stream.take(inOrder.source.bytes(0n, 500_000n), 1))
-    yield* Stream.runDrain(inOrder.source.bytes(100_000n, 500_000n))
-    assert.deepStrictEqual(yield* inOrder.total, total)
-    assert.strictEqual(reads, 2)
+  const inOrder = yield* DeliveryProof.summed(counted)
+  // The second range repeats bytes of the first, as after a broken connection.
+  yield* Stream.runDrain(Stream.take(inOrder.source.bytes(0n, 500_000n), 1))
+  yield* Stream.runDrain(inOrder.source.bytes(100_000n, 500_000n))
+  assert.deepStrictEqual(yield* inOrder.total, total)
+  assert.strictEqual(reads, 2)
 
-    const withGap = yield* DeliveryProof.summed(counted)
-    yield* Stream.runDrain(withGap.source.bytes(300_000n, 500_000n))
-    yield* Stream.runDrain(withGap.source.bytes(0n, 200_000n))
-    assert.deepStrictEqual(yield* withGap.total, total)
-    assert.strictEqual(reads, 5)
+  const withGap = yield* DeliveryProof.summed(counted)
+  yield* Stream.runDrain(withGap.source.bytes(300_000n, 500_000n))
+  yield* Stream.runDrain(withGap.source.bytes(0n, 200_000n))
+  assert.deepStrictEqual(yield* withGap.total, total)
+  assert.strictEqual(reads, 5)
 
-    const outOfOrder = yield* DeliveryProof.summed(counted)
-    for (const [start, end] of [
-      [250_000n, 500_000n],
-      [0n, 250_000n],
-      [250_000n, 500_000n]
-    ] as const) {
-      yield* Stream.runDrain(outOfOrder.source.bytes(start, end))
-    }
-    assert.deepStrictEqual(yield* outOfOrder.total, total)
-    assert.strictEqual(reads, 8)
-  })
-)
+  const outOfOrder = yield* DeliveryProof.summed(counted)
+  for (const [start, end] of [
+    [250_000n, 500_000n],
+    [0n, 250_000n],
+    [250_000n, 500_000n]
+  ] as const) {
+    yield* Stream.runDrain(outOfOrder.source.bytes(start, end))
+  }
+  assert.deepStrictEqual(yield* outOfOrder.total, total)
+  assert.strictEqual(reads, 8)
+})

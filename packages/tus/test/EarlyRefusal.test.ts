@@ -3,7 +3,6 @@
  * matter of chance, and with `fetch` it mostly is not: what was cut off is not repeated as it was.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
@@ -61,14 +60,8 @@ const make = Effect.fnUntraced(function* (method: string, { most, refusal }: Rul
       response.writeHead(200, { ...tus, "upload-offset": stored.length, "upload-length": bytes.length }).end()
     } else response.writeHead(201, { ...tus, location: "/resumable/files/a" }).end()
   })
-  return { seen, target: yield* targetAt(baseUrl), stored: () => stored }
+  return { seen, target: yield* Scene.targetAt(baseUrl), stored: () => stored }
 })
-
-const targetAt = (baseUrl: string) =>
-  UploadTarget.make({
-    tusUrl: `${baseUrl}/resumable/files`,
-    assemblySslUrl: `${baseUrl}/assemblies/${"0".repeat(32)}`
-  })
 
 /** A server that refuses at the head of a PATCH, and closes at once. */
 const makeAbrupt = Effect.gen(function* () {
@@ -81,7 +74,7 @@ const makeAbrupt = Effect.gen(function* () {
       response.writeHead(200, { ...tus, "upload-offset": 0, "upload-length": bytes.length }).end()
     } else response.writeHead(201, { ...tus, location: "/resumable/files/a" }).end()
   })
-  return { target: yield* targetAt(baseUrl), patches: () => patches }
+  return { target: yield* Scene.targetAt(baseUrl), patches: () => patches }
 })
 
 describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {

@@ -7,7 +7,8 @@ import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -23,11 +24,8 @@ const options = { ...Scene.options, maxRetries: 0 } as const
 
 /** The form of an entry in its file. */
 interface AtRest {
-  _tag: string
   target: { tusUrl: string; assemblySslUrl: string; origins: ReadonlyArray<string> }
-  url?: string
-  urls?: ReadonlyArray<string>
-  parts?: ReadonlyArray<unknown>
+  state: { _tag: string; marker?: string; url?: string; length?: string; parts?: ReadonlyArray<unknown> }
   metadata: Record<string, string | null>
   size: string
   identity: string | null
@@ -45,7 +43,7 @@ const broken = Effect.gen(function* () {
   const name = (yield* fs.readDirectory(folder)).find((file) => file.endsWith(".json")) ?? ""
   const path = `${folder}/${name}`
   const entry: AtRest = JSON.parse(yield* fs.readFileString(path))
-  assert.strictEqual(entry._tag, "Created")
+  assert.strictEqual(entry.state._tag, "Created")
   server.meet = (_, go) => go()
   const before = server.requests.length
   return {
@@ -59,6 +57,16 @@ const broken = Effect.gen(function* () {
   }
 })
 
+const createdAt = (url: string) => ({ _tag: "Created", marker: "m", url })
+const completedAt = (url: string) => ({ _tag: "Completed", url, length: "300000" })
+const halves = (first: object, second: object) => ({
+  _tag: "Parts",
+  parts: [
+    { piece: first, start: "0", end: "150000" },
+    { piece: second, start: "150000", end: "300000" }
+  ]
+})
+
 type Broken = Effect.Success<typeof broken>
 
 const here = ({ entry }: Broken) => new URL(entry.target.tusUrl).origin
@@ -66,17 +74,20 @@ const there = ({ other }: Broken) => other.origin
 
 /** What is written into the entry, and the error that every way to go on with it ends in. */
 const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest>, string]>> = {
-  "an upload on another host": [(scene) => ({ url: `${there(scene)}/resumable/files/u0` }), "UnsafeLocation"],
+  "an upload on another host": [
+    (scene) => ({ state: createdAt(`${there(scene)}/resumable/files/u0`) }),
+    "UnsafeLocation"
+  ],
   "an upload on another host that the entry says is the service's": [
     (scene) => ({
-      url: `${there(scene)}/resumable/files/u0`,
+      state: createdAt(`${there(scene)}/resumable/files/u0`),
       target: { ...scene.entry.target, origins: [here(scene), there(scene)] }
     }),
     "UnsafeLocation"
   ],
   "another service altogether": [
     (scene) => ({
-      url: `${there(scene)}/resumable/files/u0`,
+      state: createdAt(`${there(scene)}/resumable/files/u0`),
       target: { ...scene.entry.target, tusUrl: `${there(scene)}/resumable/files`, origins: [there(scene)] }
     }),
     "InvalidTarget"
@@ -98,24 +109,26 @@ const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest
   ],
   "other metadata": [(scene) => ({ metadata: { ...scene.entry.metadata, filename: "other.bin" } }), "JournalTorn"],
   "another length": [() => ({ size: "300001" }), "JournalTorn"],
-  "an encoded segment": [(scene) => ({ url: `${here(scene)}/resumable/files/%2e%2e/index` }), "UnsafeLocation"],
-  "a dot segment": [(scene) => ({ url: `${here(scene)}/resumable/files/../../index/doc` }), "UnsafeLocation"],
-  "a path beside the uploads": [(scene) => ({ url: `${here(scene)}/index/doc` }), "UnsafeLocation"],
+  "an encoded segment": [
+    (scene) => ({ state: createdAt(`${here(scene)}/resumable/files/%2e%2e/index`) }),
+    "UnsafeLocation"
+  ],
+  "a dot segment": [
+    (scene) => ({ state: createdAt(`${here(scene)}/resumable/files/../../index/doc`) }),
+    "UnsafeLocation"
+  ],
+  "a path beside the uploads": [(scene) => ({ state: createdAt(`${here(scene)}/index/doc`) }), "UnsafeLocation"],
   "a host in another notation": [
-    (scene) => ({ url: `${here(scene).replace("127.0.0.1", "0x7f.1")}/resumable/files/u0` }),
+    (scene) => ({ state: createdAt(`${here(scene).replace("127.0.0.1", "0x7f.1")}/resumable/files/u0`) }),
     "UnsafeLocation"
   ],
   "a complete upload on another host": [
-    (scene) => ({ _tag: "Completed", url: `${there(scene)}/resumable/files/u0` }),
+    (scene) => ({ state: completedAt(`${there(scene)}/resumable/files/u0`) }),
     "UnsafeLocation"
   ],
   "a part on another host": [
     (scene) => ({
-      _tag: "Parts",
-      parts: [
-        { marker: "m", url: `${here(scene)}/resumable/files/u0`, start: "0", end: "150000" },
-        { marker: "m", url: `${there(scene)}/resumable/files/u1`, start: "150000", end: "300000" }
-      ]
+      state: halves(createdAt(`${here(scene)}/resumable/files/u0`), createdAt(`${there(scene)}/resumable/files/u1`))
     }),
     "UnsafeLocation"
   ]
@@ -124,90 +137,71 @@ const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest
 layer(Journals.platform, { excludeTestServices: true })("An entry that was edited", (it) => {
   for (const [name, [change, tag]] of Object.entries(edits)) {
     for (const restart of [false, true]) {
-      it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, () =>
-        Effect.gen(function* () {
-          const scene = yield* broken
-          yield* scene.edit(change(scene))
-          for (const events of [
-            Upload.journaled.events(scene.server.target, source, { ...options, restart }),
-            Upload.journaled.resumeEvents({ key: scene.key }, source, { ...options, restart })
-          ]) {
-            const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-            assert.strictEqual(error._tag, tag, error.message)
-            assert.notMatch(error.message, /files\/u|index/)
-          }
-          assert.deepStrictEqual(scene.sent(), [])
-        })
-      )
+      it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, function* () {
+        const scene = yield* broken
+        yield* scene.edit(change(scene))
+        for (const events of [
+          Upload.journaled.events(scene.server.target, source, { ...options, restart }),
+          Upload.journaled.resumeEvents({ key: scene.key }, source, { ...options, restart })
+        ]) {
+          const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+          assert.strictEqual(error._tag, tag, error.message)
+          assert.notMatch(error.message, /files\/u|index/)
+        }
+        assert.deepStrictEqual(scene.sent(), [])
+      })
     }
   }
 
-  const planned = { marker: null, url: null }
   it.effect.each([
-    [
-      "a Location",
-      {
-        _tag: "Parts",
-        parts: [
-          { ...planned, start: "0", end: "150000" },
-          { ...planned, start: "150000", end: "300000" }
-        ]
-      },
-      "UnsafeLocation"
-    ],
-    ["a receipt", { _tag: "Creating" }, "CreationUnknown"]
-  ] as const)("and adds an origin does not make it one of the service's for %s", ([, change, tag]) =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      const { target } = scene.entry
-      scene.server.meet = (request, go) => {
-        const answer = go()
-        const body = answer.body?.replaceAll("/resumable/files/", `${there(scene)}/resumable/files/`)
-        const headers = request.method === "POST" ? { location: `${there(scene)}/resumable/files/u0` } : undefined
-        return { ...answer, body, headers: { ...answer.headers, ...headers } }
-      }
-      for (const events of [
-        Upload.journaled.events(scene.server.target, source, options),
-        Upload.journaled.resumeEvents({ key: scene.key }, source, options)
-      ]) {
-        yield* scene.edit({ ...change, target: { ...target, origins: [here(scene), there(scene)] } })
-        const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-        assert.strictEqual(error._tag, tag, error.message)
-      }
-      assert.deepStrictEqual(scene.other.requests, [])
-      assert.notInclude(scene.sent(), "PATCH")
-    })
-  )
+    ["a Location", halves({ _tag: "Planned" }, { _tag: "Planned" }), "UnsafeLocation"],
+    ["a receipt", { _tag: "Creating", marker: "m" }, "CreationUnknown"]
+  ] as const)("and adds an origin does not make it one of the service's for %s", function* ([, state, tag]) {
+    const scene = yield* broken
+    const { target } = scene.entry
+    scene.server.meet = (request, go) => {
+      const answer = go()
+      const body = answer.body?.replaceAll("/resumable/files/", `${there(scene)}/resumable/files/`)
+      const headers = request.method === "POST" ? { location: `${there(scene)}/resumable/files/u0` } : undefined
+      return { ...answer, body, headers: { ...answer.headers, ...headers } }
+    }
+    for (const events of [
+      Upload.journaled.events(scene.server.target, source, options),
+      Upload.journaled.resumeEvents({ key: scene.key }, source, options)
+    ]) {
+      yield* scene.edit({ state, target: { ...target, origins: [here(scene), there(scene)] } })
+      const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+      assert.strictEqual(error._tag, tag, error.message)
+    }
+    assert.deepStrictEqual(scene.other.requests, [])
+    assert.notInclude(scene.sent(), "PATCH")
+  })
 
-  it.effect("in nothing continues, whether the caller names the target or only the key", () =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      yield* scene.edit({})
-      yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(Stream.runDrain, scene.inJournal)
-      assert.deepStrictEqual(scene.sent(), ["HEAD", "PATCH"])
-    })
-  )
+  it.effect("in nothing continues, whether the caller names the target or only the key", function* () {
+    const scene = yield* broken
+    yield* scene.edit({})
+    yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(Stream.runDrain, scene.inJournal)
+    assert.deepStrictEqual(scene.sent(), ["HEAD", "PATCH"])
+  })
 
-  it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", () =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      const error = yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(
-        Stream.runDrain,
-        Effect.flip,
-        scene.inJournal,
-        Effect.provideService(
-          AssemblyClient.AssemblyClient,
-          AssemblyClient.AssemblyClient.of({
-            origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
-            run: () => Effect.die(new Error("no operation is asked for")),
-            open: () => Effect.die(new Error("no address is opened"))
-          })
-        )
+  it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", function* () {
+    const scene = yield* broken
+    const error = yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(
+      Stream.runDrain,
+      Effect.flip,
+      scene.inJournal,
+      Effect.provideService(
+        AssemblyClient.AssemblyClient,
+        AssemblyClient.AssemblyClient.of({
+          origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
+          run: () => Effect.die(new Error("no operation is asked for")),
+          open: () => Effect.die(new Error("no address is opened"))
+        })
       )
-      assert.deepInclude(error, { _tag: "InvalidTarget", field: "assembly_ssl_url" })
-      assert.deepStrictEqual(scene.sent(), [])
-    })
-  )
+    )
+    assert.deepInclude(error, { _tag: "InvalidTarget", field: "assembly_ssl_url" })
+    assert.deepStrictEqual(scene.sent(), [])
+  })
 
   it.effect("and names this machine sends nothing there while its Assembly is elsewhere", () =>
     Effect.gen(function* () {
@@ -221,12 +215,12 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
       const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
       const journal = yield* UploadJournal.UploadJournal
       const writtenAt = yield* Clock.currentTimeMillis
-      const common = { marker: "m", metadata: options.metadata, size: source.size, identity: identity ?? null }
+      const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
       for (const [target, tag] of [
         [edited, "InvalidTarget"],
         [honest, "UnsafeLocation"]
       ] as const) {
-        yield* journal.put(key, { ...common, _tag: "Created", target, url, writtenAt })
+        yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
         for (const events of [
           Upload.journaled.events(honest, source, options),
           Upload.journaled.resumeEvents({ key }, source, options)
@@ -238,26 +232,23 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
-  it.effect("continues on an origin that the caller adds, and on no other", () =>
-    Effect.gen(function* () {
-      const scene = yield* broken
-      const moved = { tusUrl: `${there(scene)}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
-      const target = yield* UploadTarget.make({ ...moved, baseUrl: here(scene), origins: [there(scene)] })
-      yield* scene.edit({
-        _tag: "Completed",
-        url: `${there(scene)}/resumable/files/u0`,
-        target: { ...moved, origins: target.origins.entries }
-      })
-      const refused = yield* Upload.journaled
-        .resumeEvents({ key: scene.key }, source, options)
-        .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-      assert.strictEqual(
-        refused.message,
-        `tus_url: the host ${new URL(there(scene)).host} does not belong to the service; if it does, add its origin to the option origins`
-      )
-      const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [there(scene)] }, source, options)
-      assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
-      assert.deepStrictEqual(scene.sent(), [])
+  it.effect("continues on an origin that the caller adds, and on no other", function* () {
+    const scene = yield* broken
+    const moved = { tusUrl: `${there(scene)}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
+    const target = yield* UploadTarget.make({ ...moved, baseUrl: here(scene), origins: [there(scene)] })
+    yield* scene.edit({
+      state: completedAt(`${there(scene)}/resumable/files/u0`),
+      target: { ...moved, origins: target.origins.entries }
     })
-  )
+    const refused = yield* Upload.journaled
+      .resumeEvents({ key: scene.key }, source, options)
+      .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+    assert.strictEqual(
+      refused.message,
+      `tus_url: the host ${new URL(there(scene)).host} does not belong to the service; if it does, add its origin to the option origins`
+    )
+    const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [there(scene)] }, source, options)
+    assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
+    assert.deepStrictEqual(scene.sent(), [])
+  })
 })

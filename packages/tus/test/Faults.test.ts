@@ -3,8 +3,8 @@
  * by its SHA-256 on the server's side.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -14,6 +14,7 @@ import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Clients from "./utils/Clients.ts"
 
 const size = 600_000
 const bytes = Scene.content(size)
@@ -122,49 +123,38 @@ const arrives = Effect.fnUntraced(function* (
   }
 })
 
-const clients = {
-  undici: NodeHttpClient.layerUndici,
-  "node:http": NodeHttpClient.layerNodeHttp,
-  fetch: NodeHttpClient.layerFetch
-}
-
-layer(Layer.merge(Servers.Both.layer, clients.undici), { excludeTestServices: true })(
+layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici), { excludeTestServices: true })(
   "Either server gets a source, and a stream, whole",
   (it) => {
     for (const [name, faults] of Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation })) {
-      it.effect(`after ${name}`, () =>
-        Effect.gen(function* () {
-          const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
-            Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
-          )
-          yield* Effect.forEach(
-            uploads,
-            ({ place, source, what }) =>
-              Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
-                Effect.provide(HangClock.layer, { local: true })
-              ),
-            { concurrency: "unbounded", discard: true }
-          )
-        })
-      )
+      it.effect(`after ${name}`, function* () {
+        const uploads = Object.entries(yield* Servers.Both).flatMap(([server, { place }]) =>
+          Object.entries(sources).map(([kind, source]) => ({ what: `${kind} to ${server}`, place, source }))
+        )
+        yield* Effect.forEach(
+          uploads,
+          ({ place, source, what }) =>
+            Effect.flatMap(place, (here) => arrives(what, here, source(), faults)).pipe(
+              Effect.provide(HangClock.layer, { local: true })
+            ),
+          { concurrency: "unbounded", discard: true }
+        )
+      })
     }
   }
 )
 
 for (const client of ["node:http", "fetch"] as const) {
-  layer(Layer.mergeAll(Servers.layers["@tus/server"], clients[client], HangClock.layer), { excludeTestServices: true })(
-    `Sent with ${client}, a source arrives whole`,
-    (it) => {
-      for (const [name, faults] of Object.entries(ofAppend)) {
-        // Without a declared length of the body, such an offset is not trusted.
-        if (client === "fetch" && name === "a wrong offset before the end") continue
-        it.effect(`after ${name}`, () =>
-          Effect.gen(function* () {
-            const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
-            yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
-          })
-        )
-      }
+  layer(Layer.mergeAll(Servers.layers["@tus/server"], Clients.beneath[client], HangClock.layer), {
+    excludeTestServices: true
+  })(`Sent with ${client}, a source arrives whole`, (it) => {
+    for (const [name, faults] of Object.entries(ofAppend)) {
+      // Without a declared length of the body, such an offset is not trusted.
+      if (client === "fetch" && name === "a wrong offset before the end") continue
+      it.effect(`after ${name}`, function* () {
+        const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
+        yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
+      })
     }
-  )
+  })
 }

@@ -1,7 +1,8 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -67,18 +68,16 @@ const memories = (
 const emptied = (given: ReadonlyArray<ArrayBufferLike>) => given.filter(({ byteLength }) => byteLength === 0).length
 
 layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file", (it) => {
-  it.effect("have memory of their own with every client that nobody registered", () =>
-    Effect.gen(function* () {
-      for (const client of Object.values(Clients.beneath)) {
-        const http = Context.get(yield* Layer.build(client), HttpClient.HttpClient)
-        for (const settings of [{}, { parallel: 2 }]) {
-          const given = yield* memories(http, settings)
-          assert.strictEqual(emptied(given), 0)
-          assert.strictEqual(new Set(given).size, given.length)
-        }
+  it.effect("have memory of their own with every client that nobody registered", function* () {
+    for (const client of Object.values(Clients.beneath)) {
+      const http = Context.get(yield* Layer.build(client), HttpClient.HttpClient)
+      for (const settings of [{}, { parallel: 2 }]) {
+        const given = yield* memories(http, settings)
+        assert.strictEqual(emptied(given), 0)
+        assert.strictEqual(new Set(given).size, given.length)
       }
-    })
-  )
+    }
+  })
 
   it.effect("are read into memory that was sent only with exactly the client that is registered", () =>
     Effect.gen(function* () {
@@ -116,30 +115,27 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     }
   })
 
-  it.effect("outside of an upload a piece stays what it is", () =>
-    Effect.gen(function* () {
-      const file = yield* source
-      const whole = yield* Stream.mkUint8Array(file.bytes(0n, file.size))
-      assert.strictEqual(TusServer.sha256(whole), TusServer.sha256(bytes))
-    })
-  )
+  it.effect("outside of an upload a piece stays what it is", function* () {
+    const file = yield* source
+    const whole = yield* Stream.mkUint8Array(file.bytes(0n, file.size))
+    assert.strictEqual(TusServer.sha256(whole), TusServer.sha256(bytes))
+  })
 
-  it.effect("a range begins with pieces of the size that the last one came to", () =>
-    Effect.gen(function* () {
-      const file = yield* source
-      const sizes = (start: number) =>
-        Effect.map(Stream.runCollect(file.bytes(BigInt(start), BigInt(start + 8 * mebi))), (pieces) =>
-          pieces.map(({ length }) => length)
-        )
-      const first = yield* sizes(0)
-      const second = yield* sizes(8 * mebi)
-      assert.strictEqual(first[0], 64 * 1024)
-      assert.isAbove(second[0] ?? 0, 64 * 1024)
-    })
-  )
+  it.effect("a range begins with pieces of the size that the last one came to", function* () {
+    const file = yield* source
+    const sizes = (start: number) =>
+      Effect.map(Stream.runCollect(file.bytes(BigInt(start), BigInt(start + 8 * mebi))), (pieces) =>
+        pieces.map(({ length }) => length)
+      )
+    const first = yield* sizes(0)
+    const second = yield* sizes(8 * mebi)
+    assert.strictEqual(first[0], 64 * 1024)
+    assert.isAbove(second[0] ?? 0, 64 * 1024)
+  })
 
-  it.effect("have whole sizes, however many files are read at once and however slowly their pieces are taken", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "have whole sizes, however many files are read at once and however slowly their pieces are taken",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* fs.makeTempFileScoped()
       yield* fs.writeFile(path, bytes)
@@ -157,28 +153,26 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
           }
         }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
       }
-    })
+    }
   )
 
-  it.effect("no byte of a file that was replaced is given out, however many pieces its first range has", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
-      yield* fs.writeFile(path, bytes)
-      const file = yield* UploadSource.fromPath(path)
-      yield* fs.writeFile(path, bytes.toReversed())
-      yield* fs.utimes(path, new Date(0), new Date(0))
-      const open = yield* fs.open(path)
-      // So many readers that the range has more than one piece.
-      for (let other = 0; other < 1000; other++) yield* FilePieces.reader(open, { size: FilePieces.smallest })
-      const given: Array<Uint8Array> = []
-      for (const end of [64n * 1024n, BigInt(bytes.length)]) {
-        const reading = Stream.runForEach(file.bytes(0n, end), (piece) => Effect.sync(() => given.push(piece)))
-        assert.strictEqual((yield* Effect.flip(reading)).kind, "Changed")
-      }
-      assert.isEmpty(given)
-    })
-  )
+  it.effect("no byte of a file that was replaced is given out, however many pieces its first range has", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* fs.makeTempFileScoped()
+    yield* fs.writeFile(path, bytes)
+    const file = yield* UploadSource.fromPath(path)
+    yield* fs.writeFile(path, bytes.toReversed())
+    yield* fs.utimes(path, new Date(0), new Date(0))
+    const open = yield* fs.open(path)
+    // So many readers that the range has more than one piece.
+    for (let other = 0; other < 1000; other++) yield* FilePieces.reader(open, { size: FilePieces.smallest })
+    const given: Array<Uint8Array> = []
+    for (const end of [64n * 1024n, BigInt(bytes.length)]) {
+      const reading = Stream.runForEach(file.bytes(0n, end), (piece) => Effect.sync(() => given.push(piece)))
+      assert.strictEqual((yield* Effect.flip(reading)).kind, "Changed")
+    }
+    assert.isEmpty(given)
+  })
 
   it.effect("a small file is read at once, and one that changed since is refused before anything is created", () =>
     Effect.gen(function* () {

@@ -11,7 +11,8 @@ import type * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEv
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -30,6 +31,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TcpProxy from "./utils/TcpProxy.ts"
 import * as TusServer from "./utils/TusServer.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const wait = { interval: "5 millis", timeout: "30 seconds" } as const
 const params = { steps: { ":original": { robot: "/upload/handle" } } } as const
@@ -105,74 +107,57 @@ const live = Layer.merge(Emulator.layer(), NodeFileSystem.layer)
 
 layer(live, { excludeTestServices: true })("transport: form", (it) => {
   for (const [name, http] of Object.entries(Clients.beneath)) {
-    it.effect(`sends small files in one request, with ${name}`, () =>
-      Effect.gen(function* () {
-        const { requests, services } = yield* behind([], http)
-        const sizes = [16 * kibi, 0, 70_000]
-        const status = yield* Effect.provide(AssemblyUpload.run(job(sizes)), services)
-        assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-        assert.deepStrictEqual(hashes(status), hashesOf(sizes))
-        assert.deepStrictEqual(requests, ["POST"])
-      })
-    )
+    it.effect(`sends small files in one request, with ${name}`, function* () {
+      const { requests, services } = yield* behind([], http)
+      const sizes = [16 * kibi, 0, 70_000]
+      const status = yield* Effect.provide(AssemblyUpload.run(job(sizes)), services)
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+      assert.deepStrictEqual(hashes(status), hashesOf(sizes))
+      assert.deepStrictEqual(requests, ["POST"])
+    })
 
-    it.effect(`streams larger files, with ${name}`, () =>
-      Effect.gen(function* () {
-        const { requests, services } = yield* behind([], http)
-        const fs = yield* FileSystem.FileSystem
-        const path = yield* fs.makeTempFileScoped()
-        yield* fs.writeFile(path, Scene.content(5 * mebi))
-        const files = [
-          { source: yield* UploadSource.fromPath(path), filename: "0.bin", fieldname: "video" },
-          { source: pieced(Scene.content(300_000)), filename: "1.bin" }
-        ]
-        const events = yield* told(Stream.provide(AssemblyUpload.events(job([], { files })), services))
-        const sent = events.flatMap((event) => (event._tag === "Progress" ? [event.sent] : []))
-        assert.isAbove(sent.length, 5)
-        const last = events.at(-1)
-        assert.strictEqual(last?._tag, "Completed")
-        if (last?._tag !== "Completed") return
-        assert.deepStrictEqual(hashes(last.status), hashesOf([5 * mebi, 300_000]))
-        assert.deepStrictEqual(
-          last.status.uploads?.map(({ field }) => field),
-          ["video", "file"]
-        )
-        assert.deepStrictEqual(requests, ["POST"])
-      })
-    )
+    it.effect(`streams larger files, with ${name}`, function* () {
+      const { requests, services } = yield* behind([], http)
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, Scene.content(5 * mebi))
+      const files = [
+        { source: yield* UploadSource.fromPath(path), filename: "0.bin", fieldname: "video" },
+        { source: pieced(Scene.content(300_000)), filename: "1.bin" }
+      ]
+      const events = yield* told(Stream.provide(AssemblyUpload.events(job([], { files })), services))
+      const sent = events.flatMap((event) => (event._tag === "Progress" ? [event.sent] : []))
+      assert.isAbove(sent.length, 5)
+      const last = events.at(-1)
+      assert.strictEqual(last?._tag, "Completed")
+      if (last?._tag !== "Completed") return
+      assert.deepStrictEqual(hashes(last.status), hashesOf([5 * mebi, 300_000]))
+      assert.deepStrictEqual(Tests.pluck(last.status.uploads, "field"), ["video", "file"])
+      assert.deepStrictEqual(requests, ["POST"])
+    })
   }
 
-  it.effect("keeps the names of files and fields of any script", () =>
-    Effect.gen(function* () {
-      const { services } = yield* behind()
-      const names = ["größe 100%.bin", "写真.jpg", "a;b=c.txt", "it's, 'fine'.bin", "🐈.gif"]
-      const files = names.map((filename, index) => ({ source: bytesOf(10), filename, fieldname: `Feld ü ${index}` }))
-      const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
-      assert.deepStrictEqual(
-        uploads?.map(({ name }) => name),
-        names
-      )
-      assert.deepStrictEqual(
-        uploads?.map(({ field }) => field),
-        files.map(({ fieldname }) => fieldname)
-      )
-    })
-  )
+  it.effect("keeps the names of files and fields of any script", function* () {
+    const { services } = yield* behind()
+    const names = ["größe 100%.bin", "写真.jpg", "a;b=c.txt", "it's, 'fine'.bin", "🐈.gif"]
+    const files = names.map((filename, index) => ({ source: bytesOf(10), filename, fieldname: `Feld ü ${index}` }))
+    const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
+    assert.deepStrictEqual(Tests.pluck(uploads, "name"), names)
+    assert.deepStrictEqual(
+      Tests.pluck(uploads, "field"),
+      files.map(({ fieldname }) => fieldname)
+    )
+  })
 
-  it.effect("sends a file that contains parts of a form as it is", () =>
-    Effect.gen(function* () {
-      const { services } = yield* behind()
-      const text =
-        '\r\n--assembly-effect-0\r\nContent-Disposition: form-data; name="params"\r\n\r\n{}\r\n--assembly-effect-0--\r\n'
-      const bytes = new TextEncoder().encode(text)
-      const files = [{ source: UploadSource.fromBytes(bytes), filename: "a.txt" }]
-      const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
-      assert.deepStrictEqual(
-        uploads?.map(({ sha256 }) => sha256),
-        [TusServer.sha256(bytes)]
-      )
-    })
-  )
+  it.effect("sends a file that contains parts of a form as it is", function* () {
+    const { services } = yield* behind()
+    const text =
+      '\r\n--assembly-effect-0\r\nContent-Disposition: form-data; name="params"\r\n\r\n{}\r\n--assembly-effect-0--\r\n'
+    const bytes = new TextEncoder().encode(text)
+    const files = [{ source: UploadSource.fromBytes(bytes), filename: "a.txt" }]
+    const { uploads } = yield* Effect.provide(AssemblyUpload.run(job([], { files })), services)
+    assert.deepStrictEqual(Tests.pluck(uploads, "sha256"), [TusServer.sha256(bytes)])
+  })
 
   const oneShot = UploadSource.fromStream(Stream.make(new Uint8Array(1)), { size: 1n })
   const id = Assembly.AssemblyId.make("0123456789abcdef".repeat(2))
@@ -191,24 +176,22 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
     ["resend without a form", { resend: true, transport: undefined }, "resend"],
     ["an unknown transport", { transport: "carrier pigeon" as "form" }, "transport"]
   ] as ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>, string]>) {
-    it.effect(`refuses ${rule}, and sends no request`, () =>
-      Effect.gen(function* () {
-        const { requests, services } = yield* behind()
-        for (const run of [AssemblyUpload.run, AssemblyUpload.journaled.run]) {
-          const error = yield* run(job([10], options)).pipe(
-            Effect.provide(Layer.merge(services, UploadJournal.layerMemory())),
-            Effect.flip
+    it.effect(`refuses ${rule}, and sends no request`, function* () {
+      const { requests, services } = yield* behind()
+      for (const run of [AssemblyUpload.run, AssemblyUpload.journaled.run]) {
+        const error = yield* run(job([10], options)).pipe(
+          Effect.provide(Layer.merge(services, UploadJournal.layerMemory())),
+          Effect.flip
+        )
+        assert.strictEqual(error._tag, "InvalidRequest")
+        if (error._tag === "InvalidRequest")
+          assert.deepStrictEqual(
+            error.issues.map((issue) => issue.path.join(".")),
+            [path]
           )
-          assert.strictEqual(error._tag, "InvalidRequest")
-          if (error._tag === "InvalidRequest")
-            assert.deepStrictEqual(
-              error.issues.map((issue) => issue.path.join(".")),
-              [path]
-            )
-        }
-        assert.deepStrictEqual(requests, [])
-      })
-    )
+      }
+      assert.deepStrictEqual(requests, [])
+    })
   }
 
   for (const fault of [
@@ -217,17 +200,15 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
     { _tag: "StatusAfter", method: "POST", status: 500 },
     { _tag: "StatusAfter", method: "POST", status: 502 }
   ] satisfies ReadonlyArray<Fault>) {
-    it.effect(`after ${JSON.stringify(fault)}, the Status of the chosen id is the result`, () =>
-      Effect.gen(function* () {
-        const { requests, services } = yield* behind([fault])
-        const { created, exit } = yield* creating(Effect.provide(AssemblyUpload.run(job([1000])), services))
-        assert.deepStrictEqual(
-          created.map(({ assembly_id, ok }) => [assembly_id, ok]),
-          [[Exit.isSuccess(exit) ? exit.value.assembly_id : "", "ASSEMBLY_COMPLETED"]]
-        )
-        assert.deepStrictEqual(requests, ["POST", "GET"])
-      })
-    )
+    it.effect(`after ${JSON.stringify(fault)}, the Status of the chosen id is the result`, function* () {
+      const { requests, services } = yield* behind([fault])
+      const { created, exit } = yield* creating(Effect.provide(AssemblyUpload.run(job([1000])), services))
+      assert.deepStrictEqual(
+        created.map(({ assembly_id, ok }) => [assembly_id, ok]),
+        [[Exit.isSuccess(exit) ? exit.value.assembly_id : "", "ASSEMBLY_COMPLETED"]]
+      )
+      assert.deepStrictEqual(requests, ["POST", "GET"])
+    })
   }
 
   for (const size of [1000, 2 * mebi]) {
@@ -245,7 +226,7 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
             assert.strictEqual(error._tag, "FormBroken")
             if (error._tag !== "FormBroken") return
             assert.deepStrictEqual(
-              created.map(({ ok }) => ok),
+              Tests.pluck(created, "ok"),
               created.map(() => "REQUEST_ABORTED")
             )
             assert.includeMembers(
@@ -280,65 +261,54 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
     }
   }
 
-  it.effect("sends the form again with the same id, so that a form that arrives late is the only one", () =>
-    Effect.gen(function* () {
-      const { services } = yield* behind([], held)
-      const { created, exit } = yield* creating(
-        Effect.provide(AssemblyUpload.run(job([1000], { resend: true })), services)
-      )
-      assert.deepStrictEqual(
-        created.map(({ assembly_id, ok }) => [assembly_id, ok]),
-        [[Exit.isSuccess(exit) ? exit.value.assembly_id : "", "ASSEMBLY_COMPLETED"]]
-      )
-    })
-  )
+  it.effect("sends the form again with the same id, so that a form that arrives late is the only one", function* () {
+    const { services } = yield* behind([], held)
+    const { created, exit } = yield* creating(
+      Effect.provide(AssemblyUpload.run(job([1000], { resend: true })), services)
+    )
+    assert.deepStrictEqual(
+      created.map(({ assembly_id, ok }) => [assembly_id, ok]),
+      [[Exit.isSuccess(exit) ? exit.value.assembly_id : "", "ASSEMBLY_COMPLETED"]]
+    )
+  })
 
-  it.effect("waits after a rate limit, and sends the form again with the same id", () =>
-    Effect.gen(function* () {
-      const limit: Fault = { _tag: "Status", method: "POST", status: 429, headers: { "retry-after": "0" } }
-      const { requests, services } = yield* behind([limit])
-      const { created } = yield* creating(Effect.provide(AssemblyUpload.run(job([2 * mebi])), services))
-      assert.deepStrictEqual(
-        created.map(({ ok }) => ok),
-        ["ASSEMBLY_COMPLETED"]
+  it.effect("waits after a rate limit, and sends the form again with the same id", function* () {
+    const limit: Fault = { _tag: "Status", method: "POST", status: 429, headers: { "retry-after": "0" } }
+    const { requests, services } = yield* behind([limit])
+    const { created } = yield* creating(Effect.provide(AssemblyUpload.run(job([2 * mebi])), services))
+    assert.deepStrictEqual(Tests.pluck(created, "ok"), ["ASSEMBLY_COMPLETED"])
+    assert.deepStrictEqual(requests, ["POST", "POST"])
+  })
+
+  it.effect("fails with the error of the service if it refuses the form, or if no byte was sent", function* () {
+    const { baseUrl, credentials } = yield* Emulator.Emulator
+    const refused = yield* behind([{ _tag: "Status", method: "POST", status: 400, body: '{"error":"NO"}' }])
+    const unreachable = Layer.provideMerge(clientAt("http://127.0.0.1:1", credentials), Clients.beneath.undici)
+    const unknown = Layer.provideMerge(clientAt(baseUrl, { ...credentials, key: "another" }), Clients.beneath.undici)
+    for (const [services, expected] of [
+      [refused.services, "ServiceFailure"],
+      [unreachable, "TransportFailure"],
+      [unknown, "AuthenticationFailed"]
+    ] as const) {
+      const error = yield* AssemblyUpload.run(job([2 * mebi], { resend: true })).pipe(
+        RetryPolicy.none,
+        Effect.provide(services),
+        Effect.flip
       )
-      assert.deepStrictEqual(requests, ["POST", "POST"])
-    })
-  )
+      assert.strictEqual(error._tag, expected)
+    }
+  })
 
-  it.effect("fails with the error of the service if it refuses the form, or if no byte was sent", () =>
-    Effect.gen(function* () {
-      const { baseUrl, credentials } = yield* Emulator.Emulator
-      const refused = yield* behind([{ _tag: "Status", method: "POST", status: 400, body: '{"error":"NO"}' }])
-      const unreachable = Layer.provideMerge(clientAt("http://127.0.0.1:1", credentials), Clients.beneath.undici)
-      const unknown = Layer.provideMerge(clientAt(baseUrl, { ...credentials, key: "another" }), Clients.beneath.undici)
-      for (const [services, expected] of [
-        [refused.services, "ServiceFailure"],
-        [unreachable, "TransportFailure"],
-        [unknown, "AuthenticationFailed"]
-      ] as const) {
-        const error = yield* AssemblyUpload.run(job([2 * mebi], { resend: true })).pipe(
-          RetryPolicy.none,
-          Effect.provide(services),
-          Effect.flip
-        )
-        assert.strictEqual(error._tag, expected)
-      }
-    })
-  )
-
-  it.effect("is FormBroken with isOver false if the Status cannot be read either", () =>
-    Effect.gen(function* () {
-      const { requests, services } = yield* behind([
-        { _tag: "LostAnswer", method: "POST" },
-        { _tag: "Status", method: "GET", status: 503 }
-      ])
-      const error = yield* AssemblyUpload.run(job([10])).pipe(RetryPolicy.none, Effect.provide(services), Effect.flip)
-      assert.deepInclude(error, { _tag: "FormBroken", isOver: false })
-      assert.include(error.message, "the service may still get the files")
-      assert.deepStrictEqual(requests, ["POST", "GET"])
-    })
-  )
+  it.effect("is FormBroken with isOver false if the Status cannot be read either", function* () {
+    const { requests, services } = yield* behind([
+      { _tag: "LostAnswer", method: "POST" },
+      { _tag: "Status", method: "GET", status: 503 }
+    ])
+    const error = yield* AssemblyUpload.run(job([10])).pipe(RetryPolicy.none, Effect.provide(services), Effect.flip)
+    assert.deepInclude(error, { _tag: "FormBroken", isOver: false })
+    assert.include(error.message, "the service may still get the files")
+    assert.deepStrictEqual(requests, ["POST", "GET"])
+  })
 
   for (const [what, kind, size, bytes] of [
     ["a small source ends early", "TooShort", 10, Stream.make(new Uint8Array(9))],
@@ -354,33 +324,28 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
       )
     ]
   ] as const) {
-    it.effect(`is SourceFailed, and sends nothing, if ${what}`, () =>
-      Effect.gen(function* () {
-        const { requests, services } = yield* behind()
-        const files = [
-          { source: bytesOf(10), filename: "a.bin" },
-          { source: UploadSource.make({ size: BigInt(size), bytes: () => bytes }), filename: "b.bin" }
-        ]
-        const error = yield* Effect.flip(Effect.provide(AssemblyUpload.run(job([], { files, resend: true })), services))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind })
-        assert.deepStrictEqual(requests, [])
-      })
-    )
+    it.effect(`is SourceFailed, and sends nothing, if ${what}`, function* () {
+      const { requests, services } = yield* behind()
+      const files = [
+        { source: bytesOf(10), filename: "a.bin" },
+        { source: UploadSource.make({ size: BigInt(size), bytes: () => bytes }), filename: "b.bin" }
+      ]
+      const error = yield* Effect.flip(Effect.provide(AssemblyUpload.run(job([], { files, resend: true })), services))
+      assert.deepInclude(error, { _tag: "SourceFailed", kind })
+      assert.deepStrictEqual(requests, [])
+    })
   }
 
-  it.effect("is DeliveryMismatch if the MD5 in the Status differs from the bytes that were read", () =>
-    Effect.gen(function* () {
-      const { services } = yield* behind([], forging)
-      const { created, exit } = yield* creating(
-        Effect.provide(AssemblyUpload.run(job([10], { resend: true })), services)
-      )
-      assert.deepInclude(failureOf(exit), { _tag: "DeliveryMismatch", field: "md5hash" })
-      assert.lengthOf(created, 1)
-    })
-  )
+  it.effect("is DeliveryMismatch if the MD5 in the Status differs from the bytes that were read", function* () {
+    const { services } = yield* behind([], forging)
+    const { created, exit } = yield* creating(Effect.provide(AssemblyUpload.run(job([10], { resend: true })), services))
+    assert.deepInclude(failureOf(exit), { _tag: "DeliveryMismatch", field: "md5hash" })
+    assert.lengthOf(created, 1)
+  })
 
-  it.effect("returns with the response if wait is false, and after a lost response when the files have arrived", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "returns with the response if wait is false, and after a lost response when the files have arrived",
+    function* () {
       const slow = { ...params.steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
       for (const [faults, expected] of [
         [[], ["POST"]],
@@ -394,7 +359,7 @@ layer(live, { excludeTestServices: true })("transport: form", (it) => {
         assert.strictEqual(status.ok, "ASSEMBLY_EXECUTING")
         assert.deepStrictEqual(requests, expected)
       }
-    })
+    }
   )
 })
 
@@ -420,39 +385,36 @@ layer(live, { excludeTestServices: true })("transport: form, with a journal", (i
   const skipped = (options: AssemblyUpload.Options) =>
     Stream.provide(AssemblyUpload.runAll(Stream.make(options)), AssemblyUpload.layerJournaled).pipe(Stream.runCollect)
 
-  it.effect("a completed job is skipped, and its Status is returned by run, without another form", () =>
-    Effect.gen(function* () {
-      const { requests, services } = yield* behind()
-      yield* Effect.gen(function* () {
-        const options = job([1000])
-        const { assembly_id } = yield* AssemblyUpload.journaled.run(options)
-        const [outcome] = yield* skipped(options)
-        assert.deepInclude(outcome, { _tag: "Skipped", assemblyId: assembly_id })
-        assert.strictEqual((yield* AssemblyUpload.journaled.run(options)).assembly_id, assembly_id)
-        assert.deepStrictEqual(requests, ["POST", "GET"])
-      }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
-    })
-  )
+  it.effect("a completed job is skipped, and its Status is returned by run, without another form", function* () {
+    const { requests, services } = yield* behind()
+    yield* Effect.gen(function* () {
+      const options = job([1000])
+      const { assembly_id } = yield* AssemblyUpload.journaled.run(options)
+      const [outcome] = yield* skipped(options)
+      assert.deepInclude(outcome, { _tag: "Skipped", assemblyId: assembly_id })
+      assert.strictEqual((yield* AssemblyUpload.journaled.run(options)).assembly_id, assembly_id)
+      assert.deepStrictEqual(requests, ["POST", "GET"])
+    }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
+  })
 
-  it.effect("a run that was left after the response is continued, whatever transport the next run has", () =>
-    Effect.gen(function* () {
-      const { requests, services } = yield* behind()
-      const slow = { ...params.steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 1 } }
-      yield* Effect.gen(function* () {
-        const options = job([1000], { params: { steps: slow } })
-        yield* until(options, "AssemblyCreated")
-        const status = yield* AssemblyUpload.journaled.run({ ...options, transport: "tus" })
-        assert.deepStrictEqual(hashes(status), hashesOf([1000]))
-        assert.deepStrictEqual(
-          requests.filter((method) => method === "POST"),
-          ["POST"]
-        )
-      }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
-    })
-  )
+  it.effect("a run that was left after the response is continued, whatever transport the next run has", function* () {
+    const { requests, services } = yield* behind()
+    const slow = { ...params.steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 1 } }
+    yield* Effect.gen(function* () {
+      const options = job([1000], { params: { steps: slow } })
+      yield* until(options, "AssemblyCreated")
+      const status = yield* AssemblyUpload.journaled.run({ ...options, transport: "tus" })
+      assert.deepStrictEqual(hashes(status), hashesOf([1000]))
+      assert.deepStrictEqual(
+        requests.filter((method) => method === "POST"),
+        ["POST"]
+      )
+    }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
+  })
 
-  it.effect("a run that was left while it sent is FormBroken in the next run, and the run after it has a new id", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "a run that was left while it sent is FormBroken in the next run, and the run after it has a new id",
+    function* () {
       const { services } = yield* behind()
       yield* Effect.gen(function* () {
         const options = job([], { files: [{ source: pieced(Scene.content(6 * mebi)), filename: "0.bin" }] })
@@ -466,42 +428,38 @@ layer(live, { excludeTestServices: true })("transport: form, with a journal", (i
         )
         const { second, third } = Exit.isSuccess(exit) ? exit.value : assert.fail(String(exit))
         assert.deepInclude(second, { _tag: "FormBroken", isOver: true })
-        assert.deepStrictEqual(
-          created.map(({ assembly_id }) => assembly_id),
-          [third.assembly_id]
-        )
+        assert.deepStrictEqual(Tests.pluck(created, "assembly_id"), [third.assembly_id])
         assert.deepStrictEqual(hashes(third), hashesOf([6 * mebi]))
       }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
-    })
+    }
   )
 
-  it.effect("with resend, each run tells the ids of all earlier runs", () =>
-    Effect.gen(function* () {
-      const { services } = yield* behind()
-      yield* Effect.gen(function* () {
-        const files = [{ source: pieced(Scene.content(6 * mebi)), filename: "0.bin" }]
-        const options = job([], { files, resend: true })
-        const left = Effect.andThen(until(options, "Progress", 20), until(options, "Progress", 20))
-        const { created, exit } = yield* creating(Effect.andThen(left, skipped(options)))
-        const [outcome] = Exit.isSuccess(exit) ? exit.value : []
-        const again = yield* skipped(options)
-        assert.strictEqual(outcome?._tag, "Completed")
-        if (outcome?._tag !== "Completed") return
-        assert.lengthOf(outcome.earlier, 2)
-        assert.deepStrictEqual(again[0]?.earlier, outcome.earlier)
-        assert.sameMembers(
-          created.map(({ assembly_id, ok }) => `${assembly_id} ${ok}`),
-          [
-            `${outcome.status.assembly_id} ASSEMBLY_COMPLETED`,
-            ...outcome.earlier.map((earlier) => `${earlier} REQUEST_ABORTED`)
-          ]
-        )
-      }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
-    })
-  )
+  it.effect("with resend, each run tells the ids of all earlier runs", function* () {
+    const { services } = yield* behind()
+    yield* Effect.gen(function* () {
+      const files = [{ source: pieced(Scene.content(6 * mebi)), filename: "0.bin" }]
+      const options = job([], { files, resend: true })
+      const left = Effect.andThen(until(options, "Progress", 20), until(options, "Progress", 20))
+      const { created, exit } = yield* creating(Effect.andThen(left, skipped(options)))
+      const [outcome] = Exit.isSuccess(exit) ? exit.value : []
+      const again = yield* skipped(options)
+      assert.strictEqual(outcome?._tag, "Completed")
+      if (outcome?._tag !== "Completed") return
+      assert.lengthOf(outcome.earlier, 2)
+      assert.deepStrictEqual(again[0]?.earlier, outcome.earlier)
+      assert.sameMembers(
+        created.map(({ assembly_id, ok }) => `${assembly_id} ${ok}`),
+        [
+          `${outcome.status.assembly_id} ASSEMBLY_COMPLETED`,
+          ...outcome.earlier.map((earlier) => `${earlier} REQUEST_ABORTED`)
+        ]
+      )
+    }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
+  })
 
-  it.effect("a source that cannot be read leaves no entry, and a form that was not sent is sent with the same id", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "a source that cannot be read leaves no entry, and a form that was not sent is sent with the same id",
+    function* () {
       const { requests, services } = yield* behind()
       yield* Effect.gen(function* () {
         const { assemblies } = yield* UploadJournal.UploadJournal
@@ -528,7 +486,7 @@ layer(live, { excludeTestServices: true })("transport: form, with a journal", (i
         assert.strictEqual(status.assembly_id, entry?.entry.assemblyId)
         assert.deepStrictEqual(requests, ["GET", "POST"])
       }).pipe(Effect.provide(Layer.merge(services, UploadJournal.layerMemory())))
-    })
+    }
   )
 })
 

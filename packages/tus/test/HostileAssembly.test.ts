@@ -7,7 +7,8 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,6 +19,7 @@ import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
@@ -83,106 +85,93 @@ const buggy: AssemblyUpload.File = {
 }
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly of a whole job", (it) => {
-  it.effect("is canceled where its Status names no place for uploads", () =>
-    Effect.gen(function* () {
-      const { calls, run, server } = yield* service((status) => ({ ...status, tus_url: null }))
-      const error = yield* Effect.flip(run({}))
-      assert.strictEqual(error._tag, "InvalidTarget")
-      assert.strictEqual(error.message, "tus_url: missing from the Assembly status, or not a string")
-      assert.deepStrictEqual(calls, ["POST", "GET", "DELETE"])
-      assert.strictEqual(server.uploads.size, 0)
-    })
-  )
+  it.effect("is canceled where its Status names no place for uploads", function* () {
+    const { calls, run, server } = yield* service((status) => ({ ...status, tus_url: null }))
+    const error = yield* Effect.flip(run({}))
+    assert.strictEqual(error._tag, "InvalidTarget")
+    assert.strictEqual(error.message, "tus_url: missing from the Assembly status, or not a string")
+    assert.deepStrictEqual(calls, ["POST", "GET", "DELETE"])
+    assert.strictEqual(server.uploads.size, 0)
+  })
 
-  it.effect("is kept for the next run of a resumable job where its Status names no place for uploads", () =>
-    Effect.gen(function* () {
-      let isBroken = true
-      const { calls, client, end, tus } = yield* service((status) => (isBroken ? { ...status, tus_url: null } : status))
-      tus((_, go) => {
-        end({ ok: "ASSEMBLY_COMPLETED" })
-        return go()
-      })
-      const files = [{ source: UploadSource.fromBytes(Scene.content(10)), filename: "a.bin" }]
-      const run = AssemblyUpload.journaled.run({ params, files, upload, wait }).pipe(Effect.provide(client))
-      yield* Effect.gen(function* () {
-        assert.strictEqual((yield* Effect.flip(run))._tag, "InvalidTarget")
-        isBroken = false
-        assert.strictEqual((yield* run).ok, "ASSEMBLY_COMPLETED")
-      }).pipe(Effect.provide(UploadJournal.layerMemory()))
-      assert.strictEqual(calls.filter((method) => method === "POST").length, 1)
-      assert.notInclude(calls, "DELETE")
+  it.effect("is kept for the next run of a resumable job where its Status names no place for uploads", function* () {
+    let isBroken = true
+    const { calls, client, end, tus } = yield* service((status) => (isBroken ? { ...status, tus_url: null } : status))
+    tus((_, go) => {
+      end({ ok: "ASSEMBLY_COMPLETED" })
+      return go()
     })
-  )
+    const files = [{ source: UploadSource.fromBytes(Scene.content(10)), filename: "a.bin" }]
+    const run = AssemblyUpload.journaled.run({ params, files, upload, wait }).pipe(Effect.provide(client))
+    yield* Effect.gen(function* () {
+      assert.strictEqual((yield* Effect.flip(run))._tag, "InvalidTarget")
+      isBroken = false
+      assert.strictEqual((yield* run).ok, "ASSEMBLY_COMPLETED")
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    assert.strictEqual(calls.filter((method) => method === "POST").length, 1)
+    assert.notInclude(calls, "DELETE")
+  })
 
-  it.effect("is canceled where two files would be one upload", () =>
-    Effect.gen(function* () {
-      const { run, server, tus } = yield* service()
-      tus((request, go) => {
-        const answer = go()
-        return request.method === "POST"
-          ? { ...answer, headers: { ...answer.headers, location: "/resumable/files/u0" } }
-          : answer
-      })
-      const error = yield* Effect.flip(run({ files: [file("a.bin", 10), file("b.bin", 10)], concurrency: 1 }))
-      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
-      assert.match(error.message, /b\.bin: .*two files have the same Location/)
-      assert.isAtMost(server.uploads.size, 2)
+  it.effect("is canceled where two files would be one upload", function* () {
+    const { run, server, tus } = yield* service()
+    tus((request, go) => {
+      const answer = go()
+      return request.method === "POST"
+        ? { ...answer, headers: { ...answer.headers, location: "/resumable/files/u0" } }
+        : answer
     })
-  )
+    const error = yield* Effect.flip(run({ files: [file("a.bin", 10), file("b.bin", 10)], concurrency: 1 }))
+    assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
+    assert.match(error.message, /b\.bin: .*two files have the same Location/)
+    assert.isAtMost(server.uploads.size, 2)
+  })
 
-  it.effect("tells its own error where it ends while files are uploaded, and is not canceled", () =>
-    Effect.gen(function* () {
-      const { calls, end, run, tus } = yield* service()
-      tus((request, go) => {
-        if (request.method !== "PATCH") return go()
-        end({ error: "ASSEMBLY_STEP_UNKNOWN_ROBOT", message: "no such robot" })
-        return { status: 403, headers: {}, body: "the Assembly takes no more uploads" }
-      })
-      const error = yield* Effect.flip(run({ files: [file("a.bin", 600_000), file("b.bin", 600_000)] }))
-      assert.deepInclude(error, { _tag: "AssemblyFailed", code: "ASSEMBLY_STEP_UNKNOWN_ROBOT" })
-      assert.deepStrictEqual(calls, ["POST", "GET"])
+  it.effect("tells its own error where it ends while files are uploaded, and is not canceled", function* () {
+    const { calls, end, run, tus } = yield* service()
+    tus((request, go) => {
+      if (request.method !== "PATCH") return go()
+      end({ error: "ASSEMBLY_STEP_UNKNOWN_ROBOT", message: "no such robot" })
+      return { status: 403, headers: {}, body: "the Assembly takes no more uploads" }
     })
-  )
+    const error = yield* Effect.flip(run({ files: [file("a.bin", 600_000), file("b.bin", 600_000)] }))
+    assert.deepInclude(error, { _tag: "AssemblyFailed", code: "ASSEMBLY_STEP_UNKNOWN_ROBOT" })
+    assert.deepStrictEqual(calls, ["POST", "GET"])
+  })
 
-  it.effect("gets no file where its Status authorizes uploads into another", () =>
-    Effect.gen(function* () {
-      const { calls, run, server } = yield* service((status) => ({
-        ...status,
-        assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
-      }))
-      const error = yield* Effect.flip(run({}))
-      assert.strictEqual(error._tag, "UnexpectedResponse")
-      assert.deepStrictEqual(calls, ["POST", "GET"])
-      assert.strictEqual(server.uploads.size, 0)
-    })
-  )
+  it.effect("gets no file where its Status authorizes uploads into another", function* () {
+    const { calls, run, server } = yield* service((status) => ({
+      ...status,
+      assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
+    }))
+    const error = yield* Effect.flip(run({}))
+    assert.strictEqual(error._tag, "UnexpectedResponse")
+    assert.deepStrictEqual(calls, ["POST", "GET"])
+    assert.strictEqual(server.uploads.size, 0)
+  })
 
-  it.effect("gets no file where the answer to its creation is that of another", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* service((status) => ({
-        ...status,
-        assembly_id: "1".repeat(32),
-        assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
-      }))
-      assert.include(["InvalidTarget", "UnexpectedResponse"], (yield* Effect.flip(run({})))._tag)
-      assert.strictEqual(server.uploads.size, 0)
-    })
-  )
+  it.effect("gets no file where the answer to its creation is that of another", function* () {
+    const { run, server } = yield* service((status) => ({
+      ...status,
+      assembly_id: "1".repeat(32),
+      assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
+    }))
+    assert.include(["InvalidTarget", "UnexpectedResponse"], (yield* Effect.flip(run({})))._tag)
+    assert.strictEqual(server.uploads.size, 0)
+  })
 
   for (const onFailure of ["cancel", "keep"] as const) {
-    it.effect(`is canceled after a defect in a source, which stays a defect (${onFailure})`, () =>
-      Effect.gen(function* () {
-        const { calls, run } = yield* service()
-        const exit = yield* Effect.exit(run({ files: [file("a.bin", 10), buggy], onFailure }))
-        assert.isTrue(Exit.hasDies(exit))
-        assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "a bug")
-        assert.strictEqual(calls.at(-1), "DELETE")
-      })
-    )
+    it.effect(`is canceled after a defect in a source, which stays a defect (${onFailure})`, function* () {
+      const { calls, run } = yield* service()
+      const exit = yield* Effect.exit(run({ files: [file("a.bin", 10), buggy], onFailure }))
+      assert.isTrue(Exit.hasDies(exit))
+      assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "a bug")
+      assert.strictEqual(calls.at(-1), "DELETE")
+    })
   }
 
-  it.effect("is canceled where the server may hold wrong bytes as a whole file, even if it was to be kept", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is canceled where the server may hold wrong bytes as a whole file, even if it was to be kept",
+    function* () {
       const { calls, run, tus } = yield* service()
       let final: string | undefined
       tus((request, go) => {
@@ -202,15 +191,16 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
       assert.match(error.message, /the server 127\.0\.0\.1:\d+ may have stored wrong bytes/)
       assert.strictEqual(calls.at(-1), "DELETE")
-    })
+    }
   )
 
   for (const [counted, assembly] of [
     ["17", "kept"],
     ["900000", "canceled"]
   ] as const) {
-    it.effect(`is ${assembly} where the server counted ${counted} of 600,000 bytes, if it was to be kept`, () =>
-      Effect.gen(function* () {
+    it.effect(
+      `is ${assembly} where the server counted ${counted} of 600,000 bytes, if it was to be kept`,
+      function* () {
         const { calls, run, tus } = yield* service()
         let wrong: string | undefined
         tus((request, go) => {
@@ -225,27 +215,25 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
         )
         if (error._tag !== "FilesFailed") return assert.fail(error._tag)
         assert.strictEqual(error.assembly, assembly)
-        assert.deepStrictEqual(
-          error.files.map(({ outcome }) => outcome),
-          ["Failed", assembly === "kept" ? "Completed" : "Stopped"]
-        )
+        assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), [
+          "Failed",
+          assembly === "kept" ? "Completed" : "Stopped"
+        ])
         assert.strictEqual(calls.includes("DELETE"), assembly === "canceled")
-      })
+      }
     )
   }
 
-  it.effect("is told as canceled only where it is", () =>
-    Effect.gen(function* () {
-      for (const [end, assembly] of [
-        ["CANCELED", "canceled"],
-        ["COMPLETED", "not canceled"]
-      ] as const) {
-        const { run, tus } = yield* service(undefined, end)
-        tus((request, go) => (request.method === "POST" ? { status: 403 } : go()))
-        assert.deepInclude(yield* Effect.flip(run({})), { _tag: "FilesFailed", assembly })
-      }
-    })
-  )
+  it.effect("is told as canceled only where it is", function* () {
+    for (const [end, assembly] of [
+      ["CANCELED", "canceled"],
+      ["COMPLETED", "not canceled"]
+    ] as const) {
+      const { run, tus } = yield* service(undefined, end)
+      tus((request, go) => (request.method === "POST" ? { status: 403 } : go()))
+      assert.deepInclude(yield* Effect.flip(run({})), { _tag: "FilesFailed", assembly })
+    }
+  })
 
   for (const [index, [path, options]] of (
     [
@@ -261,6 +249,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       ["files.0.metadata.assembly_url", { files: [{ ...file("a", 1), metadata: { assembly_url: "x" } }] }],
       ["files.0.metadata.upload_marker", { files: [{ ...file("a", 1), metadata: { upload_marker: "x" } }] }],
       ["files.1.parallel", { files: [file("a", 1), oneShot], upload: { parallel: 2 } }],
+      ["progressInterval", { progressInterval: "-1 seconds" }],
       ["concurrency", { concurrency: 0 }],
       ["concurrency", { concurrency: -1 }],
       ["concurrency", { concurrency: NaN }],
@@ -277,19 +266,17 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       ["wait.timeout", { wait: { timeout: "-1 seconds" } }]
     ] satisfies ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>]>
   ).entries()) {
-    it.effect(`is not created with option ${index}, a wrong ${path}`, () =>
-      Effect.gen(function* () {
-        const { run, server } = yield* service()
-        const error = yield* Effect.flip(run(options))
-        assert.strictEqual(error._tag, "InvalidRequest")
-        if (error._tag !== "InvalidRequest") return
-        assert.deepStrictEqual(
-          error.issues.map((issue) => issue.path.join(".")),
-          [path]
-        )
-        assert.include(error.message, "Expected")
-        assert.deepStrictEqual(server.requests, [])
-      })
-    )
+    it.effect(`is not created with option ${index}, a wrong ${path}`, function* () {
+      const { run, server } = yield* service()
+      const error = yield* Effect.flip(run(options))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      if (error._tag !== "InvalidRequest") return
+      assert.deepStrictEqual(
+        error.issues.map((issue) => issue.path.join(".")),
+        [path]
+      )
+      assert.include(error.message, "Expected")
+      assert.deepStrictEqual(server.requests, [])
+    })
   }
 })

@@ -17,12 +17,7 @@ import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
-
-const clients = {
-  undici: NodeHttpClient.layerUndici,
-  "node:http": NodeHttpClient.layerNodeHttp,
-  fetch: NodeHttpClient.layerFetch
-}
+import * as Clients from "./utils/Clients.ts"
 
 const bytes = Scene.content(2_500_000)
 const sha256 = TusServer.sha256(bytes)
@@ -133,7 +128,7 @@ const quiet = Effect.gen(function* () {
   return { timers: handles("Timeout"), sockets: handles("TCPSocketWrap") }
 })
 
-for (const [client, clientLayer] of Object.entries(clients)) {
+for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   for (const [way, { faults: met, leave, resume, width }] of Object.entries(ways)) {
     // The ways share what a client does when a request is left; `pnpm test:all` crosses them.
     if (client !== "undici" && way !== "in one request" && process.env["TEST_ALL"] !== "1") continue
@@ -180,7 +175,7 @@ for (const [client, clientLayer] of Object.entries(clients)) {
             yield* Effect.sleep("20 millis")
             assert.strictEqual(server.requests.length, requests, "nothing runs on")
             server.faults.length = 0
-            yield* Effect.provide(resume(target, seen), clients.undici)
+            yield* Effect.provide(resume(target, seen), Clients.beneath.undici)
             assert.strictEqual(yield* Scene.stored(server, -1), sha256)
             assert.strictEqual(server.created.length, width === 1 ? 1 : 3)
           }).pipe(Effect.scoped, Effect.provide(UploadJournal.layerMemory()))
@@ -201,11 +196,7 @@ describe("a slow consumer", () => {
             seen.push(event)
             // The first event is held until the upload is over.
             return event._tag === "Created"
-              ? Effect.suspend(() =>
-                  server.log.filter((line) => line === "PATCH 204").length === 250
-                    ? Effect.void
-                    : Effect.fail("waiting")
-                ).pipe(Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 4000 }))
+              ? Scene.soon(() => server.log.filter((line) => line === "PATCH 204").length === 250)
               : Effect.void
           })
         )

@@ -1,35 +1,14 @@
 /** What a run of a job writes to the journal when another process has taken the job over, and when its Assembly ends. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import { LeaseLost } from "@assembly-effect/tus/UploadJournal"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-
-const clientOf = (http: HttpClient.HttpClient) =>
-  Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-      AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer(credentials)),
-        Layer.provide(Layer.succeed(HttpClient.HttpClient, http))
-      )
-    )
-  )
-
-const live = Layer.provideMerge(
-  Layer.unwrap(Effect.map(HttpClient.HttpClient, clientOf)),
-  Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)
-)
+import * as Emulated from "./utils/Emulated.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const job = (params: Assemblies.CreateOptions) => ({
@@ -46,7 +25,7 @@ const takenOver = Effect.gen(function* () {
   const journal = yield* UploadJournal.UploadJournal
   const http = yield* HttpClient.HttpClient
   let isTaken = false
-  const client = clientOf(
+  const client = Emulated.over(
     HttpClient.transform(http, (sent, request) =>
       Effect.andThen(
         Effect.sync(() => {
@@ -75,7 +54,7 @@ const takenOver = Effect.gen(function* () {
   }
 })
 
-layer(live, { excludeTestServices: true })("a job in the journal", (it) => {
+layer(Emulated.live, { excludeTestServices: true })("a job in the journal", (it) => {
   it.effect("is not written by a run that has lost it", () =>
     Effect.gen(function* () {
       const { journal, run } = yield* takenOver

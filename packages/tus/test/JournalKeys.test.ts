@@ -4,14 +4,15 @@
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Journals from "./utils/Journals.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const wrong = [
   "",
@@ -30,18 +31,7 @@ const wrong = [
   "a".repeat(65)
 ]
 
-const entry = Effect.map(
-  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): UploadJournal.Entry => ({
-    _tag: "Creating",
-    target,
-    marker: "m",
-    metadata: { filename: "a", fieldname: "b" },
-    size: 1n,
-    identity: null,
-    writtenAt: 0
-  })
-)
+const entry = Journals.entryAt(0)
 
 const isRefused = (error: { readonly _tag: string }): error is InvalidRequest => error._tag === "InvalidRequest"
 
@@ -58,72 +48,60 @@ const ways = Effect.fnUntraced(function* (key: string) {
 })
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
-  const run = Journals.running(provided)
+  const test = Tests.within(Tests.it.effect, Journals.running(provided))
 
   describe(`a journal in ${name}`, () => {
     for (const key of wrong) {
-      it.effect(`refuses the key ${JSON.stringify(key)}, naming the field and the rule`, () =>
-        run(
-          Effect.gen(function* () {
-            for (const way of yield* ways(key)) {
-              const error = yield* way
-              if (!isRefused(error)) return assert.fail(error._tag)
-              assert.deepStrictEqual(error.issues[0]?.path, ["key"])
-              assert.strictEqual(error.message, "UploadJournal: key: Expected 1 to 64 characters of a-z and 0-9")
-            }
-            assert.deepStrictEqual(yield* (yield* UploadJournal.UploadJournal).list, [])
-          })
-        )
-      )
+      test(`refuses the key ${JSON.stringify(key)}, naming the field and the rule`, function* () {
+        for (const way of yield* ways(key)) {
+          const error = yield* way
+          if (!isRefused(error)) return assert.fail(error._tag)
+          assert.deepStrictEqual(error.issues[0]?.path, ["key"])
+          assert.strictEqual(error.message, "UploadJournal: key: Expected 1 to 64 characters of a-z and 0-9")
+        }
+        assert.deepStrictEqual(yield* (yield* UploadJournal.UploadJournal).list, [])
+      })
     }
   })
 }
 
 describe("a journal in a folder", () => {
-  const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Journals.platform>>) =>
-    Effect.provide(effect, Journals.platform)
-
-  it.effect("touches nothing beside the folder, and reads nothing of it that is no entry", () =>
-    run(
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* Journals.folder
-        const context = yield* Layer.build(UploadJournal.layerFileSystem(`${folder}/journal`))
-        const journal = Context.get(context, UploadJournal.UploadJournal)
-        yield* fs.writeFileString(`${folder}/outside.json`, "kept")
-        yield* Effect.ignore(journal.forget("../outside"))
-        yield* Effect.ignore(journal.put("../outside", yield* entry))
-        yield* Effect.ignore(journal.lease("../outside"))
-        assert.strictEqual(yield* fs.readFileString(`${folder}/outside.json`), "kept")
-        assert.deepStrictEqual((yield* fs.readDirectory(folder)).toSorted(), ["journal", "outside.json"])
-
-        yield* journal.put("k", yield* entry)
-        const text = yield* fs.readFileString(`${folder}/journal/k.json`)
-        for (const name of [".json", "...json", "Other.json", "a b.json"]) {
-          yield* fs.writeFileString(`${folder}/journal/${name}`, text)
-        }
-        assert.deepStrictEqual(
-          (yield* journal.list).map(({ key }) => key),
-          ["k"]
-        )
-      }).pipe(Effect.scoped)
-    )
+  const test = Tests.within(
+    Tests.it.effect,
+    <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Journals.platform> | Scope.Scope>) =>
+      Effect.provide(effect, Journals.platform)
   )
 
-  it.effect("takes a lease whatever other files its folder holds", () =>
-    run(
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* Journals.folder
-        const context = yield* Layer.build(UploadJournal.layerFileSystem(folder))
-        const journal = Context.get(context, UploadJournal.UploadJournal)
-        yield* fs.makeDirectory(`${folder}/k.lease`)
-        for (const name of ["0x10", "007", "1e3", "-1", " 2", "two"]) {
-          yield* fs.writeFileString(`${folder}/k.lease/${name}`, "")
-        }
-        yield* journal.lease("k")
-        assert.include(yield* fs.readDirectory(`${folder}/k.lease`), "1")
-      }).pipe(Effect.scoped)
-    )
-  )
+  test("touches nothing beside the folder, and reads nothing of it that is no entry", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* Journals.folder
+    const context = yield* Layer.build(UploadJournal.layerFileSystem(`${folder}/journal`))
+    const journal = Context.get(context, UploadJournal.UploadJournal)
+    yield* fs.writeFileString(`${folder}/outside.json`, "kept")
+    yield* Effect.ignore(journal.forget("../outside"))
+    yield* Effect.ignore(journal.put("../outside", yield* entry))
+    yield* Effect.ignore(journal.lease("../outside"))
+    assert.strictEqual(yield* fs.readFileString(`${folder}/outside.json`), "kept")
+    assert.deepStrictEqual((yield* fs.readDirectory(folder)).toSorted(), ["journal", "outside.json"])
+
+    yield* journal.put("k", yield* entry)
+    const text = yield* fs.readFileString(`${folder}/journal/k.json`)
+    for (const name of [".json", "...json", "Other.json", "a b.json"]) {
+      yield* fs.writeFileString(`${folder}/journal/${name}`, text)
+    }
+    assert.deepStrictEqual(Tests.pluck(yield* journal.list, "key"), ["k"])
+  })
+
+  test("takes a lease whatever other files its folder holds", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* Journals.folder
+    const context = yield* Layer.build(UploadJournal.layerFileSystem(folder))
+    const journal = Context.get(context, UploadJournal.UploadJournal)
+    yield* fs.makeDirectory(`${folder}/k.lease`)
+    for (const name of ["0x10", "007", "1e3", "-1", " 2", "two"]) {
+      yield* fs.writeFileString(`${folder}/k.lease/${name}`, "")
+    }
+    yield* journal.lease("k")
+    assert.include(yield* fs.readDirectory(`${folder}/k.lease`), "1")
+  })
 })

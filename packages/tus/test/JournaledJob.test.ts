@@ -7,21 +7,23 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Emulated from "./utils/Emulated.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const upload = { retryDelay: "1 millis", maxRetries: 1, chunkSize: 300_000 } as const
@@ -73,7 +75,12 @@ const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
 
 const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
 
-layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it) => {
+Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it) => {
+  type Services = Layer.Success<typeof Emulated.live> | UploadJournal.UploadJournal | Scope.Scope
+  const test = Tests.within(it.effect, <A, E>(effect: Effect.Effect<A, E, Services>) =>
+    Effect.provide(effect, UploadJournal.layerMemory())
+  )
+
   for (const [name, count] of [
     ["AssemblyCreated", 1],
     ["FileEvent Created", 1],
@@ -82,242 +89,203 @@ layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it)
     ["FileCompleted", 3],
     ["Uploaded", 1]
   ] as const) {
-    it.effect(`a job that is left at ${name} ${count} continues with the same Assembly and the same files`, () =>
-      Effect.gen(function* () {
-        const options = job(`${name} ${count}`)
-        const first = yield* until(options, name, count)
-        const second = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
-        const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(second))
-        assert.strictEqual(status.assembly_id, statusOf(first)?.assembly_id)
-        assert.sameMembers(storedIn(status), whole)
-        assert.isTrue(second.some(AssemblyUploadEvent.$is("AssemblyResumed")))
+    test(`a job that is left at ${name} ${count} continues with the same Assembly and the same files`, function* () {
+      const options = job(`${name} ${count}`)
+      const first = yield* until(options, name, count)
+      const second = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+      const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(second))
+      assert.strictEqual(status.assembly_id, statusOf(first)?.assembly_id)
+      assert.sameMembers(storedIn(status), whole)
+      assert.isTrue(second.some(AssemblyUploadEvent.$is("AssemblyResumed")))
 
-        const completed = new Set(first.filter(AssemblyUploadEvent.$is("FileCompleted")).map((event) => event.file))
-        const begun = second.flatMap((event) =>
-          nameOf(event) === "FileEvent Created" && "file" in event ? event.file : []
-        )
-        assert.deepStrictEqual(
-          begun.filter((index) => completed.has(index)),
-          [],
-          "what was stored is not uploaded again"
-        )
-      }).pipe(Effect.provide(UploadJournal.layerMemory()))
-    )
+      const completed = new Set(first.filter(AssemblyUploadEvent.$is("FileCompleted")).map((event) => event.file))
+      const begun = second.flatMap((event) =>
+        nameOf(event) === "FileEvent Created" && "file" in event ? event.file : []
+      )
+      assert.deepStrictEqual(
+        begun.filter((index) => completed.has(index)),
+        [],
+        "what was stored is not uploaded again"
+      )
+    })
   }
 
-  it.effect("an upload of a job can be continued alone, by its key", () =>
-    Effect.gen(function* () {
-      const { list } = yield* UploadJournal.UploadJournal
-      yield* until(job("alone"), "FileEvent Created")
-      const [first] = yield* list
-      const [a] = files
-      assert.strictEqual(first?.entry.file, 0)
-      if (first === undefined || a === undefined || Effect.isEffect(a.source)) return
-      const { length } = yield* Upload.journaled.resume({ key: first.key }, a.source)
-      assert.strictEqual(length, 700_000n)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("an upload of a job can be continued alone, by its key", function* () {
+    const { list } = yield* UploadJournal.UploadJournal
+    yield* until(job("alone"), "FileEvent Created")
+    const [first] = yield* list
+    const [a] = files
+    assert.strictEqual(first?.entry.file, 0)
+    if (first === undefined || a === undefined || Effect.isEffect(a.source)) return
+    const { length } = yield* Upload.journaled.resume({ key: first.key }, a.source)
+    assert.strictEqual(length, 700_000n)
+  })
 
-  it.effect("a job that has completed answers with its Status, and sends nothing", () =>
-    Effect.gen(function* () {
-      const status = yield* AssemblyUpload.journaled.run(job("completed"))
-      const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(job("completed")))
-      assert.deepStrictEqual(again.map(nameOf), ["AssemblyResumed", "Completed"])
-      assert.strictEqual(statusOf(again)?.assembly_id, status.assembly_id)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a job that has completed answers with its Status, and sends nothing", function* () {
+    const status = yield* AssemblyUpload.journaled.run(job("completed"))
+    const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(job("completed")))
+    assert.deepStrictEqual(again.map(nameOf), ["AssemblyResumed", "Completed"])
+    assert.strictEqual(statusOf(again)?.assembly_id, status.assembly_id)
+  })
 
-  it.effect("a job has completed even if the journal cannot record this", () =>
-    Effect.gen(function* () {
-      const journal = yield* UploadJournal.UploadJournal
-      const full = UploadJournal.UploadJournal.of({
-        ...journal,
-        assemblies: {
-          ...journal.assemblies,
-          put: (key, entry) =>
-            entry._tag === "Completed"
-              ? Effect.fail(new UploadJournal.JournalFailed({ action: "write", description: "the disk is full" }))
-              : journal.assemblies.put(key, entry)
-        }
-      })
-      const status = yield* AssemblyUpload.journaled
-        .run(job("not recorded"))
-        .pipe(Effect.provideService(UploadJournal.UploadJournal, full))
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      const again = yield* AssemblyUpload.journaled.run(job("not recorded"))
-      assert.strictEqual(again.assembly_id, status.assembly_id)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a job has completed even if the journal cannot record this", function* () {
+    const journal = yield* UploadJournal.UploadJournal
+    const full = UploadJournal.UploadJournal.of({
+      ...journal,
+      assemblies: {
+        ...journal.assemblies,
+        put: (key, entry) =>
+          entry._tag === "Completed"
+            ? Effect.fail(new UploadJournal.JournalFailed({ action: "write", description: "the disk is full" }))
+            : journal.assemblies.put(key, entry)
+      }
+    })
+    const status = yield* AssemblyUpload.journaled
+      .run(job("not recorded"))
+      .pipe(Effect.provideService(UploadJournal.UploadJournal, full))
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    const again = yield* AssemblyUpload.journaled.run(job("not recorded"))
+    assert.strictEqual(again.assembly_id, status.assembly_id)
+  })
 
-  it.effect("other params, another name or other bytes are another job", () =>
-    Effect.gen(function* () {
-      const jobs = [
-        job("other", { files: [file("a.bin", 10)] }),
-        job("others", { files: [file("a.bin", 10)] }),
-        job("other", { files: [file("b.bin", 10)] }),
-        job("other", { files: [file("a.bin", 11)] }),
-        job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] }),
-        job("other", { files: [{ ...file("a.bin", 10), fieldname: "other" }] }),
-        // As many bytes, but others.
-        job("other", { files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }] })
-      ]
-      const ids = yield* Effect.forEach(jobs, (one) => AssemblyUpload.journaled.run(one))
-      assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("other params, another name or other bytes are another job", function* () {
+    const jobs = [
+      job("other", { files: [file("a.bin", 10)] }),
+      job("others", { files: [file("a.bin", 10)] }),
+      job("other", { files: [file("b.bin", 10)] }),
+      job("other", { files: [file("a.bin", 11)] }),
+      job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] }),
+      job("other", { files: [{ ...file("a.bin", 10), fieldname: "other" }] }),
+      // As many bytes, but others.
+      job("other", { files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }] })
+    ]
+    const ids = yield* Effect.forEach(jobs, (one) => AssemblyUpload.journaled.run(one))
+    assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
+  })
 
-  it.effect("sources of one identity and another size are another job", () =>
-    Effect.gen(function* () {
-      const sized = (size: number): File => ({
-        source: UploadSource.make({
-          size: BigInt(size),
-          identity: "a row",
-          bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
-        }),
-        filename: "a.bin"
-      })
-      const ids = yield* Effect.forEach([10, 11], (size) =>
-        Effect.map(AssemblyUpload.journaled.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
-      )
-      assert.strictEqual(new Set(ids).size, 2)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("sources of one identity and another size are another job", function* () {
+    const sized = (size: number): File => ({
+      source: UploadSource.make({
+        size: BigInt(size),
+        identity: "a row",
+        bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
+      }),
+      filename: "a.bin"
+    })
+    const ids = yield* Effect.forEach([10, 11], (size) =>
+      Effect.map(AssemblyUpload.journaled.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
+    )
+    assert.strictEqual(new Set(ids).size, 2)
+  })
 
-  it.effect("the same job at another service is another job", () =>
-    Effect.gen(function* () {
-      const run = AssemblyUpload.journaled.run(job("elsewhere", { files: [file("a.bin", 10)] }))
-      const here = yield* run
-      const there = yield* Effect.provide(run, Layer.fresh(Emulated.live))
-      assert.notStrictEqual(there.assembly_id, here.assembly_id)
-      assert.strictEqual((yield* run).assembly_id, here.assembly_id)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("the same job at another service is another job", function* () {
+    const run = AssemblyUpload.journaled.run(job("elsewhere", { files: [file("a.bin", 10)] }))
+    const here = yield* run
+    const there = yield* Effect.provide(run, Layer.fresh(Emulated.live))
+    assert.notStrictEqual(there.assembly_id, here.assembly_id)
+    assert.strictEqual((yield* run).assembly_id, here.assembly_id)
+  })
 
-  it.effect("a creation that never arrived is made again, under the id that the journal knows", () =>
-    Effect.gen(function* () {
-      const http = yield* HttpClient.HttpClient
-      const refusing = HttpClient.make((request) =>
-        request.method === "POST"
-          ? Effect.fail(
-              new HttpClientError.HttpClientError({
-                reason: new HttpClientError.TransportError({ request, description: "the network is down" })
-              })
-            )
-          : http.execute(request)
-      )
-      const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
-      const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(job("never arrived")), down))
-      assert.strictEqual(error._tag, "TransportFailure")
-      const [known] = yield* assembliesIn
-      assert.strictEqual(known?.entry._tag, "Creating")
-      const status = yield* AssemblyUpload.journaled.run(job("never arrived"))
-      assert.strictEqual(status.assembly_id, known?.entry.assemblyId)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a creation that never arrived is made again, under the id that the journal knows", function* () {
+    const error = yield* Effect.flip(
+      Effect.provide(AssemblyUpload.journaled.run(job("never arrived")), Emulated.without("POST"))
+    )
+    assert.strictEqual(error._tag, "TransportFailure")
+    const [known] = yield* assembliesIn
+    assert.strictEqual(known?.entry._tag, "Creating")
+    const status = yield* AssemblyUpload.journaled.run(job("never arrived"))
+    assert.strictEqual(status.assembly_id, known?.entry.assemblyId)
+  })
 
-  it.effect("a creation that is refused leaves nothing in the journal", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(
-        AssemblyUpload.journaled.run(job("refused", { params: { templateId: "unknown" } }))
-      )
-      assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
-      assert.deepStrictEqual(yield* assembliesIn, [])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a creation that is refused leaves nothing in the journal", function* () {
+    const error = yield* Effect.flip(
+      AssemblyUpload.journaled.run(job("refused", { params: { templateId: "unknown" } }))
+    )
+    assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
+    assert.deepStrictEqual(yield* assembliesIn, [])
+  })
 
-  it.effect("an id of the caller that another Assembly has is refused, and that Assembly gets no file", () =>
-    Effect.gen(function* () {
-      const assemblyId = yield* Assemblies.newId
-      yield* Assemblies.create({ assemblyId, steps: handle, numExpectedUploadFiles: 5 })
-      const error = yield* Effect.flip(
-        AssemblyUpload.journaled.run(job("own id", { params: { assemblyId, steps: handle } }))
-      )
-      assert.deepInclude(error, { _tag: "ServiceFailure", status: 409 })
-      assert.deepStrictEqual(storedIn(yield* Assemblies.get(assemblyId)), [])
-      assert.deepStrictEqual(yield* assembliesIn, [])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("an id of the caller that another Assembly has is refused, and that Assembly gets no file", function* () {
+    const assemblyId = yield* Assemblies.newId
+    yield* Assemblies.create({ assemblyId, steps: handle, numExpectedUploadFiles: 5 })
+    const error = yield* Effect.flip(
+      AssemblyUpload.journaled.run(job("own id", { params: { assemblyId, steps: handle } }))
+    )
+    assert.deepInclude(error, { _tag: "ServiceFailure", status: 409 })
+    assert.deepStrictEqual(storedIn(yield* Assemblies.get(assemblyId)), [])
+    assert.deepStrictEqual(yield* assembliesIn, [])
+  })
 
-  it.effect("a creation whose response was lost is recorded as soon as its Assembly is found", () =>
-    Effect.gen(function* () {
-      const { assemblies } = yield* UploadJournal.UploadJournal
-      yield* until(job("lost"), "AssemblyCreated")
-      const [known] = yield* assembliesIn
-      assert(known !== undefined)
-      yield* assemblies.put(known.key, { ...known.entry, _tag: "Creating" })
-      yield* until(job("lost"), "AssemblyResumed")
-      const [found] = yield* assembliesIn
-      // From now on, a missing Assembly is not made again.
-      assert.deepInclude(found?.entry, { _tag: "Created", assemblyId: known.entry.assemblyId })
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a creation whose response was lost is recorded as soon as its Assembly is found", function* () {
+    const { assemblies } = yield* UploadJournal.UploadJournal
+    yield* until(job("lost"), "AssemblyCreated")
+    const [known] = yield* assembliesIn
+    assert(known !== undefined)
+    yield* assemblies.put(known.key, { ...known.entry, _tag: "Creating" })
+    yield* until(job("lost"), "AssemblyResumed")
+    const [found] = yield* assembliesIn
+    // From now on, a missing Assembly is not made again.
+    assert.deepInclude(found?.entry, { _tag: "Created", assemblyId: known.entry.assemblyId })
+  })
 
-  it.effect("an Assembly that is gone is told, and not made again before the caller has heard of it", () =>
-    Effect.gen(function* () {
-      const { assemblies } = yield* UploadJournal.UploadJournal
-      yield* until(job("gone"), "Uploaded")
-      const [known] = yield* assembliesIn
-      assert.strictEqual(known?.entry._tag, "Created")
-      if (known === undefined) return
-      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-      yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("gone")))
-      assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
-      assert.deepStrictEqual(yield* assembliesIn, [])
-      const next = yield* until(job("gone"), "AssemblyCreated")
-      assert.notStrictEqual(statusOf(next)?.assembly_id, assemblyId)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("an Assembly that is gone is told, and not made again before the caller has heard of it", function* () {
+    const { assemblies } = yield* UploadJournal.UploadJournal
+    yield* until(job("gone"), "Uploaded")
+    const [known] = yield* assembliesIn
+    assert.strictEqual(known?.entry._tag, "Created")
+    if (known === undefined) return
+    const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+    yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("gone")))
+    assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
+    assert.deepStrictEqual(yield* assembliesIn, [])
+    const next = yield* until(job("gone"), "AssemblyCreated")
+    assert.notStrictEqual(statusOf(next)?.assembly_id, assemblyId)
+  })
 
-  it.effect("a job that failed is told, and the run after that creates another Assembly", () =>
-    Effect.gen(function* () {
-      const params = { steps: { ...handle, fail: { robot: "/emulator/fail", use: ":original" } } }
-      const options = job("fails", { params, files: [file("a.bin", 10)] })
-      const first = yield* until(options, "Uploaded")
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
-      assert.strictEqual(error._tag, "AssemblyFailed")
-      assert.deepStrictEqual(yield* assembliesIn, [])
-      const third = yield* until(options, "Uploaded")
-      assert.isTrue(third.some(AssemblyUploadEvent.$is("AssemblyCreated")))
-      assert.notStrictEqual(statusOf(third)?.assembly_id, statusOf(first)?.assembly_id)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a job that failed is told, and the run after that creates another Assembly", function* () {
+    const params = { steps: { ...handle, fail: { robot: "/emulator/fail", use: ":original" } } }
+    const options = job("fails", { params, files: [file("a.bin", 10)] })
+    const first = yield* until(options, "Uploaded")
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
+    assert.strictEqual(error._tag, "AssemblyFailed")
+    assert.deepStrictEqual(yield* assembliesIn, [])
+    const third = yield* until(options, "Uploaded")
+    assert.isTrue(third.some(AssemblyUploadEvent.$is("AssemblyCreated")))
+    assert.notStrictEqual(statusOf(third)?.assembly_id, statusOf(first)?.assembly_id)
+  })
 
-  it.effect("a file that failed keeps the Assembly, and the next run uploads what is missing", () =>
-    Effect.gen(function* () {
-      let isBroken = true
-      const bytes = Scene.content(700_000)
-      const source = UploadSource.make({
-        size: BigInt(bytes.length),
-        identity: "a source",
-        bytes: (offset) =>
-          isBroken
-            ? Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
-            : Stream.make(bytes.slice(Number(offset)))
-      })
-      const options = job("broken", { files: [{ source, filename: "a.bin" }, file("b.bin", 10)] })
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
-      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
-      isBroken = false
-      const status = yield* AssemblyUpload.journaled.run(options)
-      assert.strictEqual("assemblyId" in error ? error.assemblyId : "", status.assembly_id)
-      assert.sameMembers(storedIn(status), [`a.bin ${hash(bytes)}`, `b.bin ${hash(Scene.content(10))}`])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a file that failed keeps the Assembly, and the next run uploads what is missing", function* () {
+    let isBroken = true
+    const bytes = Scene.content(700_000)
+    const source = UploadSource.make({
+      size: BigInt(bytes.length),
+      identity: "a source",
+      bytes: (offset) =>
+        isBroken
+          ? Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
+          : Stream.make(bytes.slice(Number(offset)))
+    })
+    const options = job("broken", { files: [{ source, filename: "a.bin" }, file("b.bin", 10)] })
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
+    assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
+    isBroken = false
+    const status = yield* AssemblyUpload.journaled.run(options)
+    assert.strictEqual("assemblyId" in error ? error.assemblyId : "", status.assembly_id)
+    assert.sameMembers(storedIn(status), [`a.bin ${hash(bytes)}`, `b.bin ${hash(Scene.content(10))}`])
+  })
 
-  it.effect("a file that failed may cancel the Assembly, and the next run creates another one", () =>
-    Effect.gen(function* () {
-      const source = UploadSource.make({
-        size: 10n,
-        identity: "a source",
-        bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
-      })
-      const options = job("canceled", { files: [{ source, filename: "a.bin" }], onFailure: "cancel" })
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
-      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
-      assert.deepStrictEqual(yield* assembliesIn, [])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a file that failed may cancel the Assembly, and the next run creates another one", function* () {
+    const source = UploadSource.make({
+      size: 10n,
+      identity: "a source",
+      bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
+    })
+    const options = job("canceled", { files: [{ source, filename: "a.bin" }], onFailure: "cancel" })
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
+    assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
+    assert.deepStrictEqual(yield* assembliesIn, [])
+  })
 
   /** A run whose process ends while the creation of its second upload is sent. */
   const endedInCreation = (options: AssemblyUpload.Options) =>
@@ -361,220 +329,171 @@ layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it)
     assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
   })
 
-  it.effect("an interruption waits for the response to a creation, so that the next run continues the Assembly", () =>
-    Effect.gen(function* () {
-      const options = job("interrupted creation")
-      const started = yield* Deferred.make<void>()
-      const slow = yield* changingCreation((sent) =>
-        Effect.andThen(Deferred.succeed(started, undefined), Effect.delay(sent, "200 millis"))
-      )
-      const fiber = yield* AssemblyUpload.journaled
-        .run(options)
-        .pipe(Effect.provideService(HttpClient.HttpClient, slow), Effect.forkChild)
-      yield* Deferred.await(started)
-      yield* Fiber.interrupt(fiber)
-      const { list } = yield* UploadJournal.UploadJournal
-      // Without the response, the entry would be `Creating`, and only a receipt could decide.
-      assert.notInclude(
-        (yield* list).map(({ entry }) => entry._tag),
-        "Creating"
-      )
-      yield* isContinued(options)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("an interruption waits for the response to a creation, so that the next run continues the Assembly", function* () {
+    const options = job("interrupted creation")
+    const started = yield* Deferred.make<void>()
+    const slow = yield* changingCreation((sent) =>
+      Effect.andThen(Deferred.succeed(started, undefined), Effect.delay(sent, "200 millis"))
+    )
+    const fiber = yield* AssemblyUpload.journaled
+      .run(options)
+      .pipe(Effect.provideService(HttpClient.HttpClient, slow), Effect.forkChild)
+    yield* Deferred.await(started)
+    yield* Fiber.interrupt(fiber)
+    const { list } = yield* UploadJournal.UploadJournal
+    // Without the response, the entry would be `Creating`, and only a receipt could decide.
+    assert.notInclude(
+      (yield* list).map(({ entry }) => entry.state._tag),
+      "Creating"
+    )
+    yield* isContinued(options)
+  })
 
-  it.effect("an interruption between a creation that was turned away and the next one leaves no doubt", () =>
-    Effect.gen(function* () {
-      const options = job("turned away")
-      const busy = yield* changingCreation((_, request) =>
-        Effect.succeed(
-          HttpClientResponse.fromWeb(request, new Response("", { status: 503, headers: { "retry-after": "60" } }))
-        )
+  test("an interruption between a creation that was turned away and the next one leaves no doubt", function* () {
+    const options = job("turned away")
+    const busy = yield* changingCreation((_, request) =>
+      Effect.succeed(
+        HttpClientResponse.fromWeb(request, new Response("", { status: 503, headers: { "retry-after": "60" } }))
       )
-      yield* Effect.provideService(until(options, "FileEvent Retrying"), HttpClient.HttpClient, busy)
-      yield* isContinued(options)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+    )
+    yield* Effect.provideService(until(options, "FileEvent Retrying"), HttpClient.HttpClient, busy)
+    yield* isContinued(options)
+  })
 
-  it.effect("an interruption before a creation is sent leaves no doubt", () =>
-    Effect.gen(function* () {
-      const options = job("not sent", { files: [file("a.bin", 100_000)] })
-      const fiber = yield* AssemblyUpload.journaled.run(options).pipe(
-        // The creation waits for hours until it may be sent.
-        Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 10 })),
-        Effect.forkChild
-      )
-      const isWaiting = Effect.flatMap(assembliesIn, (entries) =>
-        entries.some(({ entry }) => entry._tag === "Created") ? Effect.void : Effect.fail("not yet")
-      )
-      yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
-      yield* Fiber.interrupt(fiber)
-      const [first] = yield* assembliesIn
-      const status = yield* AssemblyUpload.journaled.run(options)
-      assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("an interruption before a creation is sent leaves no doubt", function* () {
+    const options = job("not sent", { files: [file("a.bin", 100_000)] })
+    const fiber = yield* AssemblyUpload.journaled.run(options).pipe(
+      // The creation waits for hours until it may be sent.
+      Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 10 })),
+      Effect.forkChild
+    )
+    const isWaiting = Effect.flatMap(assembliesIn, (entries) =>
+      entries.some(({ entry }) => entry._tag === "Created") ? Effect.void : Effect.fail("not yet")
+    )
+    yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
+    yield* Fiber.interrupt(fiber)
+    const [first] = yield* assembliesIn
+    const status = yield* AssemblyUpload.journaled.run(options)
+    assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
+  })
 
-  it.effect("a creation of an upload that no receipt decides costs the Assembly, and not the job", () =>
-    Effect.gen(function* () {
-      const options = job("undecided")
-      yield* endedInCreation(options)
-      const [first] = yield* assembliesIn
-      const events = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
-      const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(events))
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.sameMembers(storedIn(status), whole)
-      assert(first !== undefined)
-      assert.notStrictEqual(status.assembly_id, first.entry.assemblyId)
-      assert.strictEqual((yield* Assemblies.get(first.entry.assemblyId)).ok, "ASSEMBLY_CANCELED")
-      assert.deepStrictEqual(
-        events.map(({ _tag }) => _tag).filter((tag) => tag.startsWith("Assembly")),
-        ["AssemblyResumed", "AssemblyCreated"]
-      )
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a creation of an upload that no receipt decides costs the Assembly, and not the job", function* () {
+    const options = job("undecided")
+    yield* endedInCreation(options)
+    const [first] = yield* assembliesIn
+    const events = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+    const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(events))
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.sameMembers(storedIn(status), whole)
+    assert(first !== undefined)
+    assert.notStrictEqual(status.assembly_id, first.entry.assemblyId)
+    assert.strictEqual((yield* Assemblies.get(first.entry.assemblyId)).ok, "ASSEMBLY_CANCELED")
+    assert.deepStrictEqual(
+      events.map(({ _tag }) => _tag).filter((tag) => tag.startsWith("Assembly")),
+      ["AssemblyResumed", "AssemblyCreated"]
+    )
+  })
 
-  it.effect("an undecided creation creates no other Assembly while the first one cannot be canceled", () =>
-    Effect.gen(function* () {
-      const options = job("undecided and stuck")
-      yield* endedInCreation(options)
-      const before = yield* assembliesIn
-      const http = yield* HttpClient.HttpClient
-      const stuck = HttpClient.make((request) =>
-        request.method === "DELETE"
-          ? Effect.fail(
-              new HttpClientError.HttpClientError({
-                reason: new HttpClientError.TransportError({ request, description: "the network is down" })
-              })
-            )
-          : http.execute(request)
-      )
-      const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, stuck)))
-      const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(options), down))
-      assert.deepInclude(error, {
-        _tag: "UnexpectedResponse",
-        description: "the Assembly has not ended after its cancellation"
-      })
-      const after = yield* assembliesIn
-      assert.deepStrictEqual(
-        after.map(({ entry }) => entry.assemblyId),
-        before.map(({ entry }) => entry.assemblyId)
-      )
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("an undecided creation creates no other Assembly while the first one cannot be canceled", function* () {
+    const options = job("undecided and stuck")
+    yield* endedInCreation(options)
+    const before = yield* assembliesIn
+    const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(options), Emulated.without("DELETE")))
+    assert.deepInclude(error, {
+      _tag: "UnexpectedResponse",
+      description: "the Assembly has not ended after its cancellation"
+    })
+    const after = yield* assembliesIn
+    assert.deepStrictEqual(
+      after.map(({ entry }) => entry.assemblyId),
+      before.map(({ entry }) => entry.assemblyId)
+    )
+  })
 
-  it.effect("an undecided creation is told if the Assembly has the id of the caller", () =>
-    Effect.gen(function* () {
-      const assemblyId = yield* Assemblies.newId
-      const options = job("undecided id", { params: { assemblyId, steps: handle, fields: { name: "undecided id" } } })
-      yield* endedInCreation(options)
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
-      assert(error._tag === "FilesFailed", error._tag)
-      assert.strictEqual(error.assembly, "kept")
-      assert.deepStrictEqual(
-        error.files.map((outcome) => (outcome.outcome === "Failed" ? outcome.error._tag : outcome.outcome)),
-        ["Completed", "CreationUnknown", "Completed", "Completed"]
-      )
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("an undecided creation is told if the Assembly has the id of the caller", function* () {
+    const assemblyId = yield* Assemblies.newId
+    const options = job("undecided id", { params: { assemblyId, steps: handle, fields: { name: "undecided id" } } })
+    yield* endedInCreation(options)
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
+    assert(error._tag === "FilesFailed", error._tag)
+    assert.strictEqual(error.assembly, "kept")
+    assert.deepStrictEqual(
+      error.files.map((outcome) => (outcome.outcome === "Failed" ? outcome.error._tag : outcome.outcome)),
+      ["Completed", "CreationUnknown", "Completed", "Completed"]
+    )
+  })
 
-  it.effect("restart cancels the Assembly that the journal knows, and creates another one", () =>
-    Effect.gen(function* () {
-      const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
-      const status = yield* AssemblyUpload.journaled.run(job("restarted", { restart: true }))
-      assert.notStrictEqual(status.assembly_id, first?.assembly_id)
-      assert.strictEqual(
-        Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
-        "Canceled"
-      )
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("restart cancels the Assembly that the journal knows, and creates another one", function* () {
+    const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
+    const status = yield* AssemblyUpload.journaled.run(job("restarted", { restart: true }))
+    assert.notStrictEqual(status.assembly_id, first?.assembly_id)
+    assert.strictEqual(
+      Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
+      "Canceled"
+    )
+  })
 
-  it.effect("restart is refused before anything is canceled if the Assembly has the id of the caller", () =>
-    Effect.gen(function* () {
-      const assemblyId = yield* Assemblies.newId
-      const params = { assemblyId, steps: handle, fields: { name: "restarted id" } }
-      yield* until(job("restarted id", { params }), "FileCompleted")
-      const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("restarted id", { params, restart: true })))
-      assert(error._tag === "InvalidRequest", error._tag)
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        [["restart"]]
-      )
-      const status = yield* AssemblyUpload.journaled.run(job("restarted id", { params }))
-      assert.strictEqual(status.assembly_id, assemblyId)
-      assert.sameMembers(storedIn(status), whole)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("restart is refused before anything is canceled if the Assembly has the id of the caller", function* () {
+    const assemblyId = yield* Assemblies.newId
+    const params = { assemblyId, steps: handle, fields: { name: "restarted id" } }
+    yield* until(job("restarted id", { params }), "FileCompleted")
+    const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("restarted id", { params, restart: true })))
+    assert(error._tag === "InvalidRequest", error._tag)
+    assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["restart"]])
+    const status = yield* AssemblyUpload.journaled.run(job("restarted id", { params }))
+    assert.strictEqual(status.assembly_id, assemblyId)
+    assert.sameMembers(storedIn(status), whole)
+  })
 
-  it.effect("restart creates another Assembly if the one that the journal knows is gone", () =>
-    Effect.gen(function* () {
-      const { assemblies } = yield* UploadJournal.UploadJournal
-      yield* until(job("gone before"), "AssemblyCreated")
-      const [known] = yield* assembliesIn
-      assert(known !== undefined)
-      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-      yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-      const status = yield* AssemblyUpload.journaled.run(job("gone before", { restart: true }))
-      assert.sameMembers(storedIn(status), whole)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("restart creates another Assembly if the one that the journal knows is gone", function* () {
+    const { assemblies } = yield* UploadJournal.UploadJournal
+    yield* until(job("gone before"), "AssemblyCreated")
+    const [known] = yield* assembliesIn
+    assert(known !== undefined)
+    const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+    yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+    const status = yield* AssemblyUpload.journaled.run(job("gone before", { restart: true }))
+    assert.sameMembers(storedIn(status), whole)
+  })
 
-  it.effect("restart creates nothing while the Assembly that the journal knows cannot be canceled", () =>
-    Effect.gen(function* () {
-      const first = statusOf(yield* until(job("not canceled"), "FileCompleted"))
-      const http = yield* HttpClient.HttpClient
-      const created: Array<string> = []
-      const refusing = HttpClient.make((request) => {
-        if (request.method === "POST") created.push(request.url)
-        return request.method === "DELETE"
-          ? Effect.fail(
-              new HttpClientError.HttpClientError({
-                reason: new HttpClientError.TransportError({ request, description: "the network is down" })
-              })
-            )
-          : http.execute(request)
-      })
-      const down = Layer.fresh(Emulated.client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
-      const restarted = AssemblyUpload.journaled.run(job("not canceled", { restart: true }))
-      const error = yield* Effect.flip(Effect.provide(restarted, down))
-      assert.deepInclude(error, {
-        _tag: "UnexpectedResponse",
-        description: "the Assembly has not ended after its cancellation"
-      })
-      assert.deepStrictEqual(created, [])
-      const [known] = yield* assembliesIn
-      assert.strictEqual<string | undefined>(known?.entry.assemblyId, first?.assembly_id)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("restart creates nothing while the Assembly that the journal knows cannot be canceled", function* () {
+    const first = statusOf(yield* until(job("not canceled"), "FileCompleted"))
+    const created: Array<string> = []
+    const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
+    const restarted = AssemblyUpload.journaled.run(job("not canceled", { restart: true }))
+    const error = yield* Effect.flip(Effect.provide(restarted, down))
+    assert.deepInclude(error, {
+      _tag: "UnexpectedResponse",
+      description: "the Assembly has not ended after its cancellation"
+    })
+    assert.deepStrictEqual(created, [])
+    const [known] = yield* assembliesIn
+    assert.strictEqual<string | undefined>(known?.entry.assemblyId, first?.assembly_id)
+  })
 
-  it.effect("one run at a time holds a job; the other waits, and answers with what the first completed", () =>
-    Effect.gen(function* () {
-      const [one, other] = yield* Effect.all(
-        [
-          Stream.runCollect(AssemblyUpload.journaled.events(job("twice"))),
-          Stream.runCollect(AssemblyUpload.journaled.events(job("twice")))
-        ],
-        { concurrency: 2 }
-      )
-      const created = [...one, ...other].filter(AssemblyUploadEvent.$is("AssemblyCreated"))
-      assert.strictEqual(created.length, 1)
-      assert.strictEqual([...one, ...other].filter(AssemblyUploadEvent.$is("Waiting")).length, 1)
-      assert.deepStrictEqual([one.at(-1)?._tag, other.at(-1)?._tag], ["Completed", "Completed"])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("one run at a time holds a job; the other waits, and answers with what the first completed", function* () {
+    const [one, other] = yield* Effect.all(
+      [
+        Stream.runCollect(AssemblyUpload.journaled.events(job("twice"))),
+        Stream.runCollect(AssemblyUpload.journaled.events(job("twice")))
+      ],
+      { concurrency: 2 }
+    )
+    const created = [...one, ...other].filter(AssemblyUploadEvent.$is("AssemblyCreated"))
+    assert.strictEqual(created.length, 1)
+    assert.strictEqual([...one, ...other].filter(AssemblyUploadEvent.$is("Waiting")).length, 1)
+    assert.deepStrictEqual([one.at(-1)?._tag, other.at(-1)?._tag], ["Completed", "Completed"])
+  })
 
-  it.effect("a stream that comes once is refused by name, before anything is created", () =>
-    Effect.gen(function* () {
-      const once = UploadSource.fromStream(Stream.make(new Uint8Array(1))) as unknown as UploadSource.Replayable
-      const error = yield* Effect.flip(
-        AssemblyUpload.journaled.run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
-      )
-      assert.strictEqual(
-        error.message,
-        "AssemblyUpload: files.1.source: Expected a source that can be read again, got a one-shot stream"
-      )
-      assert.deepStrictEqual(yield* assembliesIn, [])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  test("a stream that comes once is refused by name, before anything is created", function* () {
+    const once = UploadSource.fromStream(Stream.make(new Uint8Array(1))) as unknown as UploadSource.Replayable
+    const error = yield* Effect.flip(
+      AssemblyUpload.journaled.run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
+    )
+    assert.strictEqual(
+      error.message,
+      "AssemblyUpload: files.1.source: Expected a source that can be read again, got a one-shot stream"
+    )
+    assert.deepStrictEqual(yield* assembliesIn, [])
+  })
 })

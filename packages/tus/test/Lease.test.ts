@@ -2,7 +2,8 @@
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -42,150 +43,134 @@ const two = () => {
 const untilIn = (text: string | undefined): number => JSON.parse(text ?? "{}").until
 
 describe("a lease", () => {
-  it.effect("is renewed while it is held, and free when it is let go", () =>
-    Effect.gen(function* () {
-      const { first, leases, second } = two()
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { lost } = yield* first.lease("k")
-          const watching = yield* Effect.forkChild(lost)
-          for (let second10 = 1; second10 <= 30; second10++) {
-            yield* TestClock.adjust("1 second")
-            assert.isTrue(yield* isLeased(second), `after ${second10} s`)
-          }
-          assert.isAbove(untilIn(leases.get("k")), 30_000)
-          assert.isUndefined(watching.pollUnsafe())
-        })
-      )
-      assert.isFalse(yield* isLeased(second))
-    })
-  )
+  it.effect("is renewed while it is held, and free when it is let go", function* () {
+    const { first, leases, second } = two()
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { lost } = yield* first.lease("k")
+        const watching = yield* Effect.forkChild(lost)
+        for (let second10 = 1; second10 <= 30; second10++) {
+          yield* TestClock.adjust("1 second")
+          assert.isTrue(yield* isLeased(second), `after ${second10} s`)
+        }
+        assert.isAbove(untilIn(leases.get("k")), 30_000)
+        assert.isUndefined(watching.pollUnsafe())
+      })
+    )
+    assert.isFalse(yield* isLeased(second))
+  })
 
-  it.effect("whose renewals fail runs out: its holder learns it, and the next one gets it", () =>
-    Effect.gen(function* () {
-      const { first, second, way } = two()
-      const { check, lost } = yield* first.lease("k")
-      way.failing = "before"
-      const losing = yield* Effect.forkChild(Effect.flip(lost))
-      yield* TestClock.adjust("8999 millis")
-      assert.isUndefined(losing.pollUnsafe())
-      yield* check
-      // Its holder stops a little before the next one can begin.
-      yield* TestClock.adjust("1 millis")
-      assert.isDefined(losing.pollUnsafe())
-      yield* TestClock.adjust("999 millis")
-      assert.isTrue(yield* isLeased(second))
-      yield* TestClock.adjust("1 millis")
-      const error = yield* Fiber.join(losing)
-      assert.strictEqual(error._tag, "LeaseLost")
-      assert.strictEqual(
-        error.message,
-        "the lease of the upload k was lost: the lease expired after its renewal failed: the store is away; run the upload again to continue"
-      )
-      assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
-      assert.isFalse(yield* isLeased(second))
-    })
-  )
+  it.effect("whose renewals fail runs out: its holder learns it, and the next one gets it", function* () {
+    const { first, second, way } = two()
+    const { check, lost } = yield* first.lease("k")
+    way.failing = "before"
+    const losing = yield* Effect.forkChild(Effect.flip(lost))
+    yield* TestClock.adjust("8999 millis")
+    assert.isUndefined(losing.pollUnsafe())
+    yield* check
+    // Its holder stops a little before the next one can begin.
+    yield* TestClock.adjust("1 millis")
+    assert.isDefined(losing.pollUnsafe())
+    yield* TestClock.adjust("999 millis")
+    assert.isTrue(yield* isLeased(second))
+    yield* TestClock.adjust("1 millis")
+    const error = yield* Fiber.join(losing)
+    assert.strictEqual(error._tag, "LeaseLost")
+    assert.strictEqual(
+      error.message,
+      "the lease of the upload k was lost: the lease expired after its renewal failed: the store is away; run the upload again to continue"
+    )
+    assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
+    assert.isFalse(yield* isLeased(second))
+  })
 
-  it.effect("whose holder has died is taken over, though it expires while the store answers", () =>
-    Effect.gen(function* () {
-      const { leases, store } = Leases.makeStore()
-      const slow = { ...store.leases, get: (key: UploadJournal.Key) => Effect.delay(store.leases.get(key), 20) }
-      const journal = yield* UploadJournal.make({ ...store, leases: slow })
-      leases.set("k", JSON.stringify({ owner: "a process that was killed", until: 10 }))
-      const held = yield* Effect.forkChild(
-        Effect.scoped(
-          Effect.flatMap(
-            Leasing.hold(journal, "k", () => {}),
-            ({ check }) => check
-          )
+  it.effect("whose holder has died is taken over, though it expires while the store answers", function* () {
+    const { leases, store } = Leases.makeStore()
+    const slow = { ...store.leases, get: (key: UploadJournal.Key) => Effect.delay(store.leases.get(key), 20) }
+    const journal = yield* UploadJournal.make({ ...store, leases: slow })
+    leases.set("k", JSON.stringify({ owner: "a process that was killed", until: 10 }))
+    const held = yield* Effect.forkChild(
+      Effect.scoped(
+        Effect.flatMap(
+          Leasing.hold(journal, "k", () => {}),
+          ({ check }) => check
         )
       )
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.join(held)
-    })
-  )
+    )
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(held)
+  })
 
-  it.effect("whose store is away for a while is kept", () =>
-    Effect.gen(function* () {
-      const { first, second, way } = two()
-      const { check } = yield* first.lease("k")
-      way.failing = "before"
-      yield* TestClock.adjust("8 seconds")
-      way.failing = undefined
-      yield* TestClock.adjust("20 seconds")
-      yield* check
-      assert.isTrue(yield* isLeased(second))
-    })
-  )
+  it.effect("whose store is away for a while is kept", function* () {
+    const { first, second, way } = two()
+    const { check } = yield* first.lease("k")
+    way.failing = "before"
+    yield* TestClock.adjust("8 seconds")
+    way.failing = undefined
+    yield* TestClock.adjust("20 seconds")
+    yield* check
+    assert.isTrue(yield* isLeased(second))
+  })
 
-  it.effect("whose renewal was written, though the store said no, is still one's own", () =>
-    Effect.gen(function* () {
-      const { first, leases, second, way } = two()
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { check } = yield* first.lease("k")
-          way.failing = "after"
-          yield* TestClock.adjust("8 seconds")
-          assert.isAbove(untilIn(leases.get("k")), 10_000)
-          way.failing = undefined
-          yield* TestClock.adjust("20 seconds")
-          yield* check
-          way.failing = "after"
-          yield* TestClock.adjust("4 seconds")
-          assert.isTrue(yield* isLeased(second))
-          way.failing = undefined
-        })
-      )
-      assert.isFalse(yield* isLeased(second))
-    })
-  )
+  it.effect("whose renewal was written, though the store said no, is still one's own", function* () {
+    const { first, leases, second, way } = two()
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { check } = yield* first.lease("k")
+        way.failing = "after"
+        yield* TestClock.adjust("8 seconds")
+        assert.isAbove(untilIn(leases.get("k")), 10_000)
+        way.failing = undefined
+        yield* TestClock.adjust("20 seconds")
+        yield* check
+        way.failing = "after"
+        yield* TestClock.adjust("4 seconds")
+        assert.isTrue(yield* isLeased(second))
+        way.failing = undefined
+      })
+    )
+    assert.isFalse(yield* isLeased(second))
+  })
 
-  it.effect("whose store does not answer is lost when it runs out", () =>
-    Effect.gen(function* () {
-      const { first, way } = two()
-      const { lost } = yield* first.lease("k")
-      way.failing = "never"
-      const losing = yield* Effect.forkChild(Effect.flip(lost))
-      yield* TestClock.adjust("10 seconds")
-      assert.include((yield* Fiber.join(losing)).message, "the lease expired before the store responded")
-      way.failing = undefined
-    })
-  )
+  it.effect("whose store does not answer is lost when it runs out", function* () {
+    const { first, way } = two()
+    const { lost } = yield* first.lease("k")
+    way.failing = "never"
+    const losing = yield* Effect.forkChild(Effect.flip(lost))
+    yield* TestClock.adjust("10 seconds")
+    assert.include((yield* Fiber.join(losing)).message, "the lease expired before the store responded")
+    way.failing = undefined
+  })
 
   for (const [how, change] of [
     ["was taken by another", (leases: Map<string, string>) => leases.set("k", '{"owner":"x","until":99000}')],
     ["was removed", (leases: Map<string, string>) => leases.delete("k")]
   ] as const) {
-    it.effect(`that ${how} is lost at its next renewal, and stays as it is`, () =>
-      Effect.gen(function* () {
-        const { first, leases } = two()
-        const held = yield* Scope.make()
-        const { lost } = yield* Scope.provide(first.lease("k"), held)
-        change(leases)
-        const now = leases.get("k")
-        const losing = yield* Effect.forkChild(Effect.flip(lost))
-        yield* TestClock.adjust("3334 millis")
-        assert.include((yield* Fiber.join(losing)).message, "another holder took the lease, or the lease was removed")
-        yield* Scope.close(held, Exit.void)
-        assert.strictEqual(leases.get("k"), now)
-      })
-    )
+    it.effect(`that ${how} is lost at its next renewal, and stays as it is`, function* () {
+      const { first, leases } = two()
+      const held = yield* Scope.make()
+      const { lost } = yield* Scope.provide(first.lease("k"), held)
+      change(leases)
+      const now = leases.get("k")
+      const losing = yield* Effect.forkChild(Effect.flip(lost))
+      yield* TestClock.adjust("3334 millis")
+      assert.include((yield* Fiber.join(losing)).message, "another holder took the lease, or the lease was removed")
+      yield* Scope.close(held, Exit.void)
+      assert.strictEqual(leases.get("k"), now)
+    })
   }
 
-  it.effect("that ran out and was taken over is not released by its first owner", () =>
-    Effect.gen(function* () {
-      const { first, second, store, way } = two()
-      const firstScope = yield* Scope.make()
-      yield* Scope.provide(first.lease("k"), firstScope)
-      way.failing = "before"
-      yield* TestClock.adjust("10 seconds")
-      yield* second.lease("k")
-      way.failing = undefined
-      yield* Scope.close(firstScope, Exit.void)
-      assert.isTrue(yield* isLeased(Effect.runSync(UploadJournal.make(store))))
-    })
-  )
+  it.effect("that ran out and was taken over is not released by its first owner", function* () {
+    const { first, second, store, way } = two()
+    const firstScope = yield* Scope.make()
+    yield* Scope.provide(first.lease("k"), firstScope)
+    way.failing = "before"
+    yield* TestClock.adjust("10 seconds")
+    yield* second.lease("k")
+    way.failing = undefined
+    yield* Scope.close(firstScope, Exit.void)
+    assert.isTrue(yield* isLeased(Effect.runSync(UploadJournal.make(store))))
+  })
 })
 
 /** What happens to the changes of one process, and counts those that are on their way. */
@@ -347,30 +332,26 @@ describe("the text of a lease", () => {
   it.effect.each([
     { levels: 100, held: true },
     { levels: 1_000_000, held: false }
-  ])("of $levels levels protects its holder: $held", ({ held, levels }) =>
-    Effect.gen(function* () {
-      const { first, leases } = two()
-      leases.set("k", `{"owner":"o","until":1e12,"more":${"[".repeat(levels)}${"]".repeat(levels)}}`)
-      assert.strictEqual(yield* isLeased(first), held)
-    })
-  )
+  ])("of $levels levels protects its holder: $held", function* ({ held, levels }) {
+    const { first, leases } = two()
+    leases.set("k", `{"owner":"o","until":1e12,"more":${"[".repeat(levels)}${"]".repeat(levels)}}`)
+    assert.strictEqual(yield* isLeased(first), held)
+  })
 })
 
 describe("what is left of leases", () => {
-  it.effect("goes a day after it ended, with the entries that expired", () =>
-    Effect.gen(function* () {
-      const { leases, store } = two()
-      const journal = Effect.runSync(UploadJournal.make(store))
-      leases.set("held", JSON.stringify({ owner: "o", until: 1e12 }))
-      leases.set("torn", "{")
-      yield* Effect.scoped(journal.lease("k"))
-      yield* journal.list
-      assert.deepStrictEqual([...leases.keys()].toSorted(), ["held", "k", "torn"])
-      yield* TestClock.adjust("1 day")
-      yield* journal.list
-      assert.deepStrictEqual([...leases.keys()], ["held"])
-      assert.strictEqual(yield* Clock.currentTimeMillis, 86_400_000)
-      assert.isTrue(Option.isNone(yield* journal.get("k")))
-    })
-  )
+  it.effect("goes a day after it ended, with the entries that expired", function* () {
+    const { leases, store } = two()
+    const journal = Effect.runSync(UploadJournal.make(store))
+    leases.set("held", JSON.stringify({ owner: "o", until: 1e12 }))
+    leases.set("torn", "{")
+    yield* Effect.scoped(journal.lease("k"))
+    yield* journal.list
+    assert.deepStrictEqual([...leases.keys()].toSorted(), ["held", "k", "torn"])
+    yield* TestClock.adjust("1 day")
+    yield* journal.list
+    assert.deepStrictEqual([...leases.keys()], ["held"])
+    assert.strictEqual(yield* Clock.currentTimeMillis, 86_400_000)
+    assert.isTrue(Option.isNone(yield* journal.get("k")))
+  })
 })

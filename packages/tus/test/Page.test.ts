@@ -5,7 +5,8 @@
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { afterAll, assert, beforeAll, layer, vi } from "@effect/vitest"
+import { afterAll, assert, beforeAll, vi } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -53,56 +54,45 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
 
 layer(page, { excludeTestServices: true })("in a page", (it) => {
   for (const [name, source] of Object.entries(sources)) {
-    it.effect(`${name} arrives in slices`, () =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
-        const { metadata } = Scene.options
-        const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
-        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-        const progress = events.filter(UploadEvent.$is("Progress"))
-        assert.isAbove(progress.length, 1)
-        for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
-      })
-    )
-  }
-
-  it.effect("a journal is refused when its Layer is built", () =>
-    Effect.gen(function* () {
-      const layers = [
-        UploadJournal.layerMemory(),
-        UploadJournal.layerStore(Effect.die("a store that no journal is for"))
-      ]
-      for (const journal of layers) {
-        const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
-        assert.strictEqual(
-          error.message,
-          "the upload journal: cannot write: crypto.subtle is unavailable; serve the page over https or from localhost"
-        )
-      }
-    })
-  )
-
-  it.effect("a checksum is refused before anything is sent", () =>
-    Effect.gen(function* () {
+    it.effect(`${name} arrives in slices`, function* () {
       const { server, target } = yield* Scene.make()
       const { metadata } = Scene.options
-      const source = UploadSource.fromBytes(bytes)
-      const error = yield* Effect.flip(Upload.run(target, source, { metadata, checksum: "sha256" }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.include(error.message, "checksum: Expected no checksum: crypto.subtle is unavailable")
-      assert.isEmpty(server.log)
+      const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+      const progress = events.filter(UploadEvent.$is("Progress"))
+      assert.isAbove(progress.length, 1)
+      for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
     })
-  )
+  }
 
-  it.effect("an application may stream all the same", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const { metadata } = Scene.options
-      const error = yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata, maxRetries: 0 }).pipe(
-        Effect.provideService(Upload.CanStream, true),
-        Effect.flip
+  it.effect("a journal is refused when its Layer is built", function* () {
+    const layers = [UploadJournal.layerMemory(), UploadJournal.layerStore(Effect.die("a store that no journal is for"))]
+    for (const journal of layers) {
+      const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
+      assert.strictEqual(
+        error.message,
+        "the upload journal: cannot write: crypto.subtle is unavailable; serve the page over https or from localhost"
       )
-      assert.strictEqual(error._tag, "TransportFailure")
-    })
-  )
+    }
+  })
+
+  it.effect("a checksum is refused before anything is sent", function* () {
+    const { server, target } = yield* Scene.make()
+    const { metadata } = Scene.options
+    const source = UploadSource.fromBytes(bytes)
+    const error = yield* Effect.flip(Upload.run(target, source, { metadata, checksum: "sha256" }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.include(error.message, "checksum: Expected no checksum: crypto.subtle is unavailable")
+    assert.isEmpty(server.log)
+  })
+
+  it.effect("an application may stream all the same", function* () {
+    const { target } = yield* Scene.make()
+    const { metadata } = Scene.options
+    const error = yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata, maxRetries: 0 }).pipe(
+      Effect.provideService(Upload.CanStream, true),
+      Effect.flip
+    )
+    assert.strictEqual(error._tag, "TransportFailure")
+  })
 })

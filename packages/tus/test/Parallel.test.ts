@@ -1,7 +1,8 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -23,138 +24,115 @@ const count = (events: ReadonlyArray<UploadEvent>, tag: UploadEvent["_tag"]) =>
   events.filter(({ _tag }) => _tag === tag).length
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in parts", (it) => {
-  it.effect("sends parts side by side and puts them together", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* start()
-      const events = yield* run
-      assert.strictEqual(server.partials(), 4)
-      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
-      assert.strictEqual(count(events, "PartCompleted"), 4)
-      assert.deepInclude(events.at(-1), { _tag: "Completed", length: BigInt(bytes.length) })
-      const progress = events.findLast((event) => event._tag === "Progress")
-      assert.deepInclude(progress, { acknowledged: BigInt(bytes.length), total: BigInt(bytes.length) })
-      for (const { metadata } of server.created) {
-        assert.deepInclude(metadata, { filename: "a.bin", fieldname: "file", assembly_url: server.assemblySslUrl })
-      }
-    })
-  )
+  it.effect("sends parts side by side and puts them together", function* () {
+    const { run, server } = yield* start()
+    const events = yield* run
+    assert.strictEqual(server.partials(), 4)
+    assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+    assert.strictEqual(count(events, "PartCompleted"), 4)
+    assert.deepInclude(events.at(-1), { _tag: "Completed", length: BigInt(bytes.length) })
+    const progress = events.findLast((event) => event._tag === "Progress")
+    assert.deepInclude(progress, { acknowledged: BigInt(bytes.length), total: BigInt(bytes.length) })
+    for (const { metadata } of server.created) {
+      assert.deepInclude(metadata, { filename: "a.bin", fieldname: "file", assembly_url: server.assemblySslUrl })
+    }
+  })
 
   for (const parallel of [1, 3]) {
-    it.effect(`goes through a proxy that adds a prefix to every path, in parts: ${parallel}`, () =>
-      Effect.gen(function* () {
-        const server = yield* ScriptedTus.make
-        const paths: Array<string> = []
-        server.meet = ({ headers, path }, go) => {
-          paths.push(path)
-          const concat = headers["upload-concat"]
-          if (concat !== undefined && concat !== "partial") {
-            assert.match(String(concat), /^final;\/resumable\/files\/u0 \/resumable\/files\/u1 \/resumable\/files\/u2$/)
-          }
-          const { headers: told, ...answer } = go()
-          const { location } = told ?? {}
-          return {
-            ...answer,
-            headers: { ...told, ...(location === undefined ? undefined : { location: `/proxy/v1${location}` }) }
-          }
+    it.effect(`goes through a proxy that adds a prefix to every path, in parts: ${parallel}`, function* () {
+      const server = yield* ScriptedTus.make
+      const paths: Array<string> = []
+      server.meet = ({ headers, path }, go) => {
+        paths.push(path)
+        const concat = headers["upload-concat"]
+        if (concat !== undefined && concat !== "partial") {
+          assert.match(String(concat), /^final;\/resumable\/files\/u0 \/resumable\/files\/u1 \/resumable\/files\/u2$/)
         }
-        const target = yield* UploadTarget.make({
-          tusUrl: `${server.origin}/proxy/v1/resumable/files/`,
-          assemblySslUrl: `${server.origin}/proxy/v1/assemblies/${"0".repeat(32)}`,
-          baseUrl: `${server.origin}/proxy/v1`
-        })
-        yield* Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
-        assert.isTrue([...server.uploads.values()].at(-1)?.bytes.equals(bytes))
-        for (const path of paths) assert.match(path, /^\/proxy\/v1\//)
+        const { headers: told, ...answer } = go()
+        const { location } = told ?? {}
+        return {
+          ...answer,
+          headers: { ...told, ...(location === undefined ? undefined : { location: `/proxy/v1${location}` }) }
+        }
+      }
+      const target = yield* UploadTarget.make({
+        tusUrl: `${server.origin}/proxy/v1/resumable/files/`,
+        assemblySslUrl: `${server.origin}/proxy/v1/assemblies/${"0".repeat(32)}`,
+        baseUrl: `${server.origin}/proxy/v1`
       })
-    )
+      yield* Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
+      assert.isTrue([...server.uploads.values()].at(-1)?.bytes.equals(bytes))
+      for (const path of paths) assert.match(path, /^\/proxy\/v1\//)
+    })
   }
 
-  it.effect("a part that fails does not restart the others", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* start([
-        { _tag: "Cut", method: "PATCH", bytes: 300_000 },
-        { _tag: "LostAnswer", method: "PATCH" },
-        { _tag: "Status", method: "PATCH", status: 503 }
-      ])
+  it.effect("a part that fails does not restart the others", function* () {
+    const { run, server } = yield* start([
+      { _tag: "Cut", method: "PATCH", bytes: 300_000 },
+      { _tag: "LostAnswer", method: "PATCH" },
+      { _tag: "Status", method: "PATCH", status: 503 }
+    ])
+    yield* run
+    assert.strictEqual(server.partials(), 4)
+    assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+    assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+  })
+
+  for (const fault of ["LostAnswer", "HalfAnswer"] as const) {
+    it.effect(`a part whose creation met ${fault} is found again by its receipt, and not made twice`, function* () {
+      const { run, server } = yield* start([{ _tag: fault, method: "POST" }])
       yield* run
       assert.strictEqual(server.partials(), 4)
       assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
-      assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
     })
-  )
-
-  for (const fault of ["LostAnswer", "HalfAnswer"] as const) {
-    it.effect(`a part whose creation met ${fault} is found again by its receipt, and not made twice`, () =>
-      Effect.gen(function* () {
-        const { run, server } = yield* start([{ _tag: fault, method: "POST" }])
-        yield* run
-        assert.strictEqual(server.partials(), 4)
-        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
-      })
-    )
   }
 
-  it.effect("without a receipt the creation of a part is unknown, never repeated, and the other parts are freed", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "without a receipt the creation of a part is unknown, never repeated, and the other parts are freed",
+    function* () {
       const { run, server } = yield* start([{ _tag: "LostAnswer", method: "POST" }])
       server.receipts = false
       assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
       assert.strictEqual(server.partials(), 4)
       assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, 3)
       assert.notInclude(server.log.join(), "PATCH")
-    })
+    }
   )
 
-  it.effect("a lost answer to the final creation is settled by its receipt", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* start([{ _tag: "LostAnswer", method: "FINAL" }])
-      assert.strictEqual((yield* run).at(-1)?._tag, "Completed")
-      assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
-    })
-  )
+  it.effect("a lost answer to the final creation is settled by its receipt", function* () {
+    const { run, server } = yield* start([{ _tag: "LostAnswer", method: "FINAL" }])
+    assert.strictEqual((yield* run).at(-1)?._tag, "Completed")
+    assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+  })
 
-  it.effect("without a receipt it is unknown, never repeated, and the parts stay", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* start([{ _tag: "LostAnswer", method: "FINAL" }])
-      server.receipts = false
-      assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
-      assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
-      assert.notInclude(server.log, "DELETE 204")
-    })
-  )
+  it.effect("without a receipt it is unknown, never repeated, and the parts stay", function* () {
+    const { run, server } = yield* start([{ _tag: "LostAnswer", method: "FINAL" }])
+    server.receipts = false
+    assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
+    assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+    assert.notInclude(server.log, "DELETE 204")
+  })
 
-  it.effect("the parts of a failed upload are terminated", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* start([{ _tag: "Status", method: "FINAL", status: 403 }])
-      assert.strictEqual((yield* Effect.flip(run))._tag, "UploadRefused")
-      assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, 4)
+  it.effect("too many parts for one final request are refused before a byte is sent", function* () {
+    const { server, target } = yield* Scene.make()
+    const source = UploadSource.make({
+      size: 200n * 1024n * 1024n,
+      bytes: () => Stream.die("no byte may be asked for")
     })
-  )
+    const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, parallel: 200 }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.notInclude(server.log.join(), "PATCH")
+    assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, server.partials())
+  })
 
-  it.effect("too many parts for one final request are refused before a byte is sent", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const source = UploadSource.make({
-        size: 200n * 1024n * 1024n,
-        bytes: () => Stream.die("no byte may be asked for")
-      })
-      const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, parallel: 200 }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.notInclude(server.log.join(), "PATCH")
-      assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, server.partials())
-    })
-  )
-
-  it.effect("a small source has no parts, a one-shot stream cannot have any", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const small = UploadSource.fromBytes(bytes.subarray(0, 1_900_000))
-      yield* Upload.run(target, small, { ...Scene.options, parallel: 4 })
-      assert.strictEqual(server.partials(), 0)
-      const error = yield* Effect.flip(
-        Upload.run(target, UploadSource.fromStream(Stream.make(bytes)), { ...Scene.options, parallel: 4 })
-      )
-      assert.strictEqual(error._tag, "InvalidRequest")
-    })
-  )
+  it.effect("a small source has no parts, a one-shot stream cannot have any", function* () {
+    const { server, target } = yield* Scene.make()
+    const small = UploadSource.fromBytes(bytes.subarray(0, 1_900_000))
+    yield* Upload.run(target, small, { ...Scene.options, parallel: 4 })
+    assert.strictEqual(server.partials(), 0)
+    const error = yield* Effect.flip(
+      Upload.run(target, UploadSource.fromStream(Stream.make(bytes)), { ...Scene.options, parallel: 4 })
+    )
+    assert.strictEqual(error._tag, "InvalidRequest")
+  })
 })

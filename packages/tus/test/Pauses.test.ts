@@ -4,12 +4,12 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
@@ -22,13 +22,6 @@ const options = {
   stallTimeout: "1 second",
   finishTimeout: "60 seconds"
 } as const
-
-const soon = (isThere: () => boolean) =>
-  TestClock.withLive(
-    Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
-      Effect.retry(Schedule.spaced("5 millis"))
-    )
-  )
 
 /** An upload whose events are seen as they come. */
 const begin = Effect.fnUntraced(function* (
@@ -70,97 +63,85 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
       (method) => (method === "PATCH" || method === "HEAD" ? 500 : undefined)
     ]
   ] satisfies ReadonlyArray<readonly [string, number, (method: string) => number | undefined]>) {
-    it.effect(`doubles the pause after ${what}, up to 30 seconds, and takes half of it at least`, () =>
-      Effect.gen(function* () {
-        const server = yield* ScriptedTus.make
-        server.meet = (request, go) => {
-          const status = fails(request.method)
-          return status === undefined ? go() : { status }
-        }
-        const { events, fiber } = yield* begin(server, size, { maxRetries: 11 })
-        for (let failures = 1; failures <= 11; failures++) {
-          yield* soon(() => delaysOf(events).length === failures)
-          const delay = delaysOf(events)[failures - 1] ?? 0
-          const whole = Math.min(100 * 2 ** (failures - 1), 30_000)
-          assert.isAtLeast(delay, whole / 2)
-          assert.isAtMost(delay, whole)
-          const before = server.requests.length
-          yield* TestClock.adjust(delay - 1)
-          assert.strictEqual(server.requests.length, before)
-          yield* TestClock.adjust(1)
-        }
-        assert.strictEqual((yield* Fiber.join(fiber))._tag, "Failure")
-      })
-    )
+    it.effect(`doubles the pause after ${what}, up to 30 seconds, and takes half of it at least`, function* () {
+      const server = yield* ScriptedTus.make
+      server.meet = (request, go) => {
+        const status = fails(request.method)
+        return status === undefined ? go() : { status }
+      }
+      const { events, fiber } = yield* begin(server, size, { maxRetries: 11 })
+      for (let failures = 1; failures <= 11; failures++) {
+        yield* Scene.soon(() => delaysOf(events).length === failures)
+        const delay = delaysOf(events)[failures - 1] ?? 0
+        const whole = Math.min(100 * 2 ** (failures - 1), 30_000)
+        assert.isAtLeast(delay, whole / 2)
+        assert.isAtMost(delay, whole)
+        const before = server.requests.length
+        yield* TestClock.adjust(delay - 1)
+        assert.strictEqual(server.requests.length, before)
+        yield* TestClock.adjust(1)
+      }
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Failure")
+    })
   }
 
-  it.effect("gives the server finishTimeout after the last byte, not stallTimeout", () =>
-    Effect.gen(function* () {
-      const { release, server } = yield* holding("PATCH")
-      const { events, fiber } = yield* begin(server, 300_000)
-      yield* soon(() => events.some(({ _tag }) => _tag === "Finishing"))
-      yield* TestClock.adjust("59 seconds")
-      yield* release
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
-      assert.deepStrictEqual(delaysOf(events), [])
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
-    })
-  )
+  it.effect("gives the server finishTimeout after the last byte, not stallTimeout", function* () {
+    const { release, server } = yield* holding("PATCH")
+    const { events, fiber } = yield* begin(server, 300_000)
+    yield* Scene.soon(() => events.some(({ _tag }) => _tag === "Finishing"))
+    yield* TestClock.adjust("59 seconds")
+    yield* release
+    assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+    assert.deepStrictEqual(delaysOf(events), [])
+    assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
+  })
 
-  it.effect("and asks where it stands when that is over", () =>
-    Effect.gen(function* () {
-      const { release, server } = yield* holding("PATCH")
-      const { events, fiber } = yield* begin(server, 300_000)
-      yield* soon(() => events.some(({ _tag }) => _tag === "Finishing"))
-      // Its time may begin a moment after the event.
-      let seconds = 0
-      for (; delaysOf(events).length === 0 && seconds < 600; seconds++) {
-        yield* TestClock.adjust("1 second")
-        yield* TestClock.withLive(Effect.sleep("1 millis"))
-      }
-      assert.isAtLeast(seconds, 60)
-      assert.strictEqual(delaysOf(events).length, 1)
-      yield* release
+  it.effect("and asks where it stands when that is over", function* () {
+    const { release, server } = yield* holding("PATCH")
+    const { events, fiber } = yield* begin(server, 300_000)
+    yield* Scene.soon(() => events.some(({ _tag }) => _tag === "Finishing"))
+    // Its time may begin a moment after the event.
+    let seconds = 0
+    for (; delaysOf(events).length === 0 && seconds < 600; seconds++) {
       yield* TestClock.adjust("1 second")
-      yield* soon(() => server.requests.includes("HEAD"))
-      yield* Fiber.interrupt(fiber)
-    })
-  )
+      yield* TestClock.withLive(Effect.sleep("1 millis"))
+    }
+    assert.isAtLeast(seconds, 60)
+    assert.strictEqual(delaysOf(events).length, 1)
+    yield* release
+    yield* TestClock.adjust("1 second")
+    yield* Scene.soon(() => server.requests.includes("HEAD"))
+    yield* Fiber.interrupt(fiber)
+  })
 
-  it.effect("gives a creation that brings bytes along finishTimeout too", () =>
-    Effect.gen(function* () {
-      const { release, server } = yield* holding("POST")
-      const { fiber } = yield* begin(server, 10)
-      yield* soon(() => server.requests.length === 1)
-      yield* TestClock.adjust("59 seconds")
-      yield* release
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
-      assert.deepStrictEqual(server.requests, ["POST"])
-    })
-  )
+  it.effect("gives a creation that brings bytes along finishTimeout too", function* () {
+    const { release, server } = yield* holding("POST")
+    const { fiber } = yield* begin(server, 10)
+    yield* Scene.soon(() => server.requests.length === 1)
+    yield* TestClock.adjust("59 seconds")
+    yield* release
+    assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+    assert.deepStrictEqual(server.requests, ["POST"])
+  })
 
-  it.effect("gives the final creation finishTimeout too", () =>
-    Effect.gen(function* () {
-      const { release, server } = yield* holding("FINAL")
-      const { fiber } = yield* begin(server, 2 * 1024 * 1024, { parallel: 2 })
-      yield* soon(() => server.requests.includes("FINAL"))
-      yield* TestClock.adjust("59 seconds")
-      yield* release
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
-      assert.notInclude(server.requests, "GET")
-    })
-  )
+  it.effect("gives the final creation finishTimeout too", function* () {
+    const { release, server } = yield* holding("FINAL")
+    const { fiber } = yield* begin(server, 2 * 1024 * 1024, { parallel: 2 })
+    yield* Scene.soon(() => server.requests.includes("FINAL"))
+    yield* TestClock.adjust("59 seconds")
+    yield* release
+    assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+    assert.notInclude(server.requests, "GET")
+  })
 
-  it.effect("gives a creation without bytes stallTimeout, and looks for its receipt then", () =>
-    Effect.gen(function* () {
-      const { release, server } = yield* holding("POST")
-      const { fiber } = yield* begin(server, 300_000)
-      yield* soon(() => server.requests.length === 1)
-      yield* TestClock.adjust("1 second")
-      yield* soon(() => server.requests.includes("GET"))
-      yield* release
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
-      assert.strictEqual(server.requests.filter((method) => method === "POST").length, 1)
-    })
-  )
+  it.effect("gives a creation without bytes stallTimeout, and looks for its receipt then", function* () {
+    const { release, server } = yield* holding("POST")
+    const { fiber } = yield* begin(server, 300_000)
+    yield* Scene.soon(() => server.requests.length === 1)
+    yield* TestClock.adjust("1 second")
+    yield* Scene.soon(() => server.requests.includes("GET"))
+    yield* release
+    assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+    assert.strictEqual(server.requests.filter((method) => method === "POST").length, 1)
+  })
 })

@@ -3,7 +3,8 @@
  */
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -43,56 +44,50 @@ const web = (
 }
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromReadableStream", (it) => {
-  it.effect("uploads a web stream through a cut", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
-      const { readable } = web((controller) => controller.close())
-      const source = WebSource.fromReadableStream(() => readable, { size: 3_000_000n })
-      yield* Upload.run(target, source, options)
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-    })
-  )
+  it.effect("uploads a web stream through a cut", function* () {
+    const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
+    const { readable } = web((controller) => controller.close())
+    const source = WebSource.fromReadableStream(() => readable, { size: 3_000_000n })
+    yield* Upload.run(target, source, options)
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+  })
 
-  it.effect("reads no further than its window", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "SlowAnswer", method: "PATCH", millis: 3_600_000 }])
-      const { readable, seen } = web((controller) => controller.close())
-      const fiber = yield* Effect.forkChild(
-        Upload.run(
-          target,
-          WebSource.fromReadableStream(() => readable),
-          options
-        )
+  it.effect("reads no further than its window", function* () {
+    const { server, target } = yield* Scene.make([{ _tag: "SlowAnswer", method: "PATCH", millis: 3_600_000 }])
+    const { readable, seen } = web((controller) => controller.close())
+    const fiber = yield* Effect.forkChild(
+      Upload.run(
+        target,
+        WebSource.fromReadableStream(() => readable),
+        options
       )
-      while (!server.requests.includes("PATCH")) yield* Effect.sleep("1 millis")
-      assert.isAtMost(seen.made, 1_100_000)
-      assert.isFalse(seen.canceled)
-      yield* Fiber.interrupt(fiber)
-      assert.isTrue(seen.canceled)
-      assert.isFalse(readable.locked)
-    })
-  )
+    )
+    while (!server.requests.includes("PATCH")) yield* Effect.sleep("1 millis")
+    assert.isAtMost(seen.made, 1_100_000)
+    assert.isFalse(seen.canceled)
+    yield* Fiber.interrupt(fiber)
+    assert.isTrue(seen.canceled)
+    assert.isFalse(readable.locked)
+  })
 
-  it.effect("is canceled when the upload is interrupted while the stream waits", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const waits = yield* Deferred.make<void>()
-      const { readable, seen } = web(() => {
-        Deferred.doneUnsafe(waits, Effect.void)
-        return new Promise(() => undefined)
-      }, 500_000)
-      const fiber = yield* Effect.forkChild(
-        Upload.run(
-          target,
-          WebSource.fromReadableStream(() => readable),
-          options
-        )
+  it.effect("is canceled when the upload is interrupted while the stream waits", function* () {
+    const { target } = yield* Scene.make()
+    const waits = yield* Deferred.make<void>()
+    const { readable, seen } = web(() => {
+      Deferred.doneUnsafe(waits, Effect.void)
+      return new Promise(() => undefined)
+    }, 500_000)
+    const fiber = yield* Effect.forkChild(
+      Upload.run(
+        target,
+        WebSource.fromReadableStream(() => readable),
+        options
       )
-      yield* Deferred.await(waits)
-      yield* Fiber.interrupt(fiber)
-      assert.isTrue(seen.canceled)
-    })
-  )
+    )
+    yield* Deferred.await(waits)
+    yield* Fiber.interrupt(fiber)
+    assert.isTrue(seen.canceled)
+  })
 
   const read = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
   void read.cancel()
@@ -129,50 +124,20 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
       ]
     }
   for (const [name, [evaluate, problem]] of Object.entries(failures)) {
-    it.effect(`is SourceFailed for a stream ${name}, and heals nothing`, () =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, WebSource.fromReadableStream(evaluate), options))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable", description: problem })
-        assert.notInclude(server.requests, "HEAD")
-      })
-    )
+    it.effect(`is SourceFailed for a stream ${name}, and heals nothing`, function* () {
+      const { server, target } = yield* Scene.make()
+      const error = yield* Effect.flip(Upload.run(target, WebSource.fromReadableStream(evaluate), options))
+      assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable", description: problem })
+      assert.notInclude(server.requests, "HEAD")
+    })
   }
 
-  it.effect("is SourceFailed for the second upload, and not an empty file", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const { readable } = web((controller) => controller.close())
-      const source = WebSource.fromReadableStream(() => readable)
-      assert.strictEqual((yield* Upload.run(target, source, options)).length, 3_000_000n)
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-      assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "SourceFailed")
-    })
-  )
-
-  it.effect("is SourceFailed if the stream has another size than the program said", () =>
-    Effect.gen(function* () {
-      for (const [size, kind] of [
-        [2_999_999n, "TooLong"],
-        [3_000_001n, "TooShort"]
-      ] as const) {
-        const { target } = yield* Scene.make()
-        const source = WebSource.fromReadableStream(() => web((controller) => controller.close()).readable, { size })
-        assert.strictEqual(source.size, size)
-        const error = yield* Effect.flip(Upload.run(target, source, options))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind })
-      }
-    })
-  )
-
-  it.effect("makes the stream only when the upload reads it", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const source = WebSource.fromReadableStream(() => {
-        throw new Error("it was made")
-      })
-      const error = yield* Effect.flip(Upload.run(target, source, { ...options, chunkSize: 0 }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-    })
-  )
+  it.effect("is SourceFailed for the second upload, and not an empty file", function* () {
+    const { server, target } = yield* Scene.make()
+    const { readable } = web((controller) => controller.close())
+    const source = WebSource.fromReadableStream(() => readable)
+    assert.strictEqual((yield* Upload.run(target, source, options)).length, 3_000_000n)
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+    assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "SourceFailed")
+  })
 })

@@ -5,7 +5,8 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -162,56 +163,49 @@ for (const [name, client] of Object.entries({ ...Clients.beneath, "a client of a
         }).pipe(Effect.provideService(Upload.CanStream, streams))
       const how = streams ? "streamed" : "in slices"
 
-      it.effect.each(Object.entries(sources))(`%s, ${how}, arrives unchanged`, ([, make]) =>
-        Effect.gen(function* () {
-          // The first size is that of the text `[object Blob]`. The last size is not sent with the creation.
-          for (const size of [13, 300_000]) {
-            for (const checksum of [undefined, "sha256"] as const) {
-              const bytes = Scene.content(size)
-              const { result, server } = yield* run(make(bytes), checksum)
-              assert.strictEqual(result._tag, "Success")
-              assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-            }
+      it.effect.each(Object.entries(sources))(`%s, ${how}, arrives unchanged`, function* ([, make]) {
+        // The first size is that of the text `[object Blob]`. The last size is not sent with the creation.
+        for (const size of [13, 300_000]) {
+          for (const checksum of [undefined, "sha256"] as const) {
+            const bytes = Scene.content(size)
+            const { result, server } = yield* run(make(bytes), checksum)
+            assert.strictEqual(result._tag, "Success")
+            assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           }
-        })
-      )
+        }
+      })
 
-      it.effect(`a file, ${how}, arrives unchanged`, () =>
-        Effect.gen(function* () {
-          const bytes = Scene.content(300_000)
-          const { server } = yield* run(yield* Draw.file(bytes))
-          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-        })
-      )
+      it.effect(`a file, ${how}, arrives unchanged`, function* () {
+        const bytes = Scene.content(300_000)
+        const { server } = yield* run(yield* Draw.file(bytes))
+        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+      })
 
-      it.effect.each(Object.entries(refused))(`%s, ${how}, is refused before anything is created`, ([, make]) =>
-        Effect.gen(function* () {
+      it.effect.each(Object.entries(refused))(
+        `%s, ${how}, is refused before anything is created`,
+        function* ([, make]) {
           const { result, server } = yield* run(make())
           assert.isTrue(result._tag === "Failure" && result.failure._tag === "InvalidRequest")
           assert.include(String(result._tag === "Failure" && result.failure.message), "Upload: source")
           assert.isEmpty(server.log)
-        })
+        }
       )
 
-      it.effect.each(Object.entries(lost))(`%s, ${how}, fails with SourceFailed`, ([, make]) =>
-        Effect.gen(function* () {
-          for (const size of [13, 300_000]) {
-            const { result, server } = yield* run(make(size))
-            assert.isTrue(result._tag === "Failure" && result.failure._tag === "SourceFailed")
-            assert.notInclude(server.log, "PATCH 204")
-          }
-        })
-      )
+      it.effect.each(Object.entries(lost))(`%s, ${how}, fails with SourceFailed`, function* ([, make]) {
+        for (const size of [13, 300_000]) {
+          const { result, server } = yield* run(make(size))
+          assert.isTrue(result._tag === "Failure" && result.failure._tag === "SourceFailed")
+          assert.notInclude(server.log, "PATCH 204")
+        }
+      })
 
-      it.effect(`pieces of text, ${how}, fail the source, and no byte of them is stored`, () =>
-        Effect.gen(function* () {
-          for (const source of [...wrongPieces(13), ...wrongPieces(300_000)]) {
-            const { result, server } = yield* run(source)
-            assert.isTrue(result._tag === "Failure" && result.failure._tag === "SourceFailed")
-            assert.notInclude(server.log, "PATCH 204")
-          }
-        })
-      )
+      it.effect(`pieces of text, ${how}, fail the source, and no byte of them is stored`, function* () {
+        for (const source of [...wrongPieces(13), ...wrongPieces(300_000)]) {
+          const { result, server } = yield* run(source)
+          assert.isTrue(result._tag === "Failure" && result.failure._tag === "SourceFailed")
+          assert.notInclude(server.log, "PATCH 204")
+        }
+      })
     }
   })
 }

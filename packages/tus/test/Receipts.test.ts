@@ -4,7 +4,8 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -67,84 +68,70 @@ const lost: ReadonlyArray<Fault> = [{ _tag: "LostAnswer", method: "POST" }]
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (it) => {
   for (const [name, retell] of Object.entries({ ...unproven, ...foreign })) {
-    it.effect(`${name} does not finish an upload whose URL is gone`, () =>
-      Effect.gen(function* () {
-        const { outcome } = yield* start(gone, (server) => (server.retell = retell))
-        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "UploadGone")
-      })
-    )
+    it.effect(`${name} does not finish an upload whose URL is gone`, function* () {
+      const { outcome } = yield* start(gone, (server) => (server.retell = retell))
+      assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "UploadGone")
+    })
   }
 
   for (const [name, retell] of Object.entries(unproven)) {
-    it.effect(`${name} still tells where an upload is whose creation was not answered`, () =>
-      Effect.gen(function* () {
-        const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
-        assert.strictEqual(outcome._tag, "Success")
-        assert.strictEqual(server.created.length, 1)
-      })
-    )
+    it.effect(`${name} still tells where an upload is whose creation was not answered`, function* () {
+      const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
+      assert.strictEqual(outcome._tag, "Success")
+      assert.strictEqual(server.created.length, 1)
+    })
   }
 
   for (const [name, retell] of Object.entries(foreign)) {
-    it.effect(`${name} is not that of a creation that was not answered`, () =>
-      Effect.gen(function* () {
-        const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
-        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
-        assert.strictEqual(server.created.length, 1)
-        assert.notInclude(server.log.join(), "PATCH")
-      })
-    )
+    it.effect(`${name} is not that of a creation that was not answered`, function* () {
+      const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
+      assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
+      assert.strictEqual(server.created.length, 1)
+      assert.notInclude(server.log.join(), "PATCH")
+    })
   }
 
-  it.effect("finishes an upload whose URL it writes in another form", () =>
-    Effect.gen(function* () {
-      const { outcome } = yield* start(gone, (server) => {
-        server.retell = each(({ upload_url }) => ({
-          upload_url: new URL(upload_url, server.origin).href.replace("http:", "HTTP:")
-        }))
+  it.effect("finishes an upload whose URL it writes in another form", function* () {
+    const { outcome } = yield* start(gone, (server) => {
+      server.retell = each(({ upload_url }) => ({
+        upload_url: new URL(upload_url, server.origin).href.replace("http:", "HTTP:")
+      }))
+    })
+    assert.strictEqual(outcome._tag, "Success")
+  })
+
+  it.effect("that names another place sends nothing there", function* () {
+    for (const toUrl of [
+      (other: string) => `${other}/resumable/files/u0`,
+      (other: string) => `//${new URL(other).host}/resumable/files/u0`,
+      () => "/resumable/files/%2e%2e/index",
+      () => "/resumable/files/../../index/doc",
+      () => "/index/doc"
+    ]) {
+      const other = yield* ScriptedTus.make
+      const { outcome, server } = yield* start(lost, (tus) => {
+        tus.retell = each(() => ({ upload_url: toUrl(other.origin) }))
       })
-      assert.strictEqual(outcome._tag, "Success")
-    })
-  )
+      assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
+      assert.deepStrictEqual(other.requests, [])
+      assert.notInclude(server.log.join(), "PATCH")
+    }
+  })
 
-  it.effect("that names another place sends nothing there", () =>
-    Effect.gen(function* () {
-      for (const toUrl of [
-        (other: string) => `${other}/resumable/files/u0`,
-        (other: string) => `//${new URL(other).host}/resumable/files/u0`,
-        () => "/resumable/files/%2e%2e/index",
-        () => "/resumable/files/../../index/doc",
-        () => "/index/doc"
-      ]) {
-        const other = yield* ScriptedTus.make
-        const { outcome, server } = yield* start(lost, (tus) => {
-          tus.retell = each(() => ({ upload_url: toUrl(other.origin) }))
-        })
-        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
-        assert.deepStrictEqual(other.requests, [])
-        assert.notInclude(server.log.join(), "PATCH")
-      }
-    })
-  )
+  it.effect("in the Status of another Assembly tells nothing, neither of a creation nor of an end", function* () {
+    for (const [faults, tag] of [
+      [lost, "CreationUnknown"],
+      [gone, "UploadGone"]
+    ] as const) {
+      const { outcome } = yield* start(faults, (server) => (server.assemblyId = "1".repeat(32)))
+      assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", tag)
+    }
+  })
 
-  it.effect("in the Status of another Assembly tells nothing, neither of a creation nor of an end", () =>
-    Effect.gen(function* () {
-      for (const [faults, tag] of [
-        [lost, "CreationUnknown"],
-        [gone, "UploadGone"]
-      ] as const) {
-        const { outcome } = yield* start(faults, (server) => (server.assemblyId = "1".repeat(32)))
-        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", tag)
-      }
-    })
-  )
-
-  it.effect("that does not arrive within stallTimeout tells nothing", () =>
-    Effect.gen(function* () {
-      const silent = Array.from({ length: 5 }, (): Fault => ({ _tag: "NoAnswer", method: "GET" }))
-      const { target } = yield* Scene.make([...lost, ...silent])
-      const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, stallTimeout: "20 millis" }))
-      assert.strictEqual(error._tag, "CreationUnknown")
-    })
-  )
+  it.effect("that does not arrive within stallTimeout tells nothing", function* () {
+    const silent = Array.from({ length: 5 }, (): Fault => ({ _tag: "NoAnswer", method: "GET" }))
+    const { target } = yield* Scene.make([...lost, ...silent])
+    const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, stallTimeout: "20 millis" }))
+    assert.strictEqual(error._tag, "CreationUnknown")
+  })
 })

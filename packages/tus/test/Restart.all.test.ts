@@ -11,7 +11,8 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -86,8 +87,9 @@ const moments: ReadonlyArray<Moment> = [
 layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("R3", (it) => {
   for (const [tag, source, options] of moments) {
     const kind = options.parallel === undefined ? (source._tag === "OneShot" ? "stream" : "source") : "source in parts"
-    it.effect(`a server that is killed at ${tag} and restarted gets the rest of a ${kind}, and no second upload`, () =>
-      Effect.gen(function* () {
+    it.effect(
+      `a server that is killed at ${tag} and restarted gets the rest of a ${kind}, and no second upload`,
+      function* () {
         const fs = yield* FileSystem.FileSystem
         const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
         const first = yield* start({ data })
@@ -123,7 +125,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
         const status = yield* Effect.provideContext(Assemblies.get(id), api)
         assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
         assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
-      })
+      }
     )
   }
 })

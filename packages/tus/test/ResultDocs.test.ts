@@ -9,7 +9,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -22,6 +22,7 @@ import * as Examples from "../../../docs/examples/results.ts"
 import * as Emulated from "./utils/Emulated.ts"
 import * as Upload from "./utils/Upload.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import { layer } from "./utils/Tests.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
@@ -56,89 +57,82 @@ layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
     })
   )
 
-  it.effect("saves, reads and proves", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const status = yield* store("first", "a\nb\nc")
-      const saved = yield* Examples.saveAll(status, "stored", folder)
-      assert.strictEqual(saved.length, 2)
-      const texts = yield* Effect.forEach(["0", "1"], (name) => fs.readFileString(`${folder}/${name}`))
-      assert.sameMembers(texts, ["first", "a\nb\nc"])
-      const first = fileOf(status, "0.txt")
-      assert.strictEqual(yield* Examples.countLines(fileOf(status, "1.txt")), 3)
-      assert.strictEqual(yield* Examples.backUp(first, `${folder}/backup`), "5 bytes")
-      assert.strictEqual(yield* Examples.backUp(first, folder), "not written")
-      const damaged = { ...first, md5hash: "0".repeat(32) }
-      assert.match(
-        yield* Examples.backUp(damaged, `${folder}/backup`),
-        /^damaged: Results\.save: the md5hash of 0\.txt/
-      )
-      assert.strictEqual(
-        yield* Examples.deliver(UploadSource.fromBytes(new TextEncoder().encode("hello")), "hello.txt"),
-        "delivered"
-      )
-    }).pipe(Effect.scoped)
-  )
+  it.effect("saves, reads and proves", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const status = yield* store("first", "a\nb\nc")
+    const saved = yield* Examples.saveAll(status, "stored", folder)
+    assert.strictEqual(saved.length, 2)
+    const texts = yield* Effect.forEach(["0", "1"], (name) => fs.readFileString(`${folder}/${name}`))
+    assert.sameMembers(texts, ["first", "a\nb\nc"])
+    const first = fileOf(status, "0.txt")
+    assert.strictEqual(yield* Examples.countLines(fileOf(status, "1.txt")), 3)
+    assert.strictEqual(yield* Examples.backUp(first, `${folder}/backup`), "5 bytes")
+    assert.strictEqual(yield* Examples.backUp(first, folder), "not written")
+    const damaged = { ...first, md5hash: "0".repeat(32) }
+    assert.match(yield* Examples.backUp(damaged, `${folder}/backup`), /^damaged: Results\.save: the md5hash of 0\.txt/)
+    assert.strictEqual(
+      yield* Examples.deliver(UploadSource.fromBytes(new TextEncoder().encode("hello")), "hello.txt"),
+      "delivered"
+    )
+  })
 
-  it.effect("the examples in doc comments run", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const created = yield* Assemblies.create({
-        steps: { ":original": { robot: "/upload/handle" } },
-        numExpectedUploadFiles: 1
-      })
-      yield* fs.writeFileString(`${folder}/cat.jpg`, "abc")
-      const scope = {
-        AssemblyUpload: {
-          run: (options: Parameters<typeof AssemblyUpload.run>[0]) =>
-            AssemblyUpload.run({ ...options, params: { steps: { ":original": { robot: "/upload/handle" } } } })
-        },
-        Console: { ...Console, error: () => Effect.void },
-        DeliveryProof,
-        Effect: { ...Effect, log: () => Effect.void },
-        Results: {
-          ...Results,
-          save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`)
-        },
-        RetryPolicy,
-        Stream,
-        Upload,
-        UploadSource: { ...UploadSource, fromPath: (path: string) => UploadSource.fromPath(`${folder}/${path}`) },
-        target: yield* UploadTarget.fromAssembly(created),
-        options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
-        file: fileOf(yield* store("a text"), "0.txt"),
-        assembly: {
-          assembly_id: created.assembly_id,
-          results: { resized: [{ name: "a", size: 1 }] },
-          uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]
-        }
+  it.effect("the examples in doc comments run", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const created = yield* Assemblies.create({
+      steps: { ":original": { robot: "/upload/handle" } },
+      numExpectedUploadFiles: 1
+    })
+    yield* fs.writeFileString(`${folder}/cat.jpg`, "abc")
+    const scope = {
+      AssemblyUpload: {
+        run: (options: Parameters<typeof AssemblyUpload.run>[0]) =>
+          AssemblyUpload.run({ ...options, params: { steps: { ":original": { robot: "/upload/handle" } } } })
+      },
+      Console: { ...Console, error: () => Effect.void },
+      DeliveryProof,
+      Effect: { ...Effect, log: () => Effect.void },
+      Results: {
+        ...Results,
+        save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`)
+      },
+      RetryPolicy,
+      Stream,
+      Upload,
+      UploadSource: { ...UploadSource, fromPath: (path: string) => UploadSource.fromPath(`${folder}/${path}`) },
+      target: yield* UploadTarget.fromAssembly(created),
+      options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
+      file: fileOf(yield* store("a text"), "0.txt"),
+      assembly: {
+        assembly_id: created.assembly_id,
+        results: { resized: [{ name: "a", size: 1 }] },
+        uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]
       }
-      const examples = [
-        "packages/api/src/Results.ts",
-        "packages/api/src/internal/results/download.ts",
-        "packages/api/src/internal/results/save.ts",
-        "packages/tus/src/DeliveryProof.ts"
-      ].flatMap((path) =>
-        [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>
-          text.replaceAll(/^ \* ?/gm, "").trim()
-        )
+    }
+    const examples = [
+      "packages/api/src/Results.ts",
+      "packages/api/src/internal/results/download.ts",
+      "packages/api/src/internal/results/save.ts",
+      "packages/tus/src/DeliveryProof.ts"
+    ].flatMap((path) =>
+      [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>
+        text.replaceAll(/^ \* ?/gm, "").trim()
       )
-      // The last of two examples in one comment ends at `@since`, the first one at the next `@example`.
-      assert.isAtLeast(examples.length, 6)
-      for (const example of examples) {
-        const value: unknown = new Function(...Object.keys(scope), `return (${example})`)(...Object.values(scope))
-        if (example.startsWith("Results.of")) assert.deepStrictEqual(value, ["a: 1 bytes"])
-        else {
-          assert.isTrue(Effect.isEffect(value), example)
-          yield* value as Effect.Effect<
-            unknown,
-            { readonly message: string },
-            HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
-          >
-        }
+    )
+    // The last of two examples in one comment ends at `@since`, the first one at the next `@example`.
+    assert.isAtLeast(examples.length, 6)
+    for (const example of examples) {
+      const value: unknown = new Function(...Object.keys(scope), `return (${example})`)(...Object.values(scope))
+      if (example.startsWith("Results.of")) assert.deepStrictEqual(value, ["a: 1 bytes"])
+      else {
+        assert.isTrue(Effect.isEffect(value), example)
+        yield* value as Effect.Effect<
+          unknown,
+          { readonly message: string },
+          HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
+        >
       }
-    }).pipe(Effect.scoped)
-  )
+    }
+  })
 })

@@ -8,7 +8,8 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -17,6 +18,7 @@ import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as WebResource from "./utils/WebResource.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const bytes = Scene.content(2_000_000)
 const md5hash = createHash("md5").update(bytes).digest("hex")
@@ -38,80 +40,70 @@ const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.laye
 
 for (const [name, client] of Object.entries(clients)) {
   layer(client, { excludeTestServices: true })(`WebSource.fromResult with ${name}`, (it) => {
-    it.effect("reads any range, and compares the MD5 before the last bytes", () =>
-      Effect.gen(function* () {
-        const { lines, source } = yield* result
-        assert.strictEqual(yield* source.identity, `md5 ${md5hash} 2000000`)
-        for (const [start, end, requests] of [
-          [0, size, ["GET all"]],
-          [0, 0, []],
-          [777, 1_500_001, ["GET bytes=777-"]],
-          // The whole result was read before, so its MD5 is known.
-          [1_999_999, size, ["GET bytes=1999999-"]],
-          [size, size, []]
-        ] as const) {
-          const expected = TusServer.sha256(bytes.subarray(start, end))
-          assert.strictEqual(yield* read(source.bytes(BigInt(start), BigInt(end))), expected, `${start} to ${end}`)
-          assert.deepStrictEqual(lines(), [...requests])
-        }
-      })
-    )
+    it.effect("reads any range, and compares the MD5 before the last bytes", function* () {
+      const { lines, source } = yield* result
+      assert.strictEqual(yield* source.identity, `md5 ${md5hash} 2000000`)
+      for (const [start, end, requests] of [
+        [0, size, ["GET all"]],
+        [0, 0, []],
+        [777, 1_500_001, ["GET bytes=777-"]],
+        // The whole result was read before, so its MD5 is known.
+        [1_999_999, size, ["GET bytes=1999999-"]],
+        [size, size, []]
+      ] as const) {
+        const expected = TusServer.sha256(bytes.subarray(start, end))
+        assert.strictEqual(yield* read(source.bytes(BigInt(start), BigInt(end))), expected, `${start} to ${end}`)
+        assert.deepStrictEqual(lines(), [...requests])
+      }
+    })
 
-    it.effect("reads the result once more for its MD5 if a run begins in the middle", () =>
-      Effect.gen(function* () {
-        const { lines, source } = yield* result
-        yield* read(source.bytes(1_000_000n, BigInt(size)))
-        assert.deepStrictEqual(lines(), ["GET bytes=1000000-", "GET all"])
-      })
-    )
+    it.effect("reads the result once more for its MD5 if a run begins in the middle", function* () {
+      const { lines, source } = yield* result
+      yield* read(source.bytes(1_000_000n, BigInt(size)))
+      assert.deepStrictEqual(lines(), ["GET bytes=1000000-", "GET all"])
+    })
 
-    it.effect("requests the rest after a lost connection", () =>
-      Effect.gen(function* () {
-        const { lines, resource, source } = yield* result
-        resource.meet = (_, __, go, index) => go(index < 2 ? 600_000 : undefined)
-        assert.strictEqual(yield* read(source.bytes(0n, BigInt(size))), TusServer.sha256(bytes))
-        const [first, ...others] = lines()
-        assert.strictEqual(first, "GET all")
-        assert.lengthOf(others, 2)
-        for (const line of others) assert.match(line, /^GET bytes=[1-9]\d*-$/)
-      })
-    )
+    it.effect("requests the rest after a lost connection", function* () {
+      const { lines, resource, source } = yield* result
+      resource.meet = (_, __, go, index) => go(index < 2 ? 600_000 : undefined)
+      assert.strictEqual(yield* read(source.bytes(0n, BigInt(size))), TusServer.sha256(bytes))
+      const [first, ...others] = lines()
+      assert.strictEqual(first, "GET all")
+      assert.lengthOf(others, 2)
+      for (const line of others) assert.match(line, /^GET bytes=[1-9]\d*-$/)
+    })
 
     for (const start of [0, 1_000_000]) {
-      it.effect(`a result that has changed is SourceFailed before its last bytes, from byte ${start}`, () =>
-        Effect.gen(function* () {
-          const { resource, source } = yield* result
-          resource.bytes = bytes.map((byte, index) => (index === 1_234_567 ? byte ^ 1 : byte))
-          let count = start
-          const error = yield* source.bytes(BigInt(start), BigInt(size)).pipe(
-            Stream.runForEach(({ length }) =>
-              Effect.sync(() => {
-                count += length
-              })
-            ),
-            Effect.flip
-          )
-          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-          assert.isBelow(count, size)
-        })
-      )
+      it.effect(`a result that has changed is SourceFailed before its last bytes, from byte ${start}`, function* () {
+        const { resource, source } = yield* result
+        resource.bytes = bytes.map((byte, index) => (index === 1_234_567 ? byte ^ 1 : byte))
+        let count = start
+        const error = yield* source.bytes(BigInt(start), BigInt(size)).pipe(
+          Stream.runForEach(({ length }) =>
+            Effect.sync(() => {
+              count += length
+            })
+          ),
+          Effect.flip
+        )
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+        assert.isBelow(count, size)
+      })
     }
 
-    it.effect("a result without a URL or a size in its Status is SourceFailed, and nothing is requested", () =>
-      Effect.gen(function* () {
-        const { lines, resource } = yield* result
-        for (const file of [
-          { ssl_url: resource.url },
-          { size },
-          { ssl_url: "", size },
-          { ssl_url: resource.url, size: null }
-        ]) {
-          const error = yield* Effect.flip(WebSource.fromResult(file))
-          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
-        }
-        assert.deepStrictEqual(lines(), [])
-      })
-    )
+    it.effect("a result without a URL or a size in its Status is SourceFailed, and nothing is requested", function* () {
+      const { lines, resource } = yield* result
+      for (const file of [
+        { ssl_url: resource.url },
+        { size },
+        { ssl_url: "", size },
+        { ssl_url: resource.url, size: null }
+      ]) {
+        const error = yield* Effect.flip(WebSource.fromResult(file))
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
+      }
+      assert.deepStrictEqual(lines(), [])
+    })
   })
 }
 
@@ -130,20 +122,15 @@ layer(service, { excludeTestServices: true })("A job with a result as its file",
     ["in parts", { upload: { parallel: 2 } }],
     ["in a form", { transport: "form" }]
   ] as const) {
-    it.effect(`uploads identical bytes, ${name}`, () =>
-      Effect.gen(function* () {
-        const params = { steps: { ":original": { robot: "/upload/handle" } } }
-        const wait = { interval: "5 millis" } as const
-        const file = { source: UploadSource.fromBytes(bytes), filename: "a.bin" }
-        const first = yield* AssemblyUpload.run({ params, files: [file], wait })
-        const [made] = Results.of(first).get(":original") ?? []
-        const source = WebSource.fromResult(made ?? assert.fail("no result"))
-        const second = yield* AssemblyUpload.run({ params, files: [{ source, filename: "b.bin" }], wait, ...options })
-        assert.deepStrictEqual(
-          second.uploads?.map(({ sha256 }) => sha256),
-          [TusServer.sha256(bytes)]
-        )
-      })
-    )
+    it.effect(`uploads identical bytes, ${name}`, function* () {
+      const params = { steps: { ":original": { robot: "/upload/handle" } } }
+      const wait = { interval: "5 millis" } as const
+      const file = { source: UploadSource.fromBytes(bytes), filename: "a.bin" }
+      const first = yield* AssemblyUpload.run({ params, files: [file], wait })
+      const [made] = Results.of(first).get(":original") ?? []
+      const source = WebSource.fromResult(made ?? assert.fail("no result"))
+      const second = yield* AssemblyUpload.run({ params, files: [{ source, filename: "b.bin" }], wait, ...options })
+      assert.deepStrictEqual(Tests.pluck(second.uploads, "sha256"), [TusServer.sha256(bytes)])
+    })
   }
 })

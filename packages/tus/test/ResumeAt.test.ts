@@ -5,7 +5,8 @@ import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -30,45 +31,39 @@ const begun = (length = BigInt(bytes.length)) =>
   })
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that goes on from its URL", (it) => {
-  it.effect("sends what the server does not have", () =>
-    Effect.gen(function* () {
-      const { server, target, url } = yield* begun()
-      const { length } = yield* Upload.resume({ target, url, metadata }, source, Scene.options)
-      assert.strictEqual(length, 500_000n)
-      assert.deepStrictEqual(
-        server.requests.map((request) => request.split(" ")[0]),
-        ["HEAD", "PATCH"]
-      )
-      const whole = yield* Scene.make()
-      yield* Upload.run(whole.target, source, Scene.options)
-      assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(whole.server))
-    })
-  )
+  it.effect("sends what the server does not have", function* () {
+    const { server, target, url } = yield* begun()
+    const { length } = yield* Upload.resume({ target, url, metadata }, source, Scene.options)
+    assert.strictEqual(length, 500_000n)
+    assert.deepStrictEqual(
+      server.requests.map((request) => request.split(" ")[0]),
+      ["HEAD", "PATCH"]
+    )
+    const whole = yield* Scene.make()
+    yield* Upload.run(whole.target, source, Scene.options)
+    assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(whole.server))
+  })
 
-  it.effect("tells where it goes on, and its end", () =>
-    Effect.gen(function* () {
-      const { target, url } = yield* begun()
-      const events = yield* Stream.runCollect(Upload.resumeEvents({ target, url, metadata }, source, Scene.options))
-      assert.deepStrictEqual(events[0], { _tag: "Resumed", offset: 200_000n })
-      assert.strictEqual(events.at(-1)?._tag, "Completed")
-    })
-  )
+  it.effect("tells where it goes on, and its end", function* () {
+    const { target, url } = yield* begun()
+    const events = yield* Stream.runCollect(Upload.resumeEvents({ target, url, metadata }, source, Scene.options))
+    assert.deepStrictEqual(events[0], { _tag: "Resumed", offset: 200_000n })
+    assert.strictEqual(events.at(-1)?._tag, "Completed")
+  })
 
-  it.effect("is refused where it has another length or other metadata, and nothing is sent", () =>
-    Effect.gen(function* () {
-      const other = yield* begun(600_000n)
-      const length = yield* Effect.flip(Upload.resume({ ...other, metadata }, source, Scene.options))
-      assert.deepInclude(length, { _tag: "UploadMismatch", field: "upload-length" })
-      const { server, target, url } = yield* begun()
-      const renamed = { target, url, metadata: { ...metadata, filename: "b.bin" } }
-      const named = yield* Effect.flip(Upload.resume(renamed, source, Scene.options))
-      assert.deepInclude(named, { _tag: "UploadMismatch", field: "upload-metadata" })
-      assert.deepStrictEqual(
-        [...other.server.requests, ...server.requests].map((request) => request.split(" ")[0]),
-        ["HEAD", "HEAD"]
-      )
-    })
-  )
+  it.effect("is refused where it has another length or other metadata, and nothing is sent", function* () {
+    const other = yield* begun(600_000n)
+    const length = yield* Effect.flip(Upload.resume({ ...other, metadata }, source, Scene.options))
+    assert.deepInclude(length, { _tag: "UploadMismatch", field: "upload-length" })
+    const { server, target, url } = yield* begun()
+    const renamed = { target, url, metadata: { ...metadata, filename: "b.bin" } }
+    const named = yield* Effect.flip(Upload.resume(renamed, source, Scene.options))
+    assert.deepInclude(named, { _tag: "UploadMismatch", field: "upload-metadata" })
+    assert.deepStrictEqual(
+      [...other.server.requests, ...server.requests].map((request) => request.split(" ")[0]),
+      ["HEAD", "HEAD"]
+    )
+  })
 
   const own = { filename: "YS5iaW4=", fieldname: "ZmlsZQ==" }
   const headers: ReadonlyArray<readonly [header: string, isOurs: boolean]> = [
@@ -89,26 +84,25 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
     ["", false]
   ]
   for (const [header, isOurs] of headers) {
-    it.effect(`${isOurs ? "continues" : "fails with UploadMismatch"} if HEAD reports the metadata '${header}'`, () =>
-      Effect.gen(function* () {
+    it.effect(
+      `${isOurs ? "continues" : "fails with UploadMismatch"} if HEAD reports the metadata '${header}'`,
+      function* () {
         const server = yield* ScriptedTus.make
         server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
         const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
         const done = yield* Effect.result(Upload.resume({ target: server.target, url, metadata }, source))
         assert.strictEqual(done._tag === "Success" ? true : done.failure._tag !== "UploadMismatch", isOurs)
         assert.strictEqual(server.requests.includes("PATCH"), isOurs)
-      })
+      }
     )
   }
 
-  it.effect("checks its options first", () =>
-    Effect.gen(function* () {
-      const { server, target, url } = yield* begun()
-      const wrong = yield* Effect.flip(
-        Upload.resume({ target, url, metadata }, source, { ...Scene.options, chunkSize: 0 })
-      )
-      assert.strictEqual(wrong._tag, "InvalidRequest")
-      assert.deepStrictEqual(server.requests, [])
-    })
-  )
+  it.effect("checks its options first", function* () {
+    const { server, target, url } = yield* begun()
+    const wrong = yield* Effect.flip(
+      Upload.resume({ target, url, metadata }, source, { ...Scene.options, chunkSize: 0 })
+    )
+    assert.strictEqual(wrong._tag, "InvalidRequest")
+    assert.deepStrictEqual(server.requests, [])
+  })
 })

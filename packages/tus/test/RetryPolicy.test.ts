@@ -5,7 +5,8 @@ import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -39,110 +40,96 @@ const recording = (failures: Array<RetryPolicy.Failure>, times: number) =>
   )
 
 layer(NodeHttpClient.layerUndici)("An upload whose call has a policy", (it) => {
-  it.effect("is not retried with none", () =>
-    Effect.gen(function* () {
-      const server = yield* refusing(["PATCH"])
-      const error = yield* Effect.flip(
-        Upload.run(server.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none)
+  it.effect("is not retried with none", function* () {
+    const server = yield* refusing(["PATCH"])
+    const error = yield* Effect.flip(
+      Upload.run(server.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none)
+    )
+    assert.deepInclude(error, { _tag: "ServerFailure", request: "append" })
+    assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
+
+    const turnedAway = yield* refusing(["POST"], 429)
+    yield* Effect.flip(Upload.run(turnedAway.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none))
+    assert.deepStrictEqual(turnedAway.requests, ["POST"])
+
+    const asked = yield* refusing(["OPTIONS"])
+    const checked = Upload.run(asked.target, source, { metadata, checksum: "sha1", retryDelay: 0 })
+    yield* Effect.flip(checked.pipe(RetryPolicy.none))
+    assert.deepStrictEqual(asked.requests, ["OPTIONS"])
+  })
+
+  it.effect("is retried as a Schedule says, as a Stream too, and by a Layer", function* () {
+    const server = yield* refusing(["PATCH", "HEAD"])
+    yield* Effect.flip(Upload.run(server.target, source, { metadata }).pipe(recurs(3)))
+    assert.strictEqual(questions(server), 3)
+
+    const events: Array<UploadEvent> = []
+    const streamed = yield* refusing(["PATCH", "HEAD"])
+    yield* Upload.events(streamed.target, source, { metadata }).pipe(
+      Stream.tap((event) => Effect.sync(() => events.push(event))),
+      recurs(2),
+      Stream.runDrain,
+      Effect.flip
+    )
+    assert.strictEqual(events.filter(({ _tag }) => _tag === "Retrying").length, 2)
+
+    const layered = yield* refusing(["PATCH", "HEAD"])
+    const policy = Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.make({ retries: 1, base: 0 }))
+    yield* Effect.flip(Upload.run(layered.target, source, { metadata }).pipe(Effect.provide(policy)))
+    assert.strictEqual(questions(layered), 1)
+  })
+
+  it.effect("begins the Schedule anew after progress", function* () {
+    // A busy server may have stored nothing of a request that is cut, so each cut comes after an acknowledged one.
+    const { server, target } = yield* Scene.make(
+      [1, 2, 3].flatMap(() => [
+        { _tag: "SlowAnswer", method: "PATCH", millis: 0 } as const,
+        { _tag: "Cut", method: "PATCH", bytes: 20_000 } as const
+      ])
+    )
+    const { length } = yield* Upload.run(target, source, { metadata, chunkSize: 50_000 }).pipe(recurs(1))
+    assert.strictEqual(length, 300_000n)
+    assert.strictEqual(server.faults.length, 0)
+  })
+
+  it.effect("tells the policy what failed, and how long the server asks to wait", function* () {
+    const failures: Array<RetryPolicy.Failure> = []
+    const told = (server: ScriptedTus.ScriptedTus, times: number) =>
+      Effect.flip(
+        Upload.run(server.target, source, { metadata }).pipe(RetryPolicy.withPolicy(recording(failures, times)))
       )
-      assert.deepInclude(error, { _tag: "ServerFailure", request: "append" })
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
+    yield* told(yield* refusing(["PATCH"]), 1)
+    yield* told(yield* refusing(["PATCH"], 503, { "retry-after": "30" }), 1)
+    const said = { operation: "Upload", retry: "resumes" as const }
+    assert.deepStrictEqual(
+      failures.map(({ error, ...others }) => [others, error._tag, error.status]),
+      [
+        [{ ...said, failures: 1, wait: Option.none() }, "ServerFailure", 503],
+        [{ ...said, failures: 2, wait: Option.none() }, "ServerFailure", 503],
+        [{ ...said, failures: 1, wait: Option.some(Duration.seconds(30)) }, "ServerFailure", 503]
+      ]
+    )
+  })
 
-      const turnedAway = yield* refusing(["POST"], 429)
-      yield* Effect.flip(Upload.run(turnedAway.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none))
-      assert.deepStrictEqual(turnedAway.requests, ["POST"])
+  it.effect("asks no policy about a failure that cannot heal", function* () {
+    const failures: Array<RetryPolicy.Failure> = []
+    const server = yield* refusing(["PATCH"], 403)
+    const error = yield* Effect.flip(
+      Upload.run(server.target, source, { metadata }).pipe(RetryPolicy.withPolicy(recording(failures, 5)))
+    )
+    assert.strictEqual(error._tag, "UploadRefused")
+    assert.deepStrictEqual(failures, [])
+    assert.isFalse(RetryPolicy.isRetryable({ retry: "resumes", error: { _tag: "TransportFailure", permanent: true } }))
+  })
 
-      const asked = yield* refusing(["OPTIONS"])
-      const checked = Upload.run(asked.target, source, { metadata, checksum: "sha1", retryDelay: 0 })
-      yield* Effect.flip(checked.pipe(RetryPolicy.none))
-      assert.deepStrictEqual(asked.requests, ["OPTIONS"])
-    })
-  )
+  it.effect("keeps within the maxRetries and maxWait of its options", function* () {
+    const server = yield* refusing(["PATCH", "HEAD"])
+    yield* Effect.flip(Upload.run(server.target, source, { metadata, maxRetries: 2 }).pipe(recurs(9)))
+    assert.strictEqual(questions(server), 2)
 
-  it.effect("is retried as a Schedule says, as a Stream too, and by a Layer", () =>
-    Effect.gen(function* () {
-      const server = yield* refusing(["PATCH", "HEAD"])
-      yield* Effect.flip(Upload.run(server.target, source, { metadata }).pipe(recurs(3)))
-      assert.strictEqual(questions(server), 3)
-
-      const events: Array<UploadEvent> = []
-      const streamed = yield* refusing(["PATCH", "HEAD"])
-      yield* Upload.events(streamed.target, source, { metadata }).pipe(
-        Stream.tap((event) => Effect.sync(() => events.push(event))),
-        recurs(2),
-        Stream.runDrain,
-        Effect.flip
-      )
-      assert.strictEqual(events.filter(({ _tag }) => _tag === "Retrying").length, 2)
-
-      const layered = yield* refusing(["PATCH", "HEAD"])
-      const policy = Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.make({ retries: 1, base: 0 }))
-      yield* Effect.flip(Upload.run(layered.target, source, { metadata }).pipe(Effect.provide(policy)))
-      assert.strictEqual(questions(layered), 1)
-    })
-  )
-
-  it.effect("begins the Schedule anew after progress", () =>
-    Effect.gen(function* () {
-      // A busy server may have stored nothing of a request that is cut, so each cut comes after an acknowledged one.
-      const { server, target } = yield* Scene.make(
-        [1, 2, 3].flatMap(() => [
-          { _tag: "SlowAnswer", method: "PATCH", millis: 0 } as const,
-          { _tag: "Cut", method: "PATCH", bytes: 20_000 } as const
-        ])
-      )
-      const { length } = yield* Upload.run(target, source, { metadata, chunkSize: 50_000 }).pipe(recurs(1))
-      assert.strictEqual(length, 300_000n)
-      assert.strictEqual(server.faults.length, 0)
-    })
-  )
-
-  it.effect("tells the policy what failed, and how long the server asks to wait", () =>
-    Effect.gen(function* () {
-      const failures: Array<RetryPolicy.Failure> = []
-      const told = (server: ScriptedTus.ScriptedTus, times: number) =>
-        Effect.flip(
-          Upload.run(server.target, source, { metadata }).pipe(RetryPolicy.withPolicy(recording(failures, times)))
-        )
-      yield* told(yield* refusing(["PATCH"]), 1)
-      yield* told(yield* refusing(["PATCH"], 503, { "retry-after": "30" }), 1)
-      const said = { operation: "Upload", retry: "resumes" as const }
-      assert.deepStrictEqual(
-        failures.map(({ error, ...others }) => [others, error._tag, error.status]),
-        [
-          [{ ...said, failures: 1, wait: Option.none() }, "ServerFailure", 503],
-          [{ ...said, failures: 2, wait: Option.none() }, "ServerFailure", 503],
-          [{ ...said, failures: 1, wait: Option.some(Duration.seconds(30)) }, "ServerFailure", 503]
-        ]
-      )
-    })
-  )
-
-  it.effect("asks no policy about a failure that cannot heal", () =>
-    Effect.gen(function* () {
-      const failures: Array<RetryPolicy.Failure> = []
-      const server = yield* refusing(["PATCH"], 403)
-      const error = yield* Effect.flip(
-        Upload.run(server.target, source, { metadata }).pipe(RetryPolicy.withPolicy(recording(failures, 5)))
-      )
-      assert.strictEqual(error._tag, "UploadRefused")
-      assert.deepStrictEqual(failures, [])
-      assert.isFalse(
-        RetryPolicy.isRetryable({ retry: "resumes", error: { _tag: "TransportFailure", permanent: true } })
-      )
-    })
-  )
-
-  it.effect("keeps within the maxRetries and maxWait of its options", () =>
-    Effect.gen(function* () {
-      const server = yield* refusing(["PATCH", "HEAD"])
-      yield* Effect.flip(Upload.run(server.target, source, { metadata, maxRetries: 2 }).pipe(recurs(9)))
-      assert.strictEqual(questions(server), 2)
-
-      const waiting = yield* refusing(["PATCH"], 503, { "retry-after": "30" })
-      const upload = Upload.run(waiting.target, source, { metadata, maxWait: "29 seconds" })
-      assert.deepInclude(yield* Effect.flip(upload.pipe(recurs(9))), { retryAfter: Duration.seconds(30) })
-      assert.deepStrictEqual(waiting.requests, ["POST", "PATCH"])
-    })
-  )
+    const waiting = yield* refusing(["PATCH"], 503, { "retry-after": "30" })
+    const upload = Upload.run(waiting.target, source, { metadata, maxWait: "29 seconds" })
+    assert.deepInclude(yield* Effect.flip(upload.pipe(recurs(9))), { retryAfter: Duration.seconds(30) })
+    assert.deepStrictEqual(waiting.requests, ["POST", "PATCH"])
+  })
 })

@@ -2,7 +2,8 @@
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -13,23 +14,22 @@ const bytes = Scene.content(1000)
 layer(Layer.provideMerge(Upload.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })(
   "An upload",
   (it) => {
-    it.effect("whose metadata object was changed since another upload: sends the current name", () =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
-        const metadata = { filename: "", fieldname: "file" }
-        for (const name of ["a.bin", "b.bin"]) {
-          metadata.filename = name
-          yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata })
-        }
-        assert.deepStrictEqual(
-          server.created.map((upload) => upload.metadata["filename"]),
-          ["a.bin", "b.bin"]
-        )
-      })
-    )
+    it.effect("whose metadata object was changed since another upload: sends the current name", function* () {
+      const { server, target } = yield* Scene.make()
+      const metadata = { filename: "", fieldname: "file" }
+      for (const name of ["a.bin", "b.bin"]) {
+        metadata.filename = name
+        yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata })
+      }
+      assert.deepStrictEqual(
+        server.created.map((upload) => upload.metadata["filename"]),
+        ["a.bin", "b.bin"]
+      )
+    })
 
-    it.effect("whose valid options object became invalid: fails with InvalidRequest, and creates nothing", () =>
-      Effect.gen(function* () {
+    it.effect(
+      "whose valid options object became invalid: fails with InvalidRequest, and creates nothing",
+      function* () {
         const { server, target } = yield* Scene.make()
         const options: { metadata: typeof Scene.options.metadata; chunkSize: number } = {
           metadata: Scene.options.metadata,
@@ -40,7 +40,7 @@ layer(Layer.provideMerge(Upload.layer, NodeHttpClient.layerUndici), { excludeTes
         const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options))
         assert.strictEqual(error.message, "Upload: chunkSize: Expected a whole number of at least 1")
         assert.strictEqual(server.created.length, 1)
-      })
+      }
     )
 
     it.effect.each([null, undefined, 5, {}, { metadata: 1 }, { metadata: [] }])(

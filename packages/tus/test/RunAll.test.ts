@@ -5,15 +5,16 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Stream from "effect/Stream"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import { layer } from "./utils/Tests.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...handle, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
@@ -31,12 +32,6 @@ const jobOf = (batch: string, row: number, steps: object = handle, count = 1) =>
 })
 
 const jobsOf = (batch: string, count: number) => Array.from({ length: count }, (_, row) => jobOf(batch, row))
-
-const assembliesOf = (batch: string) =>
-  Effect.map(
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [batch] })),
-    (entries) => [...entries]
-  )
 
 /** Why an effect failed, without the number of the fiber that interrupted it. */
 const causeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -60,137 +55,120 @@ const counted = Effect.gen(function* () {
 })
 
 layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
-  effect("ordered: true emits the outcomes in the order of the jobs, as a stage of a pipe", () =>
-    Effect.gen(function* () {
-      const jobs = Array.from({ length: 12 }, (_, row) => jobOf("ordered", row, row % 4 === 0 ? failing : handle))
-      const outcomes = yield* Stream.fromIterable(jobs).pipe(
-        AssemblyUpload.runAll({ assemblies: 4, ordered: true }),
-        Stream.runCollect,
-        Effect.provide(AssemblyUpload.layer)
-      )
-      assert.deepStrictEqual(
-        outcomes.map(({ _tag, job }) => [job.data.row, _tag]),
-        jobs.map((_, row) => [row, row % 4 === 0 ? "Failed" : "Completed"])
-      )
-    })
-  )
+  effect("ordered: true emits the outcomes in the order of the jobs, as a stage of a pipe", function* () {
+    const jobs = Array.from({ length: 12 }, (_, row) => jobOf("ordered", row, row % 4 === 0 ? failing : handle))
+    const outcomes = yield* Stream.fromIterable(jobs).pipe(
+      AssemblyUpload.runAll({ assemblies: 4, ordered: true }),
+      Stream.runCollect,
+      Effect.provide(AssemblyUpload.layer)
+    )
+    assert.deepStrictEqual(
+      outcomes.map(({ _tag, job }) => [job.data.row, _tag]),
+      jobs.map((_, row) => [row, row % 4 === 0 ? "Failed" : "Completed"])
+    )
+  })
 
-  effect("ends every job, and hands the whole job back with its outcome", () =>
-    Effect.gen(function* () {
-      const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobsOf("whole", 30))))
-      assert.deepStrictEqual(
-        outcomes.map(({ job }) => job.data.row).toSorted((a, b) => a - b),
-        Array.from({ length: 30 }, (_, row) => row)
-      )
-      for (const outcome of outcomes) {
-        assert(outcome._tag === "Completed", outcome._tag)
-        assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.data.row })
-      }
-    })
-  )
+  effect("ends every job, and hands the whole job back with its outcome", function* () {
+    const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobsOf("whole", 30))))
+    assert.deepStrictEqual(
+      outcomes.map(({ job }) => job.data.row).toSorted((a, b) => a - b),
+      Array.from({ length: 30 }, (_, row) => row)
+    )
+    for (const outcome of outcomes) {
+      assert(outcome._tag === "Completed", outcome._tag)
+      assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.data.row })
+    }
+  })
 
-  effect("a job that fails is an outcome with its error, and stops no other", () =>
-    Effect.gen(function* () {
-      const jobs = [
-        jobOf("mixed", 0),
-        jobOf("mixed", 1, failing),
-        { ...jobOf("mixed", 2), files: [] },
-        { ...jobOf("mixed", 3), params: { templateId: "unknown" } },
-        jobOf("mixed", 4)
-      ]
-      const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobs)))
-      const seen = outcomes
-        .toSorted((a, b) => a.job.data.row - b.job.data.row)
-        .map((outcome) => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
-      assert.deepStrictEqual(seen, ["Completed", "AssemblyFailed", "InvalidRequest", "ServiceFailure", "Completed"])
-    })
-  )
+  effect("a job that fails is an outcome with its error, and stops no other", function* () {
+    const jobs = [
+      jobOf("mixed", 0),
+      jobOf("mixed", 1, failing),
+      { ...jobOf("mixed", 2), files: [] },
+      { ...jobOf("mixed", 3), params: { templateId: "unknown" } },
+      jobOf("mixed", 4)
+    ]
+    const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobs)))
+    const seen = outcomes
+      .toSorted((a, b) => a.job.data.row - b.job.data.row)
+      .map((outcome) => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
+    assert.deepStrictEqual(seen, ["Completed", "AssemblyFailed", "InvalidRequest", "ServiceFailure", "Completed"])
+  })
 
   for (const [how, end, is] of [
     ["dies", Stream.die(new Error("a bug")), (cause: Cause.Cause<never>) => Cause.hasDies(cause)],
     ["interrupts itself", Stream.fromEffect(Effect.interrupt), Cause.hasInterruptsOnly]
   ] as const) {
-    effect(`a job that ${how} is an outcome with its cause, and stops no other`, () =>
-      Effect.gen(function* () {
-        const batch = `a job ${how}`
-        const source = UploadSource.fromStream(end, { size: 10n })
-        const broken = { ...jobOf(batch, 0), files: [{ source, filename: "broken.txt" }] }
-        const jobs = Stream.make(broken, jobOf(batch, 1), jobOf(batch, 2))
-        const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(jobs, { assemblies: 2 }))
-        const [first, ...others] = outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
-        assert(first?._tag === "Died", first?._tag)
-        assert.isTrue(is(first.cause))
-        assert.deepStrictEqual(
-          others.map(({ _tag }) => _tag),
-          ["Completed", "Completed"]
-        )
-        assert.deepStrictEqual((yield* assembliesOf(batch)).map(({ ok }) => ok).toSorted(), [
-          "ASSEMBLY_CANCELED",
-          "ASSEMBLY_COMPLETED",
-          "ASSEMBLY_COMPLETED"
-        ])
-      })
-    )
+    effect(`a job that ${how} is an outcome with its cause, and stops no other`, function* () {
+      const batch = `a job ${how}`
+      const source = UploadSource.fromStream(end, { size: 10n })
+      const broken = { ...jobOf(batch, 0), files: [{ source, filename: "broken.txt" }] }
+      const jobs = Stream.make(broken, jobOf(batch, 1), jobOf(batch, 2))
+      const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(jobs, { assemblies: 2 }))
+      const [first, ...others] = outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
+      assert(first?._tag === "Died", first?._tag)
+      assert.isTrue(is(first.cause))
+      assert.deepStrictEqual(Tests.pluck(others, "_tag"), ["Completed", "Completed"])
+      assert.deepStrictEqual((yield* Emulated.assembliesOf(batch)).map(({ ok }) => ok).toSorted(), [
+        "ASSEMBLY_CANCELED",
+        "ASSEMBLY_COMPLETED",
+        "ASSEMBLY_COMPLETED"
+      ])
+    })
   }
 
-  effect("never runs more uploads at once than allowed, over all jobs", () =>
-    Effect.gen(function* () {
-      const { open, wrapped } = yield* counted
-      const jobs = Array.from({ length: 12 }, (_, row) => jobOf("bounded", row, handle, 5))
-      yield* AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 }).pipe(
-        Stream.runDrain,
-        Effect.provideService(HttpClient.HttpClient, wrapped)
-      )
-      assert.strictEqual(open.most, 3)
-    })
-  )
+  effect("never runs more uploads at once than allowed, over all jobs", function* () {
+    const { open, wrapped } = yield* counted
+    const jobs = Array.from({ length: 12 }, (_, row) => jobOf("bounded", row, handle, 5))
+    yield* AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 }).pipe(
+      Stream.runDrain,
+      Effect.provideService(HttpClient.HttpClient, wrapped)
+    )
+    assert.strictEqual(open.most, 3)
+  })
 
-  effect("uploads that fail give their permits back", () =>
-    Effect.gen(function* () {
-      const broken = {
-        source: UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n }),
-        filename: "broken.txt"
-      }
-      const jobs = Array.from({ length: 12 }, (_, row) => {
-        const job = jobOf("permits", row, handle, 5)
-        return { ...job, files: [broken, ...job.files] }
-      })
-      const outcomes = yield* Stream.runCollect(
-        AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
-      )
-      assert.deepStrictEqual(
-        outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
-        jobs.map(() => "FilesFailed")
-      )
+  effect("uploads that fail give their permits back", function* () {
+    const broken = {
+      source: UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n }),
+      filename: "broken.txt"
+    }
+    const jobs = Array.from({ length: 12 }, (_, row) => {
+      const job = jobOf("permits", row, handle, 5)
+      return { ...job, files: [broken, ...job.files] }
     })
-  )
+    const outcomes = yield* Stream.runCollect(
+      AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
+    )
+    assert.deepStrictEqual(
+      outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
+      jobs.map(() => "FilesFailed")
+    )
+  })
 
   for (const [options, places] of [
     [{ assemblies: 4 }, 4],
     [{}, 8]
   ] as const) {
-    effect(`takes no more jobs than it has places for: ${places}`, () =>
-      Effect.gen(function* () {
-        const batch = `places${places}`
-        let taken = 0
-        const jobs = Stream.range(1, 1000).pipe(
-          Stream.rechunk(1),
-          Stream.map((row) => {
-            taken++
-            return jobOf(batch, row, waiting)
-          })
-        )
-        const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyUpload.batch(jobs, options)))
-        yield* Effect.repeat(assembliesOf(batch), { until: (entries) => entries.length >= places })
-        assert.isAtMost(taken, places + 2)
-        yield* Fiber.interrupt(fiber)
-        // An interruption leaves no Assembly that waits.
-        assert.deepStrictEqual(
-          (yield* assembliesOf(batch)).map(({ ok }) => ok),
-          Array.from({ length: places }, () => "ASSEMBLY_CANCELED")
-        )
-      })
-    )
+    effect(`takes no more jobs than it has places for: ${places}`, function* () {
+      const batch = `places${places}`
+      let taken = 0
+      const jobs = Stream.range(1, 1000).pipe(
+        Stream.rechunk(1),
+        Stream.map((row) => {
+          taken++
+          return jobOf(batch, row, waiting)
+        })
+      )
+      const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyUpload.batch(jobs, options)))
+      yield* Effect.repeat(Emulated.assembliesOf(batch), { until: (entries) => entries.length >= places })
+      assert.isAtMost(taken, places + 2)
+      yield* Fiber.interrupt(fiber)
+      // An interruption leaves no Assembly that waits.
+      assert.deepStrictEqual(
+        Tests.pluck(yield* Emulated.assembliesOf(batch), "ok"),
+        Array.from({ length: places }, () => "ASSEMBLY_CANCELED")
+      )
+    })
   }
 
   for (const [end, ends] of [
@@ -204,7 +182,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
         Stream.fromIterable([jobOf(batch, 0, waiting), jobOf(batch, 1, waiting)]),
         Stream.fromEffect(
           Effect.andThen(
-            Effect.repeat(assembliesOf(batch), {
+            Effect.repeat(Emulated.assembliesOf(batch), {
               until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 2
             }),
             ends
@@ -212,48 +190,41 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
         )
       )
 
-    effect(`a stream of jobs that ${end} ends the batch at once, and cancels the running jobs`, () =>
-      Effect.gen(function* () {
-        const batch = `jobs ${end}`
-        const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.batch(jobsThatEnd(batch))))
-        assert.deepStrictEqual(cause, yield* causeOf(ends))
-        assert.deepStrictEqual(
-          (yield* assembliesOf(batch)).map(({ ok }) => ok),
-          ["ASSEMBLY_CANCELED", "ASSEMBLY_CANCELED"]
-        )
-      })
-    )
+    effect(`a stream of jobs that ${end} ends the batch at once, and cancels the running jobs`, function* () {
+      const batch = `jobs ${end}`
+      const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.batch(jobsThatEnd(batch))))
+      assert.deepStrictEqual(cause, yield* causeOf(ends))
+      assert.deepStrictEqual(Tests.pluck(yield* Emulated.assembliesOf(batch), "ok"), [
+        "ASSEMBLY_CANCELED",
+        "ASSEMBLY_CANCELED"
+      ])
+    })
 
     effect(`a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`, () =>
       Effect.gen(function* () {
         const batch = `resumable jobs ${end}`
         const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
         assert.deepStrictEqual(cause, yield* causeOf(ends))
-        const entries = yield* assembliesOf(batch)
-        assert.deepStrictEqual(
-          entries.map(({ ok }) => ok),
-          ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"]
-        )
+        const entries = yield* Emulated.assembliesOf(batch)
+        assert.deepStrictEqual(Tests.pluck(entries, "ok"), ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"])
         // The emulator would run them for an hour.
         yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
       }).pipe(Effect.provide(UploadJournal.layerMemory()))
     )
   }
 
-  effect("hands an outcome back while an earlier job still runs", () =>
-    Effect.gen(function* () {
-      const jobs = [jobOf("slow", 0, waiting), jobOf("slow", 1), jobOf("slow", 2)]
-      const run = AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 2 })
-      const outcomes = yield* Stream.runCollect(Stream.take(run, 2))
-      assert.deepStrictEqual(
-        outcomes.map(({ _tag, job }) => [_tag, job.data.row]),
-        [
-          ["Completed", 1],
-          ["Completed", 2]
-        ]
-      )
-    })
-  )
+  effect("hands an outcome back while an earlier job still runs", function* () {
+    const jobs = [jobOf("slow", 0, waiting), jobOf("slow", 1), jobOf("slow", 2)]
+    const run = AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 2 })
+    const outcomes = yield* Stream.runCollect(Stream.take(run, 2))
+    assert.deepStrictEqual(
+      outcomes.map(({ _tag, job }) => [_tag, job.data.row]),
+      [
+        ["Completed", 1],
+        ["Completed", 2]
+      ]
+    )
+  })
 
   effect("a later run goes on where a run ended, and skips what has completed", () =>
     Effect.gen(function* () {
@@ -269,7 +240,7 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
       const third = yield* Stream.runCollect(run)
       assert.isTrue(third.every(({ _tag }) => _tag === "Skipped"))
       // Each job has one Assembly, however often it was run.
-      const entries = yield* assembliesOf("resumed")
+      const entries = yield* Emulated.assembliesOf("resumed")
       assert.strictEqual(entries.length, 12)
       assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
@@ -286,23 +257,18 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
       }
       assert.strictEqual(ids.length, 2)
       assert.strictEqual(new Set(ids).size, 1)
-      assert.strictEqual((yield* assembliesOf("unseen")).length, 1)
+      assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
-  effect("an option that breaks its rule is refused before any job is taken", () =>
-    Effect.gen(function* () {
-      const jobs = Stream.sync(() => assert.fail("a job was taken"))
-      for (const [assemblies, uploads] of [
-        [0, 1.5],
-        [1.5, 0]
-      ] as const) {
-        const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { assemblies, uploads })))
-        assert.deepStrictEqual(
-          error.issues.map(({ path }) => path),
-          [["assemblies"], ["uploads"]]
-        )
-      }
-    })
-  )
+  effect("an option that breaks its rule is refused before any job is taken", function* () {
+    const jobs = Stream.sync(() => assert.fail("a job was taken"))
+    for (const [assemblies, uploads] of [
+      [0, 1.5],
+      [1.5, 0]
+    ] as const) {
+      const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { assemblies, uploads })))
+      assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["assemblies"], ["uploads"]])
+    }
+  })
 })

@@ -7,14 +7,15 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import { layer } from "./utils/Tests.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const hashing = {
   ":original": { robot: "/upload/handle" },
@@ -27,7 +28,7 @@ const waiting = {
   wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 }
 }
 
-const packing = { files: 100, bytes: "64 MiB", within: "1 second", repeatable: true } as const
+const packing = { files: 100, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
@@ -44,12 +45,6 @@ const jobOf = (batch: string, row: number, steps: object = hashing, filename = "
     wait: { interval: "10 millis" } as const
   }
 }
-
-const assembliesOf = (batch: string) =>
-  Effect.map(
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [batch] })),
-    (entries) => [...entries]
-  )
 
 type Jobs = ReadonlyArray<ReturnType<typeof jobOf> & Pick<AssemblyUpload.Job, "transport" | "verify">>
 
@@ -68,25 +63,24 @@ const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: A
 
 layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
   for (const transport of ["tus", "form"] as const) {
-    effect(`${transport}: 100 jobs are one Assembly, and each has the uploads and the results of its own files`, () =>
-      Effect.gen(function* () {
+    effect(
+      `${transport}: 100 jobs are one Assembly, and each has the uploads and the results of its own files`,
+      function* () {
         const jobs = Array.from({ length: 100 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
         const outcomes = yield* run(jobs)
         for (const outcome of outcomes) {
           assert(outcome._tag === "Completed", outcome._tag)
           isOwn(outcome)
         }
-        assert.deepStrictEqual(
-          outcomes.map(({ job }) => job),
-          jobs
-        )
-        assert.strictEqual((yield* assembliesOf(`whole ${transport}`)).length, 1)
-      })
+        assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
+        assert.strictEqual((yield* Emulated.assembliesOf(`whole ${transport}`)).length, 1)
+      }
     )
   }
 
-  effect.each(["tus", "form"] as const)("%s: jobs with equal names and bytes, or none, have a file each", (transport) =>
-    Effect.gen(function* () {
+  effect.each(["tus", "form"] as const)(
+    "%s: jobs with equal names and bytes, or none, have a file each",
+    function* (transport) {
       const { params, wait } = jobOf(`equal ${transport}`, 0)
       const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
         data: { row, hashes: [sha256(text)] },
@@ -101,12 +95,13 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         return outcome.status.uploads?.[0]?.id
       })
       assert.strictEqual(new Set(ids).size, jobs.length)
-      assert.strictEqual((yield* assembliesOf(`equal ${transport}`)).length, 1)
-    })
+      assert.strictEqual((yield* Emulated.assembliesOf(`equal ${transport}`)).length, 1)
+    }
   )
 
-  effect("one job of 100 that fails the Assembly: 99 complete, after at most 2·log2(100) + 1 further Assemblies", () =>
-    Effect.gen(function* () {
+  effect(
+    "one job of 100 that fails the Assembly: 99 complete, after at most 2·log2(100) + 1 further Assemblies",
+    function* () {
       const jobs = Array.from({ length: 100 }, (_, row) =>
         jobOf("poison", row, hashing, row === 61 ? "poison.txt" : "photo.txt")
       )
@@ -119,17 +114,18 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
         [61]
       )
-      const entries = yield* assembliesOf("poison")
+      const entries = yield* Emulated.assembliesOf("poison")
       assert.isAtMost(entries.length, 1 + 14)
       // Each Assembly that contained the job is told.
       const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
       assert.includeMembers(failures, [...(outcomes[61]?.earlier ?? [])])
       assert.strictEqual(outcomes[61]?.earlier.length, failures.length - 1)
-    })
+    }
   )
 
-  effect("jobs with other params are in other Assemblies, jobs above a maximum or with an own id are alone", () =>
-    Effect.gen(function* () {
+  effect(
+    "jobs with other params are in other Assemblies, jobs above a maximum or with an own id are alone",
+    function* () {
       const other = { ...hashing, more: { robot: "/upload/handle" } }
       const id = yield* Assemblies.newId
       const own = jobOf("apart", 11)
@@ -148,68 +144,63 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
       }
       assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
-    })
+    }
   )
 
-  effect("a job whose source fails ends alone, and an invalid job is in no pack", () =>
-    Effect.gen(function* () {
-      const broken = {
-        ...UploadSource.fromBytes(new Uint8Array(10)),
-        bytes: () =>
-          Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "the disk is broken" }))
-      }
-      const filesOf = (row: number) => {
-        if (row === 3) return [{ source: broken, filename: "photo.txt" }]
-        return row === 5 ? [] : jobOf("sources", row).files
-      }
-      const jobs = Array.from({ length: 8 }, (_, row) => ({
-        ...jobOf("sources", row),
-        files: filesOf(row),
-        verify: DeliveryProof.md5
-      }))
-      const outcomes = yield* run(jobs)
-      assert.deepStrictEqual(
-        outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
-        ["Completed", "Completed", "Completed", "FilesFailed", "Completed", "InvalidRequest", "Completed", "Completed"]
-      )
-    })
-  )
+  effect("a job whose source fails ends alone, and an invalid job is in no pack", function* () {
+    const broken = {
+      ...UploadSource.fromBytes(new Uint8Array(10)),
+      bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "the disk is broken" }))
+    }
+    const filesOf = (row: number) => {
+      if (row === 3) return [{ source: broken, filename: "photo.txt" }]
+      return row === 5 ? [] : jobOf("sources", row).files
+    }
+    const jobs = Array.from({ length: 8 }, (_, row) => ({
+      ...jobOf("sources", row),
+      files: filesOf(row),
+      verify: DeliveryProof.md5
+    }))
+    const outcomes = yield* run(jobs)
+    assert.deepStrictEqual(
+      outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
+      ["Completed", "Completed", "Completed", "FilesFailed", "Completed", "InvalidRequest", "Completed", "Completed"]
+    )
+  })
 
-  effect("an error that is not about a file ends every job of its pack, and the pack is not divided", () =>
-    Effect.gen(function* () {
-      let assemblies = 0
-      const refused = new ApiError.AuthenticationFailed({
-        operation: "Assemblies.create",
-        status: 401,
-        description: "no such key"
-      })
-      const answer = () => {
-        assemblies++
-        return Stream.fail(refused)
-      }
-      const jobs = Array.from({ length: 100 }, (_, row) => jobOf("refused", row))
-      const outcomes = yield* Stream.fromIterable(jobs).pipe(
-        AssemblyUpload.runAll({ packing }),
-        Stream.runCollect,
-        Effect.provide(AssemblyUpload.layerTest(answer))
-      )
-      assert.isTrue(outcomes.every((outcome) => outcome._tag === "Failed" && outcome.error === refused))
-      assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
+  effect("an error that is not about a file ends every job of its pack, and the pack is not divided", function* () {
+    let assemblies = 0
+    const refused = new ApiError.AuthenticationFailed({
+      operation: "Assemblies.create",
+      status: 401,
+      description: "no such key"
     })
-  )
+    const answer = () => {
+      assemblies++
+      return Stream.fail(refused)
+    }
+    const jobs = Array.from({ length: 100 }, (_, row) => jobOf("refused", row))
+    const outcomes = yield* Stream.fromIterable(jobs).pipe(
+      AssemblyUpload.runAll({ packing }),
+      Stream.runCollect,
+      Effect.provide(AssemblyUpload.layerTest(answer))
+    )
+    assert.isTrue(outcomes.every((outcome) => outcome._tag === "Failed" && outcome.error === refused))
+    assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
+  })
 
   effect("the interruption of the stream cancels the Assemblies of packs, with a journal too", () =>
     Effect.gen(function* () {
       const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
       const packs = { packing: { ...packing, files: 4 } }
       for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
-        const before = (yield* assembliesOf("interrupted")).length
+        const before = (yield* Emulated.assembliesOf("interrupted")).length
         const fiber = yield* Effect.forkChild(Stream.runDrain(all))
-        yield* Effect.repeat(assembliesOf("interrupted"), {
+        yield* Effect.repeat(Emulated.assembliesOf("interrupted"), {
           until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 3
         })
         yield* Fiber.interrupt(fiber)
-        const entries = yield* assembliesOf("interrupted")
+        const entries = yield* Emulated.assembliesOf("interrupted")
         assert.strictEqual(entries.length, before + 3)
         assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
       }
@@ -230,12 +221,13 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
       )
       const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
       assert.deepStrictEqual(yield* all(jobs), states)
-      assert.strictEqual((yield* assembliesOf("skipped")).length, 2)
+      assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
-  effect("an option that breaks its rule, and a missing `repeatable`, are refused before any job is taken", () =>
-    Effect.gen(function* () {
+  effect(
+    "an option that breaks its rule, and a missing `repeatable`, are refused before any job is taken",
+    function* () {
       const jobs = Stream.sync(() => assert.fail("a job was taken"))
       const invalid = { files: 0, bytes: "64 miles", within: -1 } as unknown as typeof packing
       const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { packing: invalid })))
@@ -243,6 +235,6 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
         error.issues.map(({ path }) => path.join(".")),
         ["packing.files", "packing.bytes", "packing.within", "packing.repeatable"]
       )
-    })
+    }
   )
 })

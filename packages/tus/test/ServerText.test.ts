@@ -4,7 +4,8 @@
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -15,6 +16,7 @@ import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Upload from "./utils/Upload.ts"
+import * as Scene from "./utils/Scene.ts"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`
@@ -27,10 +29,7 @@ const make = Effect.fnUntraced(function* (status: number, page: (url: string) =>
     const url = `http://${request.headers.host}${request.url}`
     response.writeHead(status, { "tus-resumable": "1.0.0" }).end(page(url))
   })
-  const target = yield* UploadTarget.make({
-    tusUrl: `${baseUrl}/resumable/files/`,
-    assemblySslUrl: baseUrl + assembly
-  })
+  const target = yield* Scene.targetAt(baseUrl, assembly)
   return { target, url: yield* Effect.fromResult(UploadTarget.resolve(target, path)) }
 })
 
@@ -92,23 +91,19 @@ describe("The text of a server", () => {
       return error.message.slice(where.length)
     }).pipe(Effect.provide(FetchHttpClient.layer))
 
-  it.effect("is the message of an error object, and not its JSON", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* message(403, '{"error":"NO_MORE","message":"no more uploads"}'), "no more uploads")
-      assert.strictEqual(yield* message(403, '{"error":"NO_MORE"}'), "NO_MORE")
-      assert.strictEqual(yield* message(403, '{"other":1}'), '{"other":1}')
-      assert.strictEqual(yield* message(403, "ERR_UPLOAD_STOPPED: no\n"), "ERR_UPLOAD_STOPPED: no")
-      assert.strictEqual(yield* message(403, " \n"), "status 403 without an explanation")
-    })
-  )
+  it.effect("is the message of an error object, and not its JSON", function* () {
+    assert.strictEqual(yield* message(403, '{"error":"NO_MORE","message":"no more uploads"}'), "no more uploads")
+    assert.strictEqual(yield* message(403, '{"error":"NO_MORE"}'), "NO_MORE")
+    assert.strictEqual(yield* message(403, '{"other":1}'), '{"other":1}')
+    assert.strictEqual(yield* message(403, "ERR_UPLOAD_STOPPED: no\n"), "ERR_UPLOAD_STOPPED: no")
+    assert.strictEqual(yield* message(403, " \n"), "status 403 without an explanation")
+  })
 
-  it.effect("is bounded and printable", () =>
-    Effect.gen(function* () {
-      const text = yield* message(500, `a\u001b[2J\nb${"z".repeat(7000)}`)
-      assert.match(text, /^a\\x1b\[2J bz+…$/)
-      assert.isAtMost(text.length, 1001)
-    })
-  )
+  it.effect("is bounded and printable", function* () {
+    const text = yield* message(500, `a\u001b[2J\nb${"z".repeat(7000)}`)
+    assert.match(text, /^a\\x1b\[2J bz+…$/)
+    assert.isAtMost(text.length, 1001)
+  })
 
   it.effect("does not bring the URL of the Assembly into an error, which the metadata holds", () =>
     Effect.gen(function* () {
@@ -116,10 +111,7 @@ describe("The text of a server", () => {
         for await (const _chunk of request);
         response.writeHead(403).end(`bad header ${String(request.headers["upload-metadata"])}`)
       })
-      const target = yield* UploadTarget.make({
-        tusUrl: `${baseUrl}/resumable/files/`,
-        assemblySslUrl: baseUrl + assembly
-      })
+      const target = yield* Scene.targetAt(baseUrl, assembly)
       const metadata = { filename: "a.txt", fieldname: "file" }
       const error = yield* Effect.flip(Tus.create(target, { _tag: "Fixed", length: 3n, metadata }))
       assert.include(error.message, "assembly_url <redacted>")
@@ -141,31 +133,29 @@ describe("The text of a server", () => {
     }).pipe(Effect.provide(FetchHttpClient.layer))
   )
 
-  it.effect("is read up to 8 KiB, of a body that does not end too", () =>
-    Effect.gen(function* () {
-      const { url } = yield* make(500, () => "")
-      let pulled = 0
-      const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-        pulled += 1024
-        if (pulled > 1024 * 1024) controller.close()
-        else controller.enqueue(new Uint8Array(1024).fill(0x78))
-      }
-      const http = HttpClient.make((request) =>
-        Effect.sync(() =>
-          HttpClientResponse.fromWeb(
-            request,
-            new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 500 })
-          )
+  it.effect("is read up to 8 KiB, of a body that does not end too", function* () {
+    const { url } = yield* make(500, () => "")
+    let pulled = 0
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      pulled += 1024
+      if (pulled > 1024 * 1024) controller.close()
+      else controller.enqueue(new Uint8Array(1024).fill(0x78))
+    }
+    const http = HttpClient.make((request) =>
+      Effect.sync(() =>
+        HttpClientResponse.fromWeb(
+          request,
+          new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 500 })
         )
       )
-      const error = yield* Tus.append(url, { offset: 0n, body: new Uint8Array(3) }).pipe(
-        Effect.flip,
-        Effect.provideService(HttpClient.HttpClient, http)
-      )
-      assert.strictEqual(error._tag, "ServerFailure")
-      assert.isAtMost(pulled, 12 * 1024)
-    })
-  )
+    )
+    const error = yield* Tus.append(url, { offset: 0n, body: new Uint8Array(3) }).pipe(
+      Effect.flip,
+      Effect.provideService(HttpClient.HttpClient, http)
+    )
+    assert.strictEqual(error._tag, "ServerFailure")
+    assert.isAtMost(pulled, 12 * 1024)
+  })
 
   it.live("does not bring the URL into the reason of an event", () =>
     Effect.gen(function* () {
@@ -179,10 +169,7 @@ describe("The text of a server", () => {
         } else if (++requests === 1) response.writeHead(500).end(`Cannot PATCH ${url}`)
         else response.writeHead(204, { "tus-resumable": "1.0.0", "upload-offset": "3" }).end()
       })
-      const target = yield* UploadTarget.make({
-        tusUrl: `${baseUrl}/resumable/files/`,
-        assemblySslUrl: baseUrl + assembly
-      })
+      const target = yield* Scene.targetAt(baseUrl, assembly)
       const events = yield* Stream.runCollect(
         Upload.events(target, UploadSource.fromBytes(new Uint8Array(3)), {
           retryDelay: "1 millis",

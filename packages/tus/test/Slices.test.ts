@@ -4,7 +4,8 @@
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Stream from "effect/Stream"
@@ -52,138 +53,116 @@ const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filte
 
 layer(NodeHttpClient.layerFetch)("Slices", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
-    it.effect(`of ${kind} grow from 256 KiB to 8 MiB while they pass fast, and the last one is small`, () =>
-      Effect.gen(function* () {
-        const { events, sent } = yield* over(fast, 20 * mebi, source)
-        const doubled = [256, 512, 1024, 2048, 4096, 8192].map((size) => size * kibi)
-        const rest = 20 * mebi - doubled.reduce((sum, size) => sum + size, 0)
-        assert.deepStrictEqual(sent, [...doubled, rest - 256 * kibi, 256 * kibi])
+    it.effect(`of ${kind} grow from 256 KiB to 8 MiB while they pass fast, and the last one is small`, function* () {
+      const { events, sent } = yield* over(fast, 20 * mebi, source)
+      const doubled = [256, 512, 1024, 2048, 4096, 8192].map((size) => size * kibi)
+      const rest = 20 * mebi - doubled.reduce((sum, size) => sum + size, 0)
+      assert.deepStrictEqual(sent, [...doubled, rest - 256 * kibi, 256 * kibi])
+      assert.deepStrictEqual(retries(events), [])
+    })
+
+    it.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, function* () {
+      for (const rate of [20_000, 100_000, 300_000]) {
+        const { events, sent } = yield* over(Link.ofRate(rate), 1_000_000, source)
         assert.deepStrictEqual(retries(events), [])
-      })
-    )
+        assert.strictEqual(sent[0], 262_144)
+        const settled = sent.slice(4)
+        assert.isAtMost(Math.max(...settled), rate * 1.6)
+        // As large as that allows, except at the end.
+        assert.isAtLeast(Math.min(...settled.slice(0, -2)), rate / 2)
+      }
+    })
 
-    it.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, () =>
-      Effect.gen(function* () {
-        for (const rate of [20_000, 100_000, 300_000]) {
-          const { events, sent } = yield* over(Link.ofRate(rate), 1_000_000, source)
-          assert.deepStrictEqual(retries(events), [])
-          assert.strictEqual(sent[0], 262_144)
-          const settled = sent.slice(4)
-          assert.isAtMost(Math.max(...settled), rate * 1.6)
-          // As large as that allows, except at the end.
-          assert.isAtLeast(Math.min(...settled.slice(0, -2)), rate / 2)
-        }
-      })
-    )
+    it.effect(`of ${kind} are halved after a stall, down to 16 KiB`, function* () {
+      const { events, sent } = yield* over(Link.ofRate(600), 300_000, source)
+      assert.deepStrictEqual(sent.slice(0, 6), [262_144, 131_072, 65_536, 32_768, 16_384, 16_384])
+      assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
+      assert.deepStrictEqual(
+        retries(events).map(({ reason }) => withoutPort(reason)),
+        Array.from({ length: 4 }, () => "append at 127.0.0.1: nothing was sent or received for 30s")
+      )
+    })
 
-    it.effect(`of ${kind} are halved after a stall, down to 16 KiB`, () =>
-      Effect.gen(function* () {
-        const { events, sent } = yield* over(Link.ofRate(600), 300_000, source)
-        assert.deepStrictEqual(sent.slice(0, 6), [262_144, 131_072, 65_536, 32_768, 16_384, 16_384])
-        assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
-        assert.deepStrictEqual(
-          retries(events).map(({ reason }) => withoutPort(reason)),
-          Array.from({ length: 4 }, () => "append at 127.0.0.1: nothing was sent or received for 30s")
-        )
-      })
-    )
-
-    it.effect(`of ${kind} are told as sent when they are answered, and not before`, () =>
-      Effect.gen(function* () {
-        const stallOnce = Link.make(({ index }) => (index === 1 ? 40 : 1))
-        const { events } = yield* over(stallOnce, 1_000_000, source)
-        const progress = events.filter(UploadEvent.$is("Progress"))
-        for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
-        assert.isAbove(progress.length, 2)
-        assert.strictEqual(retries(events).length, 1)
-        assert.isFalse(events.some(UploadEvent.$is("Finishing")))
-      })
-    )
+    it.effect(`of ${kind} are told as sent when they are answered, and not before`, function* () {
+      const stallOnce = Link.make(({ index }) => (index === 1 ? 40 : 1))
+      const { events } = yield* over(stallOnce, 1_000_000, source)
+      const progress = events.filter(UploadEvent.$is("Progress"))
+      for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
+      assert.isAbove(progress.length, 2)
+      assert.strictEqual(retries(events).length, 1)
+      assert.isFalse(events.some(UploadEvent.$is("Finishing")))
+    })
   }
 
-  it.effect("grow again after a stall, when they pass fast again", () =>
-    Effect.gen(function* () {
-      const { sent } = yield* over(
-        Link.make(({ index }) => (index === 2 ? 31 : 0)),
-        6 * mebi
-      )
-      assert.deepStrictEqual(
-        sent.slice(0, 6).map((size) => size / kibi),
-        [256, 512, 1024, 512, 1024, 2048]
-      )
-    })
-  )
+  it.effect("grow again after a stall, when they pass fast again", function* () {
+    const { sent } = yield* over(
+      Link.make(({ index }) => (index === 2 ? 31 : 0)),
+      6 * mebi
+    )
+    assert.deepStrictEqual(
+      sent.slice(0, 6).map((size) => size / kibi),
+      [256, 512, 1024, 512, 1024, 2048]
+    )
+  })
 
-  it.effect("are as large as a second allows, where the way there and back takes a part of it", () =>
-    Effect.gen(function* () {
-      const { sent } = yield* over(
-        Link.make(({ bytes }) => 0.3 + bytes / (5 * mebi)),
-        8 * mebi
-      )
-      // 2 MiB take 0.7 seconds, 4 MiB 1.1.
-      assert.deepStrictEqual(
-        sent.slice(0, 5).map((size) => size / kibi),
-        [256, 512, 1024, 2048, 4096]
-      )
-    })
-  )
+  it.effect("are as large as a second allows, where the way there and back takes a part of it", function* () {
+    const { sent } = yield* over(
+      Link.make(({ bytes }) => 0.3 + bytes / (5 * mebi)),
+      8 * mebi
+    )
+    // 2 MiB take 0.7 seconds, 4 MiB 1.1.
+    assert.deepStrictEqual(
+      sent.slice(0, 5).map((size) => size / kibi),
+      [256, 512, 1024, 2048, 4096]
+    )
+  })
 
-  it.effect("become larger again after a slow one", () =>
-    Effect.gen(function* () {
-      const { sent } = yield* over(
-        Link.make(({ index }) => (index === 2 ? 8 : 0)),
-        4 * mebi
-      )
-      assert.deepStrictEqual(
-        sent.slice(0, 6).map((size) => size / kibi),
-        [256, 512, 1024, 512, 1024, 512]
-      )
-    })
-  )
+  it.effect("become larger again after a slow one", function* () {
+    const { sent } = yield* over(
+      Link.make(({ index }) => (index === 2 ? 8 : 0)),
+      4 * mebi
+    )
+    assert.deepStrictEqual(
+      sent.slice(0, 6).map((size) => size / kibi),
+      [256, 512, 1024, 512, 1024, 512]
+    )
+  })
 
-  it.effect("are never larger than a stated chunkSize, which may be below 16 KiB", () =>
-    Effect.gen(function* () {
-      const limited = yield* over(fast, 900_000, UploadSource.fromBytes, { chunkSize: 400_000 })
-      assert.strictEqual(Math.max(...limited.sent), 400_000)
-      const tiny = yield* over(
-        Link.make(({ index }) => (index === 0 ? 31 : 0)),
-        5000,
-        UploadSource.fromBytes,
-        { chunkSize: 1000 }
-      )
-      assert.deepStrictEqual(tiny.sent, [1000, 1000, 1000, 1000, 1000, 1000])
-    })
-  )
+  it.effect("are never larger than a stated chunkSize, which may be below 16 KiB", function* () {
+    const limited = yield* over(fast, 900_000, UploadSource.fromBytes, { chunkSize: 400_000 })
+    assert.strictEqual(Math.max(...limited.sent), 400_000)
+    const tiny = yield* over(
+      Link.make(({ index }) => (index === 0 ? 31 : 0)),
+      5000,
+      UploadSource.fromBytes,
+      { chunkSize: 1000 }
+    )
+    assert.deepStrictEqual(tiny.sent, [1000, 1000, 1000, 1000, 1000, 1000])
+  })
 
-  it.effect("with checksums are the same ones", () =>
-    Effect.gen(function* () {
-      const { events, sent } = yield* over(Link.ofRate(6000), 600_000, UploadSource.fromBytes, { checksum: "sha256" })
-      assert.deepStrictEqual(sent.slice(0, 5), [262_144, 131_072, 131_072, 131_072, 131_072])
-      assert.strictEqual(retries(events).length, 1)
-    })
-  )
+  it.effect("with checksums are the same ones", function* () {
+    const { events, sent } = yield* over(Link.ofRate(6000), 600_000, UploadSource.fromBytes, { checksum: "sha256" })
+    assert.deepStrictEqual(sent.slice(0, 5), [262_144, 131_072, 131_072, 131_072, 131_072])
+    assert.strictEqual(retries(events).length, 1)
+  })
 
-  it.effect("of a part are learned by that part alone", () =>
-    Effect.gen(function* () {
-      const { sent } = yield* over(fast, 4 * mebi, UploadSource.fromBytes, { parallel: 2 })
-      const each = [256, 512, 1024, 256]
-      assert.sameMembers(
-        sent.map((size) => size / kibi),
-        [...each, ...each]
-      )
-    })
-  )
+  it.effect("of a part are learned by that part alone", function* () {
+    const { sent } = yield* over(fast, 4 * mebi, UploadSource.fromBytes, { parallel: 2 })
+    const each = [256, 512, 1024, 256]
+    assert.sameMembers(
+      sent.map((size) => size / kibi),
+      [...each, ...each]
+    )
+  })
 
-  it.effect("leave the server the time to store the upload after the last one, and no longer", () =>
-    Effect.gen(function* () {
-      const late = (seconds: number) => Link.make(({ index }) => (index === 1 ? seconds : 1))
-      const waited = yield* over(late(600), 300_000)
-      assert.deepStrictEqual(retries(waited.events), [])
-      const healed = yield* over(late(631), 300_000)
-      assert.deepStrictEqual(
-        retries(healed.events).map(({ reason }) => withoutPort(reason)),
-        ["append at 127.0.0.1: nothing was sent or received for 10m 30s"]
-      )
-    })
-  )
+  it.effect("leave the server the time to store the upload after the last one, and no longer", function* () {
+    const late = (seconds: number) => Link.make(({ index }) => (index === 1 ? seconds : 1))
+    const waited = yield* over(late(600), 300_000)
+    assert.deepStrictEqual(retries(waited.events), [])
+    const healed = yield* over(late(631), 300_000)
+    assert.deepStrictEqual(
+      retries(healed.events).map(({ reason }) => withoutPort(reason)),
+      ["append at 127.0.0.1: nothing was sent or received for 10m 30s"]
+    )
+  })
 })

@@ -2,7 +2,8 @@
  * Only what the network did is healed: a source that dies or is interrupted ends the upload, as what it is.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -35,30 +36,29 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
     for (const kind of ["replayable", "oneShot"] as const) {
       for (const checksum of [undefined, "sha256"] as const) {
         const title = `${kind === "oneShot" ? "that comes once " : ""}${checksum === undefined ? "" : "with checksums "}`
-        it.effect(`${title}that dies is opened once, and dies`, () =>
-          Effect.gen(function* () {
-            const { server, target } = yield* Scene.make()
-            server.checksums = ["sha256"]
-            const { seen, ...sources } = broken(Stream.die(defect))
-            const settings = { ...Scene.options, checksum, chunkSize: 500_000 }
-            const exit = yield* Effect.exit(Upload.run(target, sources[kind], settings))
-            assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) === defect && Cause.hasDies(exit.cause))
-            // Each request opens a source that can be read again.
-            assert.strictEqual(seen.opened, kind === "replayable" ? 2 : 1)
-            assert.notInclude(server.requests, "HEAD")
-          })
-        )
+        it.effect(`${title}that dies is opened once, and dies`, function* () {
+          const { server, target } = yield* Scene.make()
+          server.checksums = ["sha256"]
+          const { seen, ...sources } = broken(Stream.die(defect))
+          const settings = { ...Scene.options, checksum, chunkSize: 500_000 }
+          const exit = yield* Effect.exit(Upload.run(target, sources[kind], settings))
+          assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) === defect && Cause.hasDies(exit.cause))
+          // Each request opens a source that can be read again.
+          assert.strictEqual(seen.opened, kind === "replayable" ? 2 : 1)
+          assert.notInclude(server.requests, "HEAD")
+        })
       }
 
-      it.effect(`${kind === "oneShot" ? "that comes once " : ""}that is interrupted interrupts the upload`, () =>
-        Effect.gen(function* () {
+      it.effect(
+        `${kind === "oneShot" ? "that comes once " : ""}that is interrupted interrupts the upload`,
+        function* () {
           const { server, target } = yield* Scene.make()
           const { seen, ...sources } = broken(Stream.fromEffect(Effect.interrupt))
           const exit = yield* Effect.exit(Upload.run(target, sources[kind], Scene.options))
           assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
           assert.strictEqual(seen.opened, 1)
           assert.notInclude(server.requests, "HEAD")
-        })
+        }
       )
     }
   })

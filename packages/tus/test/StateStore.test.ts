@@ -2,132 +2,98 @@
  * How the state of an upload is kept: while several parts change it at once, in a journal, and when its caller is
  * interrupted.
  */
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { UploadUntrusted } from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Journaled from "../src/internal/journaled.ts"
 import * as UploadState from "../src/internal/uploadState.ts"
 
 const size = 3n * 1024n * 1024n
 const creating = (index: number) => UploadState.part(index)({ _tag: "Creating", marker: `m${index}` })
-const created = (url: UploadTarget.UploadUrl) => UploadState.whole({ _tag: "Created", marker: "m", url })
 
 /** The markers that a state knows. */
 const markers = (state: UploadState.UploadState) =>
   state._tag === "Parts" ? state.parts.map(({ piece }) => ("marker" in piece ? piece.marker : "")) : []
 
 describe("a store that writes", () => {
-  it.effect("writes one state after the other, each with the changes before it", () =>
-    Effect.gen(function* () {
-      const gate = yield* Deferred.make<void>()
-      const written: Array<ReadonlyArray<string>> = []
-      const store = UploadState.written(UploadState.inParts(size, 3), Journaled.settle, (state) =>
-        Effect.andThen(
-          written.length === 0 ? Deferred.await(gate) : Effect.void,
-          Effect.sync(() => void written.push(markers(state)))
-        )
+  it.effect("writes one state after the other, each with the changes before it", function* () {
+    const gate = yield* Deferred.make<void>()
+    const written: Array<ReadonlyArray<string>> = []
+    const store = UploadState.written(UploadState.inParts(size, 3), Journaled.settle, (state) =>
+      Effect.andThen(
+        written.length === 0 ? Deferred.await(gate) : Effect.void,
+        Effect.sync(() => void written.push(markers(state)))
       )
-      const updates: Array<Fiber.Fiber<void>> = []
-      for (const index of [0, 1, 2]) updates.push(yield* Effect.forkChild(store.update(creating(index))))
-      yield* Effect.yieldNow
-      assert.deepStrictEqual(written, [])
-      yield* Deferred.succeed(gate, undefined)
-      yield* Fiber.joinAll(updates)
-      assert.deepStrictEqual(written, [
-        ["m0", "", ""],
-        ["m0", "m1", ""],
-        ["m0", "m1", "m2"]
-      ])
-    })
-  )
+    )
+    const updates: Array<Fiber.Fiber<void>> = []
+    for (const index of [0, 1, 2]) updates.push(yield* Effect.forkChild(store.update(creating(index))))
+    yield* Effect.yieldNow
+    assert.deepStrictEqual(written, [])
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.joinAll(updates)
+    assert.deepStrictEqual(written, [
+      ["m0", "", ""],
+      ["m0", "m1", ""],
+      ["m0", "m1", "m2"]
+    ])
+  })
 
-  it.effect("writes again what could not be written, and not what is written", () =>
-    Effect.gen(function* () {
-      let failures = 1
-      let writes = 0
-      const store = UploadState.written(UploadState.planned, Journaled.settle, () =>
-        Effect.suspend(() => {
-          writes++
-          return failures-- > 0 ? Effect.fail("no space") : Effect.void
-        })
-      )
-      const change = UploadState.whole({ _tag: "Creating", marker: "m" })
-      assert.strictEqual(yield* Effect.flip(store.update(change)), "no space")
-      for (const _ of [1, 2]) yield* store.update((state) => state)
-      assert.strictEqual(writes, 2)
-    })
-  )
+  it.effect("writes again what could not be written, and not what is written", function* () {
+    let failures = 1
+    let writes = 0
+    const store = UploadState.written(UploadState.planned, Journaled.settle, () =>
+      Effect.suspend(() => {
+        writes++
+        return failures-- > 0 ? Effect.fail("no space") : Effect.void
+      })
+    )
+    const change = UploadState.whole({ _tag: "Creating", marker: "m" })
+    assert.strictEqual(yield* Effect.flip(store.update(change)), "no space")
+    for (const _ of [1, 2]) yield* store.update((state) => state)
+    assert.strictEqual(writes, 2)
+  })
 
-  it.effect("an interruption while the request is recorded sends nothing, and records this", () =>
-    Effect.gen(function* () {
-      const recorded: Array<string> = []
-      const writing = yield* Deferred.make<void>()
-      const note = (what: string) => Effect.sync(() => void recorded.push(what))
-      const fiber = yield* Effect.forkChild(
-        Journaled.settle({
-          sending: Effect.andThen(Deferred.succeed(writing, undefined), Effect.never),
-          answered: note("answered"),
-          refused: note("refused")
-        })
-      )
-      yield* Deferred.await(writing)
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(recorded, ["refused"])
-    })
-  )
+  it.effect("an interruption while the request is recorded sends nothing, and records this", function* () {
+    const recorded: Array<string> = []
+    const writing = yield* Deferred.make<void>()
+    const note = (what: string) => Effect.sync(() => void recorded.push(what))
+    const fiber = yield* Effect.forkChild(
+      Journaled.settle({
+        sending: Effect.andThen(Deferred.succeed(writing, undefined), Effect.never),
+        answered: note("answered"),
+        refused: note("refused")
+      })
+    )
+    yield* Deferred.await(writing)
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(recorded, ["refused"])
+  })
 })
 
-const key = "k"
+const target = Effect.runSync(
+  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
+)
 
-/** A store whose lease is checked by `check`, and what the journal holds after its updates. */
-const kept = Effect.fnUntraced(function* (check: UploadJournal.Lease["check"]) {
-  const journal = yield* UploadJournal.UploadJournal
-  const target = yield* UploadTarget.make({
-    tusUrl: "https://a.example.com/resumable/files/",
-    assemblySslUrl: "https://a.example.com/assemblies/1"
+describe("a state that is untrusted", () => {
+  it("stays untrusted after every later change", () => {
+    const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
+    const wrong = UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: true }))
+    const untrusted = wrong(creating(0)(UploadState.inParts(size, 3)))
+    for (const change of [
+      UploadState.whole({ _tag: "Planned" }),
+      UploadState.part(0)({ _tag: "Planned" }),
+      UploadState.concatenating("f", [], 3n),
+      UploadState.concatenated(url),
+      UploadState.replaced(UploadState.inParts(size, 3)),
+      UploadState.completed(url, 3n),
+      UploadState.replaced(UploadState.planned)
+    ]) {
+      assert.strictEqual(change(untrusted), untrusted)
+    }
   })
-  const about = { target, metadata: { filename: "a", fieldname: "b" }, size: 10n, identity: "sha256 00" }
-  const lease = { check, lost: Effect.never }
-  return {
-    update: Journaled.storeOf({ journal, lease, key }, about, UploadState.planned).update,
-    url: yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/1")),
-    tag: Effect.map(
-      journal.get(key),
-      Option.map(({ _tag }) => _tag)
-    )
-  }
-}, Effect.provide(UploadJournal.layerMemory()))
-
-describe("a store in a journal", () => {
-  it.effect("writes nothing when its lease is lost: the entry is another's", () =>
-    Effect.gen(function* () {
-      const lost = new UploadJournal.LeaseLost({ key, description: "another holder took it" })
-      const { tag, update, url } = yield* kept(Effect.fail(lost))
-      for (const change of [
-        UploadState.whole({ _tag: "Creating", marker: "m" }),
-        created(url),
-        UploadState.completed(url, 10n),
-        UploadState.replaced(UploadState.planned)
-      ]) {
-        assert.strictEqual(yield* Effect.flip(update(change)), lost)
-      }
-      assert.deepStrictEqual(yield* tag, Option.none())
-    })
-  )
-
-  it.effect("forgets an upload that was refused, or is gone", () =>
-    Effect.gen(function* () {
-      const { tag, update, url } = yield* kept(Effect.void)
-      for (const change of [UploadState.whole({ _tag: "Planned" }), UploadState.replaced(UploadState.planned)]) {
-        yield* update(created(url))
-        assert.deepStrictEqual(yield* tag, Option.some("Created" as const))
-        yield* update(change)
-        assert.deepStrictEqual(yield* tag, Option.none())
-      }
-    })
-  )
 })

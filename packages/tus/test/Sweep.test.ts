@@ -1,28 +1,14 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
+import * as Journals from "./utils/Journals.ts"
 import * as Leases from "./utils/Leases.ts"
-
-const entryAt = (writtenAt: number) =>
-  Effect.map(
-    UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-    (target): UploadJournal.Entry => ({
-      _tag: "Created",
-      target,
-      marker: "m",
-      metadata: { filename: "a", fieldname: "b" },
-      size: 1n,
-      identity: "i",
-      writtenAt,
-      url: "https://a.example.com/resumable/files/1"
-    })
-  )
 
 /** A store that counts what is asked of it. */
 const counted = () => {
@@ -62,7 +48,7 @@ const counted = () => {
 /** Entries of uploads and of Assemblies, and leases, all written at the time 0. */
 const fill = (journal: UploadJournal.UploadJournal["Service"], leases: Map<string, string>, count: number) =>
   Effect.gen(function* () {
-    const entry = yield* entryAt(0)
+    const entry = yield* Journals.entryAt(0)
     for (let index = 0; index < count; index++) {
       yield* journal.put(`a${index}`, entry)
       yield* journal.assemblies.put(`job${index}`, {
@@ -75,43 +61,39 @@ const fill = (journal: UploadJournal.UploadJournal["Service"], leases: Map<strin
   })
 
 describe("a journal", () => {
-  it.effect("asks as much of its store for a write with a thousand entries as with fifty", () =>
-    Effect.gen(function* () {
-      const costs: Array<number> = []
-      for (const size of [50, 1000]) {
-        const { journal, leases, taken } = counted()
-        yield* fill(journal(), leases, size)
-        taken()
-        yield* journal().put("mine", yield* entryAt(0))
-        costs.push(taken())
-      }
-      // One write, two listings, sixteen others.
-      assert.deepStrictEqual(costs, [19, 19])
-    })
-  )
+  it.effect("asks as much of its store for a write with a thousand entries as with fifty", function* () {
+    const costs: Array<number> = []
+    for (const size of [50, 1000]) {
+      const { journal, leases, taken } = counted()
+      yield* fill(journal(), leases, size)
+      taken()
+      yield* journal().put("mine", yield* Journals.entryAt(0))
+      costs.push(taken())
+    }
+    // One write, two listings, sixteen others.
+    assert.deepStrictEqual(costs, [19, 19])
+  })
 
-  it.effect("loses everything that expired, a few at each write", () =>
-    Effect.gen(function* () {
-      const { journal, leases, store } = counted()
-      yield* fill(journal(), leases, 100)
-      yield* TestClock.adjust("1 day")
-      const now = yield* entryAt(86_400_000)
-      const one = journal()
-      for (let write = 0; write < 20; write++) yield* one.put("mine", now)
-      assert.deepStrictEqual(yield* store.keys, ["mine"])
-      // The removal of an entry takes its lease. It goes with the next sweeps.
-      assert.deepStrictEqual(
-        [...leases.keys()].filter((key) => key.startsWith("b")),
-        []
-      )
-      assert.isTrue(Option.isSome(yield* one.get("mine")))
-    })
-  )
+  it.effect("loses everything that expired, a few at each write", function* () {
+    const { journal, leases, store } = counted()
+    yield* fill(journal(), leases, 100)
+    yield* TestClock.adjust("1 day")
+    const now = yield* Journals.entryAt(86_400_000)
+    const one = journal()
+    for (let write = 0; write < 20; write++) yield* one.put("mine", now)
+    assert.deepStrictEqual(yield* store.keys, ["mine"])
+    // The removal of an entry takes its lease. It goes with the next sweeps.
+    assert.deepStrictEqual(
+      [...leases.keys()].filter((key) => key.startsWith("b")),
+      []
+    )
+    assert.isTrue(Option.isSome(yield* one.get("mine")))
+  })
 
   it.effect("loses everything that expired, if each process writes once", () =>
     Effect.gen(function* () {
       const { journal, leases, store } = counted()
-      const now = yield* entryAt(86_400_000)
+      const now = yield* Journals.entryAt(86_400_000)
       // A store lists its oldest names first. These stay.
       const valid = Array.from({ length: 30 }, (_, index) => `valid${index}`)
       for (const key of valid) yield* journal().put(key, now)
@@ -122,22 +104,20 @@ describe("a journal", () => {
     }).pipe(Random.withSeed("processes"))
   )
 
-  it.effect("lists its store again after an hour, and not before", () =>
-    Effect.gen(function* () {
-      const { journal, taken } = counted()
-      const one = journal()
-      const entry = yield* entryAt(0)
-      yield* one.put("mine", entry)
-      taken()
-      yield* one.put("mine", entry)
-      assert.strictEqual(taken(), 1)
-      yield* TestClock.adjust("59 minutes")
-      yield* one.put("mine", entry)
-      assert.strictEqual(taken(), 1)
-      yield* TestClock.adjust("1 minute")
-      yield* one.put("mine", entry)
-      // Its own entry is checked too.
-      assert.strictEqual(taken(), 4)
-    })
-  )
+  it.effect("lists its store again after an hour, and not before", function* () {
+    const { journal, taken } = counted()
+    const one = journal()
+    const entry = yield* Journals.entryAt(0)
+    yield* one.put("mine", entry)
+    taken()
+    yield* one.put("mine", entry)
+    assert.strictEqual(taken(), 1)
+    yield* TestClock.adjust("59 minutes")
+    yield* one.put("mine", entry)
+    assert.strictEqual(taken(), 1)
+    yield* TestClock.adjust("1 minute")
+    yield* one.put("mine", entry)
+    // Its own entry is checked too.
+    assert.strictEqual(taken(), 4)
+  })
 })

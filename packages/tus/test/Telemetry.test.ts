@@ -4,7 +4,8 @@
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
@@ -13,6 +14,7 @@ import * as Tracer from "effect/Tracer"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 /** An effect, and the spans and metrics that it leaves. */
 const observed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -43,110 +45,95 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (i
   const source = UploadSource.fromBytes(Scene.content(700_000))
   const lost: Fault = { _tag: "Status", method: "PATCH", status: 503 }
 
-  it.effect("has a span, and one for each request, without anything that gives access", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([lost])
-      const { spans } = yield* observed(Upload.run(target, source, Scene.options))
-      assert.deepStrictEqual(
-        spans.map(({ name }) => name),
-        ["Upload", "Tus.create", "Tus.append", "Tus.offset", "Tus.append"]
-      )
-      const [upload, create, append, offset] = spans
-      assert.deepStrictEqual(Object.fromEntries(upload?.attributes ?? []), {
-        "upload.source": "Replayable",
-        "upload.size": 700_000,
-        "upload.retries": 1
+  it.effect("has a span, and one for each request, without anything that gives access", function* () {
+    const { server, target } = yield* Scene.make([lost])
+    const { spans } = yield* observed(Upload.run(target, source, Scene.options))
+    assert.deepStrictEqual(Tests.pluck(spans, "name"), [
+      "Upload",
+      "Tus.create",
+      "Tus.append",
+      "Tus.offset",
+      "Tus.append"
+    ])
+    const [upload, create, append, offset] = spans
+    assert.deepStrictEqual(Object.fromEntries(upload?.attributes ?? []), {
+      "upload.source": "Replayable",
+      "upload.size": 700_000,
+      "upload.retries": 1
+    })
+    const { hostname, port } = new URL(server.tusUrl)
+    const at = { "server.address": hostname, "server.port": Number(port) }
+    assert.deepStrictEqual(Object.fromEntries(create?.attributes ?? []), {
+      "http.request.method": "POST",
+      "url.template": "/resumable/files/",
+      ...at
+    })
+    assert.deepStrictEqual(Object.fromEntries(append?.attributes ?? []), {
+      "http.request.method": "PATCH",
+      "url.template": "/resumable/files/:id",
+      ...at,
+      "error.type": "ServerFailure",
+      "http.response.status_code": 503
+    })
+    assert.strictEqual(offset?.kind, "client")
+    for (const span of spans.slice(1)) {
+      assert.strictEqual(span.parent._tag === "Some" ? span.parent.value.spanId : "", upload?.spanId)
+    }
+    const told = JSON.stringify(spans.map(({ attributes }) => Array.from(attributes)))
+    assert.notInclude(told, server.created[0]?.id ?? "-")
+    assert.notInclude(told, "a.bin")
+  })
+
+  it.effect("counts what ended, its bytes, retries and time", function* () {
+    const { target } = yield* Scene.make([lost])
+    const { of } = yield* observed(Upload.run(target, source, Scene.options))
+    assert.deepStrictEqual(count(of("assembly_uploads")), [["success", 1]])
+    assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 700_000]])
+    assert.deepStrictEqual(count(of("assembly_upload_retries")), [[undefined, 1]])
+    assert.deepStrictEqual(count(of("assembly_upload_duration")), [["success", 1]])
+    assert.deepStrictEqual(Tests.pluck(of("assembly_uploads_active"), "state"), [{ value: 0 }])
+  })
+
+  it.effect("counts the bytes that travel with the creation", function* () {
+    const { target } = yield* Scene.make()
+    const small = UploadSource.fromBytes(Scene.content(1000))
+    const { of } = yield* observed(Upload.run(target, small, Scene.options))
+    assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 1000]])
+  })
+
+  it.effect("that fails counts under the tag of its error", function* () {
+    const { target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
+    const { of, spans } = yield* observed(Upload.run(target, source, Scene.options))
+    assert.deepStrictEqual(count(of("assembly_uploads")), [["UploadRefused", 1]])
+    assert.strictEqual(spans[0]?.attributes.get("error.type"), "UploadRefused")
+  })
+
+  it.effect("that is left counts as interrupted, and is not active any more", function* () {
+    const { target } = yield* Scene.make()
+    const endless = UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(1)), Stream.never))
+    const { of } = yield* observed(
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Upload.run(target, endless, Scene.options))
+        yield* Effect.yieldNow
+        const metrics = yield* Metric.snapshot
+        assert.deepStrictEqual(metrics.find(({ id }) => id === "assembly_uploads_active")?.state, { value: 1 })
+        yield* Fiber.interrupt(fiber)
       })
-      const { hostname, port } = new URL(server.tusUrl)
-      const at = { "server.address": hostname, "server.port": Number(port) }
-      assert.deepStrictEqual(Object.fromEntries(create?.attributes ?? []), {
-        "http.request.method": "POST",
-        "url.template": "/resumable/files/",
-        ...at
-      })
-      assert.deepStrictEqual(Object.fromEntries(append?.attributes ?? []), {
-        "http.request.method": "PATCH",
-        "url.template": "/resumable/files/:id",
-        ...at,
-        "error.type": "ServerFailure",
-        "http.response.status_code": 503
-      })
-      assert.strictEqual(offset?.kind, "client")
-      for (const span of spans.slice(1)) {
-        assert.strictEqual(span.parent._tag === "Some" ? span.parent.value.spanId : "", upload?.spanId)
-      }
-      const told = JSON.stringify(spans.map(({ attributes }) => Array.from(attributes)))
-      assert.notInclude(told, server.created[0]?.id ?? "-")
-      assert.notInclude(told, "a.bin")
-    })
-  )
+    )
+    assert.deepStrictEqual(count(of("assembly_uploads")), [["interrupted", 1]])
+    assert.deepStrictEqual(Tests.pluck(of("assembly_uploads_active"), "state"), [{ value: 0 }])
+  })
 
-  it.effect("counts what ended, its bytes, retries and time", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make([lost])
-      const { of } = yield* observed(Upload.run(target, source, Scene.options))
-      assert.deepStrictEqual(count(of("assembly_uploads")), [["success", 1]])
-      assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 700_000]])
-      assert.deepStrictEqual(count(of("assembly_upload_retries")), [[undefined, 1]])
-      assert.deepStrictEqual(count(of("assembly_upload_duration")), [["success", 1]])
-      assert.deepStrictEqual(
-        of("assembly_uploads_active").map(({ state }) => state),
-        [{ value: 0 }]
-      )
+  it.effect("counts no bytes that an answer made up", function* () {
+    const { server, target } = yield* Scene.make()
+    const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata: Scene.options.metadata })
+    server.faults.push({
+      _tag: "Status",
+      method: "PATCH",
+      status: 204,
+      headers: { "tus-resumable": "1.0.0", "upload-offset": "999" }
     })
-  )
-
-  it.effect("counts the bytes that travel with the creation", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const small = UploadSource.fromBytes(Scene.content(1000))
-      const { of } = yield* observed(Upload.run(target, small, Scene.options))
-      assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 1000]])
-    })
-  )
-
-  it.effect("that fails counts under the tag of its error", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
-      const { of, spans } = yield* observed(Upload.run(target, source, Scene.options))
-      assert.deepStrictEqual(count(of("assembly_uploads")), [["UploadRefused", 1]])
-      assert.strictEqual(spans[0]?.attributes.get("error.type"), "UploadRefused")
-    })
-  )
-
-  it.effect("that is left counts as interrupted, and is not active any more", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const endless = UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(1)), Stream.never))
-      const { of } = yield* observed(
-        Effect.gen(function* () {
-          const fiber = yield* Effect.forkChild(Upload.run(target, endless, Scene.options))
-          yield* Effect.yieldNow
-          const metrics = yield* Metric.snapshot
-          assert.deepStrictEqual(metrics.find(({ id }) => id === "assembly_uploads_active")?.state, { value: 1 })
-          yield* Fiber.interrupt(fiber)
-        })
-      )
-      assert.deepStrictEqual(count(of("assembly_uploads")), [["interrupted", 1]])
-      assert.deepStrictEqual(
-        of("assembly_uploads_active").map(({ state }) => state),
-        [{ value: 0 }]
-      )
-    })
-  )
-
-  it.effect("counts no bytes that an answer made up", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata: Scene.options.metadata })
-      server.faults.push({
-        _tag: "Status",
-        method: "PATCH",
-        status: 204,
-        headers: { "tus-resumable": "1.0.0", "upload-offset": "999" }
-      })
-      const { of } = yield* observed(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
-      assert.deepStrictEqual(count(of("assembly_upload_bytes")), [])
-    })
-  )
+    const { of } = yield* observed(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
+    assert.deepStrictEqual(count(of("assembly_upload_bytes")), [])
+  })
 })

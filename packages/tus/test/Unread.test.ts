@@ -1,5 +1,6 @@
 /** What a program that reads its events late still gets, and that it cannot fill the memory. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -31,13 +32,11 @@ const many = (_tag: string, count: number): ReadonlyArray<Event> =>
   Array.from({ length: count }, (_, number) => ({ _tag, number }))
 
 describe("unread events", () => {
-  it.effect("have one progress after another one only if something came between them", () =>
-    Effect.gen(function* () {
-      const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
-      assert.deepStrictEqual(
-        read.map(({ _tag, number }) => `${_tag} ${number}`),
-        ["Progress 499", "Finishing 0", "Progress 499"]
-      )
-    })
-  )
+  it.effect("have one progress after another one only if something came between them", function* () {
+    const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
+    assert.deepStrictEqual(
+      read.map(({ _tag, number }) => `${_tag} ${number}`),
+      ["Progress 499", "Finishing 0", "Progress 499"]
+    )
+  })
 })

@@ -3,7 +3,8 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -11,7 +12,6 @@ import * as Clients from "./utils/Clients.ts"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
 
 const bytes = Scene.content(600_000)
@@ -34,119 +34,56 @@ const fails = Effect.fnUntraced(function* (
   return { error, requests: server.requests, server }
 })
 
-const arrives = Effect.fnUntraced(function* (source: UploadSource.UploadSource, faults: ReadonlyArray<Fault>) {
-  const { server, target } = yield* Scene.make(faults)
-  const { length } = yield* Upload.run(target, source, Scene.options)
-  assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(length === 1000n ? small : bytes))
-  assert.deepStrictEqual(server.faults, [])
-  return server.requests
-})
-
 /** A piece at a time, so that a request ends where it is cut. */
 const stream = () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (it) => {
-  for (const [name, first, patches] of [
-    ["an offset before its end", wrong("PATCH", 17), 2],
-    ["no offset", { _tag: "MissingOffset", method: "PATCH" } satisfies Fault, 1]
-  ] as const) {
-    it.effect(`heals when a PATCH is answered with ${name}`, () =>
-      Effect.gen(function* () {
-        const requests = yield* arrives(UploadSource.fromBytes(bytes), [first])
-        assert.strictEqual(requests.filter((method) => method === "PATCH").length, patches)
-      })
-    )
-  }
-
   for (const [name, source, faults, told, sent, requests] of [
     ["a PATCH", bytes, [wrong("PATCH", 700_000)], 700_000, 600_000, ["POST", "PATCH"]],
     ["a HEAD before any byte was sent", bytes, [wrong("POST", 9), wrong("HEAD", 1000)], 1000, 0, ["POST", "HEAD"]],
     ["a HEAD of a small source", small, [wrong("POST", 1017), wrong("HEAD", 1018)], 1018, 1000, ["POST", "HEAD"]]
   ] as const) {
-    it.effect(`is not trusted when ${name} is answered with an offset beyond the sent bytes`, () =>
-      Effect.gen(function* () {
-        const { error, requests: made } = yield* fails(UploadSource.fromBytes(source), faults)
-        assert.deepInclude(error, {
-          _tag: "UploadUntrusted",
-          description: `upload-offset is ${told}, but bytes up to ${sent} were sent`
-        })
-        assert.deepStrictEqual(made, [...requests])
+    it.effect(`is not trusted when ${name} is answered with an offset beyond the sent bytes`, function* () {
+      const { error, requests: made } = yield* fails(UploadSource.fromBytes(source), faults)
+      assert.deepInclude(error, {
+        _tag: "UploadUntrusted",
+        description: `upload-offset is ${told}, but bytes up to ${sent} were sent`
       })
-    )
+      assert.deepStrictEqual(made, [...requests])
+    })
   }
 
-  it.effect("of a small source goes on where the server takes no bytes with a creation", () =>
-    Effect.gen(function* () {
-      const server = yield* ScriptedTus.make
-      server.meet = ({ method }, go) => {
-        const answer = go()
-        if (method !== "POST") return answer
-        for (const upload of server.uploads.values()) upload.bytes = Buffer.alloc(0)
-        return { ...answer, headers: { ...answer.headers, "upload-offset": "0" } }
-      }
-      yield* Upload.run(server.target, UploadSource.fromBytes(small), Scene.options)
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
-      assert.deepStrictEqual(
-        [...server.uploads.values()].map(({ bytes: stored }) => stored),
-        [Buffer.from(small)]
-      )
-    })
-  )
-
-  for (const [name, length, found] of [
-    ["smaller", 5, "5"],
-    ["larger", 10_000_000, "10000000"]
-  ] as const) {
-    it.effect(`does not take a length that is ${name} and that nobody declared`, () =>
-      Effect.gen(function* () {
-        const { error, requests } = yield* fails(
-          stream(),
-          [
-            { _tag: "Cut", method: "PATCH", bytes: 100_000 },
-            { _tag: "WrongLength", method: "HEAD", length: String(length) }
-          ],
-          { chunkSize: 300_000 }
-        )
-        assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-length", expected: "none yet", found })
-        assert.deepStrictEqual(requests, ["POST", "PATCH", "HEAD"])
-      })
+  it.effect("of a small source goes on where the server takes no bytes with a creation", function* () {
+    const server = yield* ScriptedTus.make
+    server.meet = ({ method }, go) => {
+      const answer = go()
+      if (method !== "POST") return answer
+      for (const upload of server.uploads.values()) upload.bytes = Buffer.alloc(0)
+      return { ...answer, headers: { ...answer.headers, "upload-offset": "0" } }
+    }
+    yield* Upload.run(server.target, UploadSource.fromBytes(small), Scene.options)
+    assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
+    assert.deepStrictEqual(
+      [...server.uploads.values()].map(({ bytes: stored }) => stored),
+      [Buffer.from(small)]
     )
-  }
+  })
 
-  it.effect("takes the length that a lost PATCH declared, and no other", () =>
-    Effect.gen(function* () {
-      const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
-      const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
-      const { server, target } = yield* Scene.make([passed, lost])
-      const { length } = yield* Upload.run(target, stream(), { ...Scene.options, chunkSize: 300_000 })
-      assert.strictEqual(length, 600_000n)
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+  it.effect("of unknown length is not whole because a receipt says so, of a length that nobody declared", function* () {
+    const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
+    server.retell = (receipts) => receipts.map((one) => ({ ...one, size: 5, offset: 5, finished: true }))
+    server.faults.push({ _tag: "Status", method: "HEAD", status: 404 })
+    const error = yield* Effect.flip(Upload.run(target, stream(), { ...Scene.options, chunkSize: 300_000 }))
+    assert.strictEqual(error._tag, "UploadGone")
+  })
 
-      const faults: ReadonlyArray<Fault> = [passed, lost, { _tag: "WrongLength", method: "HEAD", length: "300000" }]
-      const { error } = yield* fails(stream(), faults, { chunkSize: 300_000 })
-      assert.deepInclude(error, { _tag: "UploadMismatch", expected: "600000", found: "300000" })
-    })
-  )
-
-  it.effect("of unknown length is not whole because a receipt says so, of a length that nobody declared", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
-      server.retell = (receipts) => receipts.map((one) => ({ ...one, size: 5, offset: 5, finished: true }))
-      server.faults.push({ _tag: "Status", method: "HEAD", status: 404 })
-      const error = yield* Effect.flip(Upload.run(target, stream(), { ...Scene.options, chunkSize: 300_000 }))
-      assert.strictEqual(error._tag, "UploadGone")
-    })
-  )
-
-  it.effect("is not trusted when a receipt says that it is whole before all was sent", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([wrong("POST", 9), { _tag: "Status", method: "HEAD", status: 404 }])
-      server.retell = (receipts) =>
-        receipts.map((one) => ({ ...one, size: bytes.length, offset: bytes.length, finished: true }))
-      const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), Scene.options))
-      assert.strictEqual(error._tag, "UploadUntrusted")
-    })
-  )
+  it.effect("is not trusted when a receipt says that it is whole before all was sent", function* () {
+    const { server, target } = yield* Scene.make([wrong("POST", 9), { _tag: "Status", method: "HEAD", status: 404 }])
+    server.retell = (receipts) =>
+      receipts.map((one) => ({ ...one, size: bytes.length, offset: bytes.length, finished: true }))
+    const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), Scene.options))
+    assert.strictEqual(error._tag, "UploadUntrusted")
+  })
 })
 
 /** A server that stores at most 250,000 bytes of each request, and reports that offset. */
@@ -200,15 +137,13 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
   ).pipe(Layer.provide(client))
 
   layer(compressing, { excludeTestServices: true })(`a client that compresses, over ${name}`, (it) => {
-    it.effect("never makes a whole upload of other bytes", () =>
-      Effect.gen(function* () {
-        for (const content of [bytes, small]) {
-          const { error, server } = yield* fails(UploadSource.fromBytes(content), [], { maxRetries: 2 })
-          assert.isDefined(error._tag)
-          // It is left where it was noticed.
-          assert.isAtMost(server.log.filter((line) => line === "PATCH 204").length, 1)
-        }
-      })
-    )
+    it.effect("never makes a whole upload of other bytes", function* () {
+      for (const content of [bytes, small]) {
+        const { error, server } = yield* fails(UploadSource.fromBytes(content), [], { maxRetries: 2 })
+        assert.isDefined(error._tag)
+        // It is left where it was noticed.
+        assert.isAtMost(server.log.filter((line) => line === "PATCH 204").length, 1)
+      }
+    })
   })
 }

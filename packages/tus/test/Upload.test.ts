@@ -1,5 +1,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -11,6 +12,7 @@ import * as Scene from "./utils/Scene.ts"
 import { content, options, pieces } from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Clients from "./utils/Clients.ts"
 
 const large = content(600_000)
 
@@ -42,70 +44,56 @@ const arrives = Effect.fnUntraced(function* (
   return { events: tags(events), log: server.log, server }
 })
 
-for (const [client, clientLayer] of [
-  ["undici", NodeHttpClient.layerUndici],
-  ["node:http", NodeHttpClient.layerNodeHttp],
-  ["fetch", NodeHttpClient.layerFetch]
-] as const) {
+for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   layer(Layer.merge(clientLayer, HangClock.layer), { excludeTestServices: true })(`Upload with ${client}`, (it) => {
-    it.effect("a small source goes in one round trip", () =>
-      Effect.gen(function* () {
-        const bytes = content(1000)
-        const { events, log } = yield* arrives(bytes, UploadSource.fromBytes(bytes))
-        assert.deepStrictEqual(log, ["POST 201"])
-        assert.deepStrictEqual(events, ["Created", "Completed"])
-      })
-    )
+    it.effect("a small source goes in one round trip", function* () {
+      const bytes = content(1000)
+      const { events, log } = yield* arrives(bytes, UploadSource.fromBytes(bytes))
+      assert.deepStrictEqual(log, ["POST 201"])
+      assert.deepStrictEqual(events, ["Created", "Completed"])
+    })
 
-    it.effect("a large source is created, then sent in one request", () =>
-      Effect.gen(function* () {
-        const { events, log } = yield* arrives(large, UploadSource.fromBytes(large))
-        assert.deepStrictEqual(log, ["POST 201", "PATCH 204"])
-        assert.deepStrictEqual(events, ["Created", "Finishing", "Completed"])
-      })
-    )
+    it.effect("a large source is created, then sent in one request", function* () {
+      const { events, log } = yield* arrives(large, UploadSource.fromBytes(large))
+      assert.deepStrictEqual(log, ["POST 201", "PATCH 204"])
+      assert.deepStrictEqual(events, ["Created", "Finishing", "Completed"])
+    })
 
-    it.effect("a server that stalls after the last byte counts as a failure that can heal", () =>
-      Effect.gen(function* () {
-        const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
-        const { events } = yield* arrives(large, UploadSource.fromBytes(large), [stall])
-        assert.include(events, "Retrying")
-      })
-    )
+    it.effect("a server that stalls after the last byte counts as a failure that can heal", function* () {
+      const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
+      const { events } = yield* arrives(large, UploadSource.fromBytes(large), [stall])
+      assert.include(events, "Retrying")
+    })
 
-    it.effect("an early answer wins over the bytes still to send", () =>
-      Effect.gen(function* () {
-        const { run } = yield* scene(
-          UploadSource.make({
-            size: 1n << 40n,
-            bytes: () => Stream.forever(Stream.succeed(content(100_000)))
-          }),
-          [{ _tag: "Status", method: "PATCH", status: 413 }]
-        )
-        const error = yield* Effect.flip(run)
-        assert.strictEqual(error._tag, "TooLarge")
-      })
-    )
+    it.effect("an early answer wins over the bytes still to send", function* () {
+      const { run } = yield* scene(
+        UploadSource.make({
+          size: 1n << 40n,
+          bytes: () => Stream.forever(Stream.succeed(content(100_000)))
+        }),
+        [{ _tag: "Status", method: "PATCH", status: 413 }]
+      )
+      const error = yield* Effect.flip(run)
+      assert.strictEqual(error._tag, "TooLarge")
+    })
   })
 }
 
 layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestServices: true })("Upload", (it) => {
-  it.effect("so does one that stalls in the middle", () =>
-    Effect.gen(function* () {
-      // More than the buffers of the kernel hold.
-      const bytes = content(16 * 1024 * 1024)
-      const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
-      const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([bytes])), [stall], {})
-      const events = yield* run
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-      assert.isBelow(tags(events).indexOf("Retrying"), tags(events).indexOf("Finishing"))
-      // Not finishTimeout: that is for what the server does with all the bytes.
-      assert.deepInclude(
-        events.find(({ _tag }) => _tag === "Retrying"),
-        { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
-      )
-    })
-  )
+  it.effect("so does one that stalls in the middle", function* () {
+    // More than the buffers of the kernel hold.
+    const bytes = content(16 * 1024 * 1024)
+    const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
+    const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([bytes])), [stall], {})
+    const events = yield* run
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+    assert.isBelow(tags(events).indexOf("Retrying"), tags(events).indexOf("Finishing"))
+    // Not finishTimeout: that is for what the server does with all the bytes.
+    assert.deepInclude(
+      events.find(({ _tag }) => _tag === "Retrying"),
+      { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
+    )
+  })
 
   it.effect("so does one that stalls where nothing can be streamed, and long before finishTimeout", () =>
     Effect.gen(function* () {

@@ -4,7 +4,8 @@
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,6 +18,7 @@ import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Scene from "./utils/Scene.ts"
 import { UploadBandwidth } from "../src/internal/bandwidth.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 interface Arrival {
   readonly upload: string
@@ -89,167 +91,140 @@ const limited = (bytesPerSecond: number) => Effect.provide(Upload.layerBandwidth
 const size = 300_000
 
 describe("a limit of bandwidth", () => {
-  it.effect("is absent by default", () =>
-    Effect.gen(function* () {
-      assert.isUndefined(yield* UploadBandwidth)
+  it.effect("is absent by default", function* () {
+    assert.isUndefined(yield* UploadBandwidth)
+    const { http } = makeServer()
+    const { seconds } = yield* timed(upload(http, size))
+    assert.strictEqual(seconds, 0)
+  })
+
+  it.effect("is kept by an upload, in every second of it", function* () {
+    const { arrivals, http } = makeServer()
+    const { seconds } = yield* timed(upload(http, size).pipe(limited(30_000)))
+    assert.closeTo(seconds, 10, 0.3)
+    for (const { millis } of arrivals) {
+      const within = arrivals.filter((other) => other.millis >= millis && other.millis < millis + 1000)
+      assert.isAtMost(
+        within.reduce((sum, { bytes }) => sum + bytes, 0),
+        30_000 * 1.2
+      )
+    }
+  })
+
+  it.effect("is kept when the clock of the computer is set back or forward", function* () {
+    for (const hours of [-1, 1]) {
       const { http } = makeServer()
-      const { seconds } = yield* timed(upload(http, size))
-      assert.strictEqual(seconds, 0)
-    })
-  )
-
-  it.effect("is kept by an upload, in every second of it", () =>
-    Effect.gen(function* () {
-      const { arrivals, http } = makeServer()
-      const { seconds } = yield* timed(upload(http, size).pipe(limited(30_000)))
-      assert.closeTo(seconds, 10, 0.3)
-      for (const { millis } of arrivals) {
-        const within = arrivals.filter((other) => other.millis >= millis && other.millis < millis + 1000)
-        assert.isAtMost(
-          within.reduce((sum, { bytes }) => sum + bytes, 0),
-          30_000 * 1.2
-        )
-      }
-    })
-  )
-
-  it.effect("is kept when the clock of the computer is set back or forward", () =>
-    Effect.gen(function* () {
-      for (const hours of [-1, 1]) {
-        const { http } = makeServer()
-        const clock = yield* Clock.Clock
-        const begun = clock.currentTimeMillisUnsafe()
-        const moved: Clock.Clock = {
-          ...clock,
-          currentTimeMillisUnsafe: () => {
-            const now = clock.currentTimeMillisUnsafe()
-            return now - begun < 3000 ? now : now + hours * 3_600_000
-          }
+      const clock = yield* Clock.Clock
+      const begun = clock.currentTimeMillisUnsafe()
+      const moved: Clock.Clock = {
+        ...clock,
+        currentTimeMillisUnsafe: () => {
+          const now = clock.currentTimeMillisUnsafe()
+          return now - begun < 3000 ? now : now + hours * 3_600_000
         }
-        const { seconds, value } = yield* timed(
-          upload(http, size).pipe(limited(30_000), Effect.provideService(Clock.Clock, moved))
-        )
-        assert.closeTo(seconds, 10, 0.3)
-        assert.isFalse(value.some(UploadEvent.$is("Retrying")))
       }
+      const { seconds, value } = yield* timed(
+        upload(http, size).pipe(limited(30_000), Effect.provideService(Clock.Clock, moved))
+      )
+      assert.closeTo(seconds, 10, 0.3)
+      assert.isFalse(value.some(UploadEvent.$is("Retrying")))
+    }
+  })
+
+  it.effect("is shared by the uploads of a program", function* () {
+    const { arrivals, http, offsets } = makeServer()
+    const many = Effect.forEach([0, 1, 2], () => upload(http, size), { concurrency: "unbounded" })
+    const { seconds } = yield* timed(many.pipe(limited(30_000)))
+    assert.closeTo(seconds, 30, 0.5)
+    assert.strictEqual(offsets.size, 3)
+    // Until half of the bytes have arrived, no upload is more than three turns ahead of another.
+    const sums = new Map<string, number>()
+    for (const { bytes, upload: id } of arrivals.slice(0, arrivals.length / 2)) {
+      sums.set(id, (sums.get(id) ?? 0) + bytes)
+      const counts = [...offsets.keys()].map((each) => sums.get(each) ?? 0)
+      assert.isAtMost(Math.max(...counts) - Math.min(...counts), 3 * 3000)
+    }
+  })
+
+  it.effect("makes an upload wait for its turn longer than a request may stall", function* () {
+    const { http } = makeServer()
+    // A turn is 30 kB, and comes every 10 seconds.
+    const many = Effect.forEach(Array.from({ length: 100 }), () => upload(http, size), { concurrency: "unbounded" })
+    const { value } = yield* timed(many.pipe(limited(300_000)))
+    assert.isFalse(value.some((events) => events.some(UploadEvent.$is("Retrying"))))
+    assert.isTrue(value.every((events) => events.some(UploadEvent.$is("Completed"))))
+  })
+
+  it.effect("does not hide a stall", function* () {
+    const { http } = makeServer(10_000)
+    const { value } = yield* timed(upload(http, size).pipe(limited(30_000)))
+    const retrying = value.find(UploadEvent.$is("Retrying"))
+    assert.include(retrying?.reason ?? "", "nothing was sent or received for 5s")
+  })
+
+  it.effect("counts creations with a body, slices, and bodies with a checksum", function* () {
+    const { arrivals, http } = makeServer()
+    const small = yield* timed(Effect.andThen(upload(http, 200_000), upload(http, 200_000)).pipe(limited(20_000)))
+    assert.closeTo(small.seconds, 20, 0.5)
+    assert.strictEqual(arrivals.length, 2)
+
+    const slices = upload(http, size).pipe(Effect.provideService(Upload.CanStream, false), limited(30_000))
+    const sliced = yield* timed(slices)
+    assert.closeTo(sliced.seconds, 10, 0.5)
+    assert.isFalse(sliced.value.some(UploadEvent.$is("Retrying")))
+
+    const summed = yield* timed(upload(http, size, { checksum: "sha256" }).pipe(limited(30_000)))
+    assert.closeTo(summed.seconds, 10, 0.5)
+    assert.isFalse(summed.value.some(UploadEvent.$is("Retrying")))
+  })
+
+  it.effect("is not used by an upload that is interrupted while it waits", function* () {
+    const { http } = makeServer()
+    const many = Effect.gen(function* () {
+      const gone = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(upload(http, size)))
+      yield* Effect.sleep("1 second")
+      yield* Fiber.interruptAll(gone)
+      return yield* Effect.timed(upload(http, size))
     })
-  )
+    const { value } = yield* timed(many.pipe(limited(30_000)))
+    assert.closeTo(Duration.toSeconds(value[0]), 10, 0.5)
+  })
 
-  it.effect("is shared by the uploads of a program", () =>
-    Effect.gen(function* () {
-      const { arrivals, http, offsets } = makeServer()
-      const many = Effect.forEach([0, 1, 2], () => upload(http, size), { concurrency: "unbounded" })
-      const { seconds } = yield* timed(many.pipe(limited(30_000)))
-      assert.closeTo(seconds, 30, 0.5)
-      assert.strictEqual(offsets.size, 3)
-      // Until half of the bytes have arrived, no upload is more than three turns ahead of another.
-      const sums = new Map<string, number>()
-      for (const { bytes, upload: id } of arrivals.slice(0, arrivals.length / 2)) {
-        sums.set(id, (sums.get(id) ?? 0) + bytes)
-        const counts = [...offsets.keys()].map((each) => sums.get(each) ?? 0)
-        assert.isAtMost(Math.max(...counts) - Math.min(...counts), 3 * 3000)
-      }
+  it.effect("is made up for when timers fire late, but not when nothing is sent", function* () {
+    const { http } = makeServer()
+    // The clock moves on in steps that no portion divides.
+    const late = yield* timed(upload(http, size).pipe(limited(30_000)), 73)
+    assert.closeTo(late.seconds, 10, 0.4)
+    const twice = Effect.gen(function* () {
+      yield* upload(http, size)
+      yield* Effect.sleep("60 seconds")
+      return yield* upload(http, size)
     })
-  )
+    const { seconds } = yield* timed(twice.pipe(limited(30_000)))
+    assert.closeTo(seconds, 80, 0.5)
+  })
 
-  it.effect("makes an upload wait for its turn longer than a request may stall", () =>
-    Effect.gen(function* () {
-      const { http } = makeServer()
-      // A turn is 30 kB, and comes every 10 seconds.
-      const many = Effect.forEach(Array.from({ length: 100 }), () => upload(http, size), { concurrency: "unbounded" })
-      const { value } = yield* timed(many.pipe(limited(300_000)))
-      assert.isFalse(value.some((events) => events.some(UploadEvent.$is("Retrying"))))
-      assert.isTrue(value.every((events) => events.some(UploadEvent.$is("Completed"))))
-    })
-  )
+  it.effect("lets no upload send more than 64 KiB in a turn, however much may be sent", function* () {
+    const { arrivals, http } = makeServer()
+    yield* timed(upload(http, size).pipe(limited(1_000_000_000)))
+    assert.isAtLeast(arrivals.length, size / 65_536)
+    for (const { bytes } of arrivals) assert.isAtMost(bytes, 65_536)
+  })
 
-  it.effect("does not hide a stall", () =>
-    Effect.gen(function* () {
-      const { http } = makeServer(10_000)
-      const { value } = yield* timed(upload(http, size).pipe(limited(30_000)))
-      const retrying = value.find(UploadEvent.$is("Retrying"))
-      assert.include(retrying?.reason ?? "", "nothing was sent or received for 5s")
-    })
-  )
+  it.effect("counts bodies that are smaller than a turn by their size", function* () {
+    const { arrivals, http } = makeServer()
+    const many = Effect.forEach(Array.from({ length: 100 }), () => upload(http, 60_000))
+    const { seconds } = yield* timed(many.pipe(limited(1_000_000)))
+    assert.strictEqual(arrivals.length, 100)
+    assert.closeTo(seconds, 6, 0.3)
+  })
 
-  it.effect("counts creations with a body, slices, and bodies with a checksum", () =>
-    Effect.gen(function* () {
-      const { arrivals, http } = makeServer()
-      const small = yield* timed(Effect.andThen(upload(http, 200_000), upload(http, 200_000)).pipe(limited(20_000)))
-      assert.closeTo(small.seconds, 20, 0.5)
-      assert.strictEqual(arrivals.length, 2)
-
-      const slices = upload(http, size).pipe(Effect.provideService(Upload.CanStream, false), limited(30_000))
-      const sliced = yield* timed(slices)
-      assert.closeTo(sliced.seconds, 10, 0.5)
-      assert.isFalse(sliced.value.some(UploadEvent.$is("Retrying")))
-
-      const summed = yield* timed(upload(http, size, { checksum: "sha256" }).pipe(limited(30_000)))
-      assert.closeTo(summed.seconds, 10, 0.5)
-      assert.isFalse(summed.value.some(UploadEvent.$is("Retrying")))
-    })
-  )
-
-  it.effect("is not used by an upload that is interrupted while it waits", () =>
-    Effect.gen(function* () {
-      const { http } = makeServer()
-      const many = Effect.gen(function* () {
-        const gone = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(upload(http, size)))
-        yield* Effect.sleep("1 second")
-        yield* Fiber.interruptAll(gone)
-        return yield* Effect.timed(upload(http, size))
-      })
-      const { value } = yield* timed(many.pipe(limited(30_000)))
-      assert.closeTo(Duration.toSeconds(value[0]), 10, 0.5)
-    })
-  )
-
-  it.effect("is made up for when timers fire late, but not when nothing is sent", () =>
-    Effect.gen(function* () {
-      const { http } = makeServer()
-      // The clock moves on in steps that no portion divides.
-      const late = yield* timed(upload(http, size).pipe(limited(30_000)), 73)
-      assert.closeTo(late.seconds, 10, 0.4)
-      const twice = Effect.gen(function* () {
-        yield* upload(http, size)
-        yield* Effect.sleep("60 seconds")
-        return yield* upload(http, size)
-      })
-      const { seconds } = yield* timed(twice.pipe(limited(30_000)))
-      assert.closeTo(seconds, 80, 0.5)
-    })
-  )
-
-  it.effect("lets no upload send more than 64 KiB in a turn, however much may be sent", () =>
-    Effect.gen(function* () {
-      const { arrivals, http } = makeServer()
-      yield* timed(upload(http, size).pipe(limited(1_000_000_000)))
-      assert.isAtLeast(arrivals.length, size / 65_536)
-      for (const { bytes } of arrivals) assert.isAtMost(bytes, 65_536)
-    })
-  )
-
-  it.effect("counts bodies that are smaller than a turn by their size", () =>
-    Effect.gen(function* () {
-      const { arrivals, http } = makeServer()
-      const many = Effect.forEach(Array.from({ length: 100 }), () => upload(http, 60_000))
-      const { seconds } = yield* timed(many.pipe(limited(1_000_000)))
-      assert.strictEqual(arrivals.length, 100)
-      assert.closeTo(seconds, 6, 0.3)
-    })
-  )
-
-  it.effect("is a whole number of at least 1", () =>
-    Effect.gen(function* () {
-      for (const bytesPerSecond of [0, -1, 1.5, Number.NaN, Infinity]) {
-        const exit = yield* Effect.exit(Effect.void.pipe(limited(bytesPerSecond)))
-        assert.isTrue(Exit.isFailure(exit))
-        const error = yield* Effect.flip(Effect.void.pipe(limited(bytesPerSecond)))
-        assert.deepStrictEqual(
-          error.issues.map(({ path }) => path),
-          [["bytesPerSecond"]]
-        )
-      }
-    })
-  )
+  it.effect("is a whole number of at least 1", function* () {
+    for (const bytesPerSecond of [0, -1, 1.5, Number.NaN, Infinity]) {
+      const exit = yield* Effect.exit(Effect.void.pipe(limited(bytesPerSecond)))
+      assert.isTrue(Exit.isFailure(exit))
+      const error = yield* Effect.flip(Effect.void.pipe(limited(bytesPerSecond)))
+      assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["bytesPerSecond"]])
+    }
+  })
 })

@@ -1,7 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -12,20 +11,9 @@ import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { execFileSync } from "node:child_process"
 import * as Journals from "./utils/Journals.ts"
+import * as Tests from "./utils/Tests.ts"
 
-const entry = Effect.map(
-  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
-  (target): UploadJournal.Entry => ({
-    _tag: "Created",
-    target,
-    marker: "m",
-    metadata: { filename: "a", fieldname: "b" },
-    size: 2n ** 60n,
-    identity: "sha256 00",
-    writtenAt: 0,
-    url: "https://a.example.com/resumable/files/1"
-  })
-)
+const entry = Journals.entryAt(0)
 
 type Jobs = UploadJournal.UploadJournal["Service"]["assemblies"]
 
@@ -42,206 +30,155 @@ const putJobs = (assemblies: Jobs) =>
 const tagsOf = (assemblies: Jobs) => Effect.map(assemblies.list, (all) => all.map(({ entry: { _tag } }) => _tag))
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
-  const run = Journals.running(provided)
+  const test = Tests.within(Tests.it.effect, Journals.running(provided))
 
   describe(`UploadJournal in ${name}`, () => {
-    it.effect("keeps, lists and forgets entries", () =>
-      run(
-        Effect.gen(function* () {
-          const journal = yield* UploadJournal.UploadJournal
-          const one = yield* entry
-          assert.isTrue(Option.isNone(yield* journal.get("k")))
-          yield* journal.put("k", one)
-          const read = Option.getOrThrow(yield* journal.get("k"))
-          assert.deepInclude(read, { size: 2n ** 60n, marker: "m", _tag: "Created" })
-          assert.deepStrictEqual(
-            (yield* journal.list).map(({ key }) => key),
-            ["k"]
-          )
-          yield* journal.forget("k")
-          yield* journal.forget("k")
-          assert.isTrue(Option.isNone(yield* journal.get("k")))
-        })
-      )
-    )
+    test("keeps, lists and forgets entries", function* () {
+      const journal = yield* UploadJournal.UploadJournal
+      const one = yield* entry
+      assert.isTrue(Option.isNone(yield* journal.get("k")))
+      yield* journal.put("k", one)
+      const read = Option.getOrThrow(yield* journal.get("k"))
+      assert.deepStrictEqual(read, one)
+      assert.deepStrictEqual(Tests.pluck(yield* journal.list, "key"), ["k"])
+      yield* journal.forget("k")
+      yield* journal.forget("k")
+      assert.isTrue(Option.isNone(yield* journal.get("k")))
+    })
 
-    it.effect("an entry of an upload that is not to be trusted never expires", () =>
-      run(
-        Effect.gen(function* () {
-          const journal = yield* UploadJournal.UploadJournal
-          yield* journal.put("k", {
-            ...(yield* entry),
-            _tag: "Untrusted",
-            urls: [],
-            description: "17 bytes",
-            mayBeWhole: false
-          })
-          yield* TestClock.adjust("3650 days")
-          assert.isTrue(Option.isSome(yield* journal.get("k")))
-          assert.strictEqual((yield* journal.list).length, 1)
-        })
-      )
-    )
+    test("an entry of an upload that is not to be trusted never expires", function* () {
+      const journal = yield* UploadJournal.UploadJournal
+      const state = { _tag: "Untrusted", urls: [], description: "17 bytes", mayBeWhole: false } as const
+      yield* journal.put("k", yield* Journals.entryAt(0, state))
+      yield* TestClock.adjust("3650 days")
+      assert.isTrue(Option.isSome(yield* journal.get("k")))
+      assert.strictEqual((yield* journal.list).length, 1)
+    })
 
-    it.effect("an entry expires", () =>
-      run(
-        Effect.gen(function* () {
-          const journal = yield* UploadJournal.UploadJournal
-          yield* journal.put("k", yield* entry)
-          yield* TestClock.adjust("23 hours")
-          assert.isTrue(Option.isSome(yield* journal.get("k")))
-          yield* TestClock.adjust("1 hours")
-          assert.isTrue(Option.isNone(yield* journal.get("k")))
-        })
-      )
-    )
+    test("an entry expires", function* () {
+      const journal = yield* UploadJournal.UploadJournal
+      yield* journal.put("k", yield* entry)
+      yield* TestClock.adjust("23 hours")
+      assert.isTrue(Option.isSome(yield* journal.get("k")))
+      yield* TestClock.adjust("1 hours")
+      assert.isTrue(Option.isNone(yield* journal.get("k")))
+    })
 
-    it.effect("remembers a completed job for 60 days, and a job that has not completed for a day", () =>
-      run(
-        Effect.gen(function* () {
-          const { assemblies } = yield* UploadJournal.UploadJournal
-          yield* putJobs(assemblies)
-          yield* TestClock.adjust("1 day")
-          assert.deepStrictEqual(yield* tagsOf(assemblies), ["Completed"])
-          assert.isTrue(Option.isNone(yield* assemblies.get("jobcreated")))
-          yield* TestClock.adjust("58 days")
-          assert.isTrue(Option.isSome(yield* assemblies.get("jobcompleted")))
-          yield* TestClock.adjust("1 day")
-          assert.isTrue(Option.isNone(yield* assemblies.get("jobcompleted")))
-          assert.deepStrictEqual(yield* tagsOf(assemblies), [])
-        })
-      )
-    )
+    test("remembers a completed job for 60 days, and a job that has not completed for a day", function* () {
+      const { assemblies } = yield* UploadJournal.UploadJournal
+      yield* putJobs(assemblies)
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual(yield* tagsOf(assemblies), ["Completed"])
+      assert.isTrue(Option.isNone(yield* assemblies.get("jobcreated")))
+      yield* TestClock.adjust("58 days")
+      assert.isTrue(Option.isSome(yield* assemblies.get("jobcompleted")))
+      yield* TestClock.adjust("1 day")
+      assert.isTrue(Option.isNone(yield* assemblies.get("jobcompleted")))
+      assert.deepStrictEqual(yield* tagsOf(assemblies), [])
+    })
 
-    it.effect("an upload is leased to one at a time, and again when the lease ran out", () =>
-      run(
+    test("an upload is leased to one at a time, and again when the lease ran out", function* () {
+      const journal = yield* UploadJournal.UploadJournal
+      yield* Effect.scoped(
         Effect.gen(function* () {
-          const journal = yield* UploadJournal.UploadJournal
-          yield* Effect.scoped(
-            Effect.gen(function* () {
-              yield* journal.lease("k")
-              assert.strictEqual((yield* Effect.flip(journal.lease("k")))._tag, "UploadLeased")
-              yield* journal.lease("other")
-            })
-          )
-          yield* Effect.scoped(journal.lease("k"))
+          yield* journal.lease("k")
+          assert.strictEqual((yield* Effect.flip(journal.lease("k")))._tag, "UploadLeased")
+          yield* journal.lease("other")
         })
       )
-    )
+      yield* Effect.scoped(journal.lease("k"))
+    })
   })
 }
 
 describe("UploadJournal in files", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Journals.platform> | Scope.Scope>) =>
     Effect.scoped(effect).pipe(Effect.provide(Journals.platform))
+  const test = Tests.within(Tests.it.effect, run)
 
   const journalIn = (path: string) =>
     Effect.map(Layer.build(UploadJournal.layerFileSystem(path)), (context) =>
       Context.get(context, UploadJournal.UploadJournal)
     )
 
-  it.effect("is for its owner only, and leaves no temporary file", () =>
-    run(
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = `${yield* Journals.folder}/journal`
-        const journal = yield* journalIn(path)
-        yield* journal.put("k", yield* entry)
-        yield* Effect.scoped(journal.lease("k"))
-        assert.deepStrictEqual((yield* fs.readDirectory(path)).toSorted(), ["k.json", "k.lease"])
-        assert.deepStrictEqual((yield* fs.readDirectory(`${path}/k.lease`)).length, 1)
-        assert.strictEqual((yield* fs.stat(`${path}/k.lease`)).mode & 0o777, 0o700)
-        assert.strictEqual((yield* fs.stat(`${path}/k.json`)).mode & 0o777, 0o600)
-        assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o700)
-      })
-    )
-  )
+  test("is for its owner only, and leaves no temporary file", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* Journals.folder}/journal`
+    const journal = yield* journalIn(path)
+    yield* journal.put("k", yield* entry)
+    yield* Effect.scoped(journal.lease("k"))
+    assert.deepStrictEqual((yield* fs.readDirectory(path)).toSorted(), ["k.json", "k.lease"])
+    assert.deepStrictEqual((yield* fs.readDirectory(`${path}/k.lease`)).length, 1)
+    assert.strictEqual((yield* fs.stat(`${path}/k.lease`)).mode & 0o777, 0o700)
+    assert.strictEqual((yield* fs.stat(`${path}/k.json`)).mode & 0o777, 0o600)
+    assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o700)
+  })
 
-  it.effect("a torn entry is a typed error that does not tell it, and can be forgotten", () =>
-    run(
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = yield* Journals.folder
-        const journal = yield* journalIn(path)
-        yield* journal.put("k", yield* entry)
-        const text = yield* fs.readFileString(`${path}/k.json`)
-        const deep = (levels: number) => text.replace("{", `{"more":${"[".repeat(levels)}${"]".repeat(levels)},`)
-        yield* fs.writeFileString(`${path}/k.json`, deep(100))
-        assert.isTrue(Option.isSome(yield* journal.get("k")))
-        const damaged = ["", text.slice(0, -10), "null", text.replace("https:", "http:"), deep(1_000_000)]
-        for (const torn of damaged) {
-          yield* fs.writeFileString(`${path}/k.json`, torn)
-          const error = yield* Effect.flip(journal.get("k"))
-          assert.strictEqual(error._tag, "JournalTorn")
-          assert.notInclude(error.message, "example.com")
-          assert.deepStrictEqual(yield* journal.list, [])
-        }
-        yield* journal.forget("k")
-        assert.isTrue(Option.isNone(yield* journal.get("k")))
-      })
-    )
-  )
+  test("a torn entry is a typed error that does not tell it, and can be forgotten", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Journals.folder
+    const journal = yield* journalIn(path)
+    yield* journal.put("k", yield* entry)
+    const text = yield* fs.readFileString(`${path}/k.json`)
+    const deep = (levels: number) => text.replace("{", `{"more":${"[".repeat(levels)}${"]".repeat(levels)},`)
+    yield* fs.writeFileString(`${path}/k.json`, deep(100))
+    assert.isTrue(Option.isSome(yield* journal.get("k")))
+    const damaged = ["", text.slice(0, -10), "null", text.replace("https:", "http:"), deep(1_000_000)]
+    for (const torn of damaged) {
+      yield* fs.writeFileString(`${path}/k.json`, torn)
+      const error = yield* Effect.flip(journal.get("k"))
+      assert.strictEqual(error._tag, "JournalTorn")
+      assert.notInclude(error.message, "example.com")
+      assert.deepStrictEqual(yield* journal.list, [])
+    }
+    yield* journal.forget("k")
+    assert.isTrue(Option.isNone(yield* journal.get("k")))
+  })
 
-  it.effect("a named pipe in the place of an entry or a lease is not opened", () =>
-    run(
-      Effect.gen(function* () {
-        const path = yield* Journals.folder
-        const journal = yield* journalIn(path)
-        execFileSync("mkfifo", ["k.json"], { cwd: path })
-        assert.strictEqual((yield* Effect.flip(journal.get("k")))._tag, "JournalTorn")
-        assert.deepStrictEqual(yield* journal.list, [])
-        yield* journal.forget("k")
-        assert.isTrue(Option.isNone(yield* journal.get("k")))
-        yield* (yield* FileSystem.FileSystem).makeDirectory(`${path}/k.lease`)
-        execFileSync("mkfifo", ["1"], { cwd: `${path}/k.lease` })
-        yield* Effect.scoped(journal.lease("k"))
-      })
-    )
-  )
+  test("a named pipe in the place of an entry or a lease is not opened", function* () {
+    const path = yield* Journals.folder
+    const journal = yield* journalIn(path)
+    execFileSync("mkfifo", ["k.json"], { cwd: path })
+    assert.strictEqual((yield* Effect.flip(journal.get("k")))._tag, "JournalTorn")
+    assert.deepStrictEqual(yield* journal.list, [])
+    yield* journal.forget("k")
+    assert.isTrue(Option.isNone(yield* journal.get("k")))
+    yield* (yield* FileSystem.FileSystem).makeDirectory(`${path}/k.lease`)
+    execFileSync("mkfifo", ["1"], { cwd: `${path}/k.lease` })
+    yield* Effect.scoped(journal.lease("k"))
+  })
 
-  it.effect("a folder without a name is refused by its field", () =>
-    run(
-      Effect.gen(function* () {
-        // A JavaScript program may give an unset variable.
-        for (const path of ["", " ", undefined as never, 5 as never]) {
-          const error = yield* Effect.flip(journalIn(path))
-          assert.strictEqual(error.message, "the upload journal: cannot write: folder: Expected a non-blank string")
-        }
-      })
-    )
-  )
+  test("a folder without a name is refused by its field", function* () {
+    // A JavaScript program may give an unset variable.
+    for (const path of ["", " ", undefined as never, 5 as never]) {
+      const error = yield* Effect.flip(journalIn(path))
+      assert.strictEqual(error.message, "the upload journal: cannot write: folder: Expected a non-blank string")
+    }
+  })
 
-  it.effect("`completedExpiry` sets how long a completed job is remembered", () =>
-    run(
-      Effect.gen(function* () {
-        for (const completedExpiry of ["1 hour", "Infinity"] as const) {
-          const layer = UploadJournal.layerFileSystem(yield* Journals.folder, { completedExpiry })
-          const { assemblies } = Context.get(yield* Layer.build(layer), UploadJournal.UploadJournal)
-          yield* putJobs(assemblies)
-          yield* TestClock.setTime(3650 * 86_400_000)
-          assert.deepStrictEqual(yield* tagsOf(assemblies), completedExpiry === "Infinity" ? ["Completed"] : [])
-          yield* TestClock.setTime(0)
-        }
-      })
-    )
-  )
+  test("`completedExpiry` sets how long a completed job is remembered", function* () {
+    for (const completedExpiry of ["1 hour", "Infinity"] as const) {
+      const layer = UploadJournal.layerFileSystem(yield* Journals.folder, { completedExpiry })
+      const { assemblies } = Context.get(yield* Layer.build(layer), UploadJournal.UploadJournal)
+      yield* putJobs(assemblies)
+      yield* TestClock.setTime(3650 * 86_400_000)
+      assert.deepStrictEqual(yield* tagsOf(assemblies), completedExpiry === "Infinity" ? ["Completed"] : [])
+      yield* TestClock.setTime(0)
+    }
+  })
 
-  it.effect("a journal that cannot be written says so", () =>
-    run(
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = `${yield* Journals.folder}/journal`
-        const journal = yield* journalIn(path)
-        yield* fs.remove(path, { recursive: true })
-        assert.deepInclude(yield* Effect.flip(journal.put("k", yield* entry)), {
-          _tag: "JournalFailed",
-          action: "write"
-        })
-      })
-    )
-  )
+  test("a journal that cannot be written says so", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* Journals.folder}/journal`
+    const journal = yield* journalIn(path)
+    yield* fs.remove(path, { recursive: true })
+    assert.deepInclude(yield* Effect.flip(journal.put("k", yield* entry)), {
+      _tag: "JournalFailed",
+      action: "write"
+    })
+  })
 
-  it.effect.each([
+  Tests.it.effect.each([
     ["ENOSPC", "Full", "; free some space, and run the upload again"],
     ["EDQUOT", "Full", "; free some space, and run the upload again"],
     ["EROFS", "Denied", "; make the journal writable, and run the upload again"],
@@ -274,24 +211,17 @@ describe("UploadJournal in files", () => {
     )
   )
 
-  it.effect("of many that take over a lease that ran out, one gets it", () =>
-    run(
-      Effect.gen(function* () {
-        const path = yield* Journals.folder
-        for (let round = 0; round < 20; round++) {
-          const fs = yield* FileSystem.FileSystem
-          yield* fs.makeDirectory(`${path}/k.lease`, { recursive: true })
-          yield* fs.writeFileString(
-            `${path}/k.lease/${1000 * (round + 1)}`,
-            JSON.stringify({ owner: "dead", until: 0 })
-          )
-          const journals = yield* Effect.forEach(Array.from({ length: 8 }), () => journalIn(path))
-          const won = yield* Effect.scoped(
-            Effect.forEach(journals, (journal) => Effect.isSuccess(journal.lease("k")), { concurrency: "unbounded" })
-          )
-          assert.strictEqual(won.filter(Boolean).length, 1)
-        }
-      })
-    )
-  )
+  test("of many that take over a lease that ran out, one gets it", function* () {
+    const path = yield* Journals.folder
+    for (let round = 0; round < 20; round++) {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${path}/k.lease`, { recursive: true })
+      yield* fs.writeFileString(`${path}/k.lease/${1000 * (round + 1)}`, JSON.stringify({ owner: "dead", until: 0 }))
+      const journals = yield* Effect.forEach(Array.from({ length: 8 }), () => journalIn(path))
+      const won = yield* Effect.scoped(
+        Effect.forEach(journals, (journal) => Effect.isSuccess(journal.lease("k")), { concurrency: "unbounded" })
+      )
+      assert.strictEqual(won.filter(Boolean).length, 1)
+    }
+  })
 })

@@ -2,7 +2,8 @@
  * Streams that end in `Upload.sink`: whatever happens to the stream, to the network or to the consumer.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -57,62 +58,56 @@ const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.laye
 for (const [name, client] of Object.entries(clients)) {
   layer(Layer.merge(client, Servers.Both.layer), { excludeTestServices: true })(`Upload.sink with ${name}`, (it) => {
     for (const server of ["the emulator", "@tus/server"] as const) {
-      it.effect(`uploads a stream to ${server}`, () =>
-        Effect.gen(function* () {
-          const place = yield* (yield* Servers.Both)[server].place
-          const result = yield* Stream.run(pieces(bytes, 70_000), Upload.sink(place.target, options))
-          assert.strictEqual(result.length, 3_000_000n)
-          assert.strictEqual(yield* place.sha256, TusServer.sha256(bytes))
-        })
-      )
+      it.effect(`uploads a stream to ${server}`, function* () {
+        const place = yield* (yield* Servers.Both)[server].place
+        const result = yield* Stream.run(pieces(bytes, 70_000), Upload.sink(place.target, options))
+        assert.strictEqual(result.length, 3_000_000n)
+        assert.strictEqual(yield* place.sha256, TusServer.sha256(bytes))
+      })
 
-      it.effect(`terminates the upload at ${server} when the stream fails`, () =>
-        Effect.gen(function* () {
-          const place = yield* (yield* Servers.Both)[server].place
-          const exit = yield* Effect.exit(
-            Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(place.target, options))
-          )
-          assert.deepStrictEqual(exit, Exit.fail(new RowsFailed({ row: 7 })))
-          assert.deepStrictEqual(place.requests, ["POST", "PATCH", "PATCH", "DELETE"])
-        })
-      )
+      it.effect(`terminates the upload at ${server} when the stream fails`, function* () {
+        const place = yield* (yield* Servers.Both)[server].place
+        const exit = yield* Effect.exit(
+          Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(place.target, options))
+        )
+        assert.deepStrictEqual(exit, Exit.fail(new RowsFailed({ row: 7 })))
+        assert.deepStrictEqual(place.requests, ["POST", "PATCH", "PATCH", "DELETE"])
+      })
     }
 
-    it.effect("sends 64 MiB through five cuts, and never holds more than its window and one piece", () =>
-      Effect.gen(function* () {
-        const mebi = 1024 * 1024
-        const piece = 192 * 1024
-        const window = 4 * mebi
-        const size = 64 * mebi
-        const cut = (at: number): Fault => ({ _tag: "Cut", method: "PATCH", bytes: at })
-        const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
-        // The second cut is that of the request after the first one, and the last one that of the end of a body.
-        const cuts = [cut(mebi), cut(2 * mebi), passed, cut(1), passed, passed, cut(3 * mebi), passed, cut(window - 1)]
-        const { server, target } = yield* Scene.make(cuts)
-        const { counting, told } = acknowledged(yield* HttpClient.HttpClient)
-        const hash = createHash("sha256")
-        let read = 0
-        let most = 0
-        const stream = Stream.unfold(0, (at) =>
-          Effect.sync(() => {
-            if (at >= size) return undefined
-            const part = new Uint8Array(Math.min(piece, size - at)).fill(at / piece + 1)
-            hash.update(part)
-            read = at + part.length
-            most = Math.max(most, read - told.offset)
-            return [part, read] as const
-          })
-        )
-        const sink = Upload.sink(target, { ...options, chunkSize: window })
-        const { length } = yield* Effect.provideService(Stream.run(stream, sink), HttpClient.HttpClient, counting)
-        assert.strictEqual(length, BigInt(size))
-        assert.deepStrictEqual(server.faults, [], "every fault was met")
-        assert.strictEqual(yield* Scene.stored(server), hash.digest("hex"))
-        // One byte more shows whether the stream goes on.
-        assert.isAtMost(most, window + piece)
-        assert.isAbove(most, window)
-      })
-    )
+    it.effect("sends 64 MiB through five cuts, and never holds more than its window and one piece", function* () {
+      const mebi = 1024 * 1024
+      const piece = 192 * 1024
+      const window = 4 * mebi
+      const size = 64 * mebi
+      const cut = (at: number): Fault => ({ _tag: "Cut", method: "PATCH", bytes: at })
+      const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
+      // The second cut is that of the request after the first one, and the last one that of the end of a body.
+      const cuts = [cut(mebi), cut(2 * mebi), passed, cut(1), passed, passed, cut(3 * mebi), passed, cut(window - 1)]
+      const { server, target } = yield* Scene.make(cuts)
+      const { counting, told } = acknowledged(yield* HttpClient.HttpClient)
+      const hash = createHash("sha256")
+      let read = 0
+      let most = 0
+      const stream = Stream.unfold(0, (at) =>
+        Effect.sync(() => {
+          if (at >= size) return undefined
+          const part = new Uint8Array(Math.min(piece, size - at)).fill(at / piece + 1)
+          hash.update(part)
+          read = at + part.length
+          most = Math.max(most, read - told.offset)
+          return [part, read] as const
+        })
+      )
+      const sink = Upload.sink(target, { ...options, chunkSize: window })
+      const { length } = yield* Effect.provideService(Stream.run(stream, sink), HttpClient.HttpClient, counting)
+      assert.strictEqual(length, BigInt(size))
+      assert.deepStrictEqual(server.faults, [], "every fault was met")
+      assert.strictEqual(yield* Scene.stored(server), hash.digest("hex"))
+      // One byte more shows whether the stream goes on.
+      assert.isAtMost(most, window + piece)
+      assert.isAbove(most, window)
+    })
   })
 }
 
@@ -122,213 +117,158 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
     "is interrupted": { end: Stream.fromEffect(Effect.interrupt), is: Cause.hasInterruptsOnly }
   }
   for (const [how, { end, is }] of Object.entries(ends)) {
-    it.effect(`ends as the stream does when it ${how}, and heals nothing`, () =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
-        const exit = yield* Effect.exit(Stream.run(broken(end), Upload.sink(target, options)))
-        assert.isTrue(Exit.isFailure(exit) && is(exit.cause))
-        assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH", "DELETE"])
-        assert.deepStrictEqual(server.log.at(-1), "DELETE 204")
-      })
-    )
+    it.effect(`ends as the stream does when it ${how}, and heals nothing`, function* () {
+      const { server, target } = yield* Scene.make()
+      const exit = yield* Effect.exit(Stream.run(broken(end), Upload.sink(target, options)))
+      assert.isTrue(Exit.isFailure(exit) && is(exit.cause))
+      assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH", "DELETE"])
+      assert.deepStrictEqual(server.log.at(-1), "DELETE 204")
+    })
   }
 
-  it.effect("keeps the upload of a failed stream if it is told to", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const sink = Upload.sink(target, { ...options, onFailure: "keep" })
-      const error = yield* Effect.flip(Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), sink))
-      assert.strictEqual(error._tag, "RowsFailed")
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes.subarray(0, 2_000_000)))
-    })
-  )
+  it.effect("keeps the upload of a failed stream if it is told to", function* () {
+    const { server, target } = yield* Scene.make()
+    const sink = Upload.sink(target, { ...options, onFailure: "keep" })
+    const error = yield* Effect.flip(Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), sink))
+    assert.strictEqual(error._tag, "RowsFailed")
+    assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes.subarray(0, 2_000_000)))
+  })
 
-  it.effect("creates nothing if the stream fails within its first window", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const stream = Stream.concat(Stream.make(bytes.subarray(0, 100)), Stream.fail(new RowsFailed({ row: 1 })))
-      const error = yield* Effect.flip(Stream.run(stream, Upload.sink(target, options)))
-      assert.strictEqual(error._tag, "RowsFailed")
-      assert.deepStrictEqual(server.requests, [])
-    })
-  )
+  it.effect("creates nothing if the stream fails within its first window", function* () {
+    const { server, target } = yield* Scene.make()
+    const stream = Stream.concat(Stream.make(bytes.subarray(0, 100)), Stream.fail(new RowsFailed({ row: 1 })))
+    const error = yield* Effect.flip(Stream.run(stream, Upload.sink(target, options)))
+    assert.strictEqual(error._tag, "RowsFailed")
+    assert.deepStrictEqual(server.requests, [])
+  })
 
   for (const onFailure of ["terminate", "keep"] as const) {
-    it.effect(`leaves nothing running when the consumer is interrupted (${onFailure})`, () =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
-        const reached = yield* Deferred.make<void>()
-        let released = false
-        const stream = broken(
-          Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never))
-        ).pipe(
-          Stream.ensuring(
-            Effect.sync(() => {
-              released = true
-            })
-          )
+    it.effect(`leaves nothing running when the consumer is interrupted (${onFailure})`, function* () {
+      const { server, target } = yield* Scene.make()
+      const reached = yield* Deferred.make<void>()
+      let released = false
+      const stream = broken(Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never))).pipe(
+        Stream.ensuring(
+          Effect.sync(() => {
+            released = true
+          })
         )
-        const fiber = yield* Effect.forkChild(Stream.run(stream, Upload.sink(target, { ...options, onFailure })))
-        yield* Deferred.await(reached)
-        yield* Fiber.interrupt(fiber)
-        assert.isTrue(released)
-        const expected = ["POST", "PATCH", "PATCH"]
-        assert.deepStrictEqual(server.requests, onFailure === "keep" ? expected : [...expected, "DELETE"])
-      })
-    )
+      )
+      const fiber = yield* Effect.forkChild(Stream.run(stream, Upload.sink(target, { ...options, onFailure })))
+      yield* Deferred.await(reached)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(released)
+      const expected = ["POST", "PATCH", "PATCH"]
+      assert.deepStrictEqual(server.requests, onFailure === "keep" ? expected : [...expected, "DELETE"])
+    })
   }
 
-  it.effect("fails with the error of the upload, reads no further, and terminates", () =>
-    Effect.gen(function* () {
-      const refused: Fault = { _tag: "Status", method: "PATCH", status: 403, body: "no" }
-      const { server, target } = yield* Scene.make([refused])
-      let pulled = 0
-      const stream = Stream.tap(pieces(bytes, 100_000), () => Effect.sync(() => pulled++))
-      const error = yield* Effect.flip(Stream.run(stream, Upload.sink(target, options)))
-      assert.strictEqual(error._tag, "UploadRefused")
-      assert.isBelow(pulled, 20)
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH", "DELETE"])
-    })
-  )
+  it.effect("fails with the error of the upload, reads no further, and terminates", function* () {
+    const refused: Fault = { _tag: "Status", method: "PATCH", status: 403, body: "no" }
+    const { server, target } = yield* Scene.make([refused])
+    let pulled = 0
+    const stream = Stream.tap(pieces(bytes, 100_000), () => Effect.sync(() => pulled++))
+    const error = yield* Effect.flip(Stream.run(stream, Upload.sink(target, options)))
+    assert.strictEqual(error._tag, "UploadRefused")
+    assert.isBelow(pulled, 20)
+    assert.deepStrictEqual(server.requests, ["POST", "PATCH", "DELETE"])
+  })
 
-  it.effect("still fails with the error of the stream if the upload cannot be terminated", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "Status", method: "DELETE", status: 500 }])
-      const error = yield* Effect.flip(
-        Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(target, options))
-      )
-      assert.strictEqual(error._tag, "RowsFailed")
-      assert.strictEqual(server.requests.at(-1), "DELETE")
-    })
-  )
+  it.effect("still fails with the error of the stream if the upload cannot be terminated", function* () {
+    const { server, target } = yield* Scene.make([{ _tag: "Status", method: "DELETE", status: 500 }])
+    const error = yield* Effect.flip(
+      Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(target, options))
+    )
+    assert.strictEqual(error._tag, "RowsFailed")
+    assert.strictEqual(server.requests.at(-1), "DELETE")
+  })
 
-  it.effect("sends a small stream with its creation, and an empty one too", () =>
-    Effect.gen(function* () {
+  it.effect("sends a small stream with its creation, and an empty one too", function* () {
+    const { server, target } = yield* Scene.make()
+    for (const size of [0, 1, 200_000]) {
+      const { length } = yield* Stream.run(pieces(bytes.subarray(0, size), 5000), Upload.sink(target, options))
+      assert.strictEqual(length, BigInt(size))
+      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes.subarray(0, size)))
+    }
+    assert.deepStrictEqual(server.requests, ["POST", "POST", "POST"])
+  })
+
+  it.effect("needs no request only to say that the stream has ended, also where its last window is full", function* () {
+    for (const piece of [1_000_000, 500_000]) {
       const { server, target } = yield* Scene.make()
-      for (const size of [0, 1, 200_000]) {
-        const { length } = yield* Stream.run(pieces(bytes.subarray(0, size), 5000), Upload.sink(target, options))
-        assert.strictEqual(length, BigInt(size))
-        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes.subarray(0, size)))
-      }
-      assert.deepStrictEqual(server.requests, ["POST", "POST", "POST"])
-    })
-  )
+      const { length } = yield* Stream.run(pieces(bytes.subarray(0, 2_000_000), piece), Upload.sink(target, options))
+      assert.strictEqual(length, 2_000_000n)
+      assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
+    }
+  })
 
-  it.effect("needs no request only to say that the stream has ended, also where its last window is full", () =>
-    Effect.gen(function* () {
-      for (const piece of [1_000_000, 500_000]) {
-        const { server, target } = yield* Scene.make()
-        const { length } = yield* Stream.run(pieces(bytes.subarray(0, 2_000_000), piece), Upload.sink(target, options))
-        assert.strictEqual(length, 2_000_000n)
-        assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
-      }
-    })
-  )
+  it.effect("checks its options before it reads", function* () {
+    const { target } = yield* Scene.make()
+    const sink = Upload.sink(target, { ...options, chunkSize: 0 })
+    const error = yield* Effect.flip(Stream.run(Stream.die(new Error("it was read")), sink))
+    assert.strictEqual(error._tag, "InvalidRequest")
+  })
 
-  it.effect("refuses a stream of another size", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      for (const [size, kind] of [
-        [2_999_999n, "TooLong"],
-        [3_000_001n, "TooShort"]
-      ] as const) {
-        const error = yield* Effect.flip(Stream.run(pieces(bytes, 100_000), Upload.sink(target, { ...options, size })))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind })
-        assert.strictEqual(server.requests.at(-1), "DELETE")
-      }
+  it.effect("is a value that many streams can use at once", function* () {
+    const { server, target } = yield* Scene.make()
+    const sink = Upload.sink(target, options)
+    const sizes = [1_200_000, 1_300_000, 1_400_000]
+    yield* Effect.forEach(sizes, (size) => Stream.run(pieces(bytes.subarray(0, size), 30_000), sink), {
+      concurrency: "unbounded"
     })
-  )
+    const stored = yield* Effect.forEach(sizes, (_, index) => Scene.stored(server, index))
+    assert.sameMembers(
+      stored,
+      sizes.map((size) => TusServer.sha256(bytes.subarray(0, size)))
+    )
+  })
 
-  it.effect("refuses pieces that are no bytes", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      for (const piece of ["text", null, undefined, new Uint16Array(1)]) {
-        const odd = Stream.succeed(piece) as Stream.Stream<unknown> as Stream.Stream<Uint8Array>
-        const error = yield* Effect.flip(Stream.run(odd, Upload.sink(target, options)))
-        assert.deepInclude(error, {
-          _tag: "SourceFailed",
-          description: "a piece is not a Uint8Array, or its memory was transferred"
-        })
-      }
-      assert.deepStrictEqual(server.requests, [])
-    })
-  )
-
-  it.effect("checks its options before it reads", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const sink = Upload.sink(target, { ...options, chunkSize: 0 })
-      const error = yield* Effect.flip(Stream.run(Stream.die(new Error("it was read")), sink))
-      assert.strictEqual(error._tag, "InvalidRequest")
-    })
-  )
-
-  it.effect("is a value that many streams can use at once", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const sink = Upload.sink(target, options)
-      const sizes = [1_200_000, 1_300_000, 1_400_000]
-      yield* Effect.forEach(sizes, (size) => Stream.run(pieces(bytes.subarray(0, size), 30_000), sink), {
-        concurrency: "unbounded"
-      })
-      const stored = yield* Effect.forEach(sizes, (_, index) => Scene.stored(server, index))
-      assert.sameMembers(
-        stored,
-        sizes.map((size) => TusServer.sha256(bytes.subarray(0, size)))
-      )
-    })
-  )
-
-  it.effect("leaves the stream its scope and its span", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const scope = yield* Scope.make()
-      let isOpen = false
-      const resource = Effect.acquireRelease(
+  it.effect("leaves the stream its scope and its span", function* () {
+    const { target } = yield* Scene.make()
+    const scope = yield* Scope.make()
+    let isOpen = false
+    const resource = Effect.acquireRelease(
+      Effect.sync(() => {
+        isOpen = true
+      }),
+      () =>
         Effect.sync(() => {
-          isOpen = true
-        }),
-        () =>
-          Effect.sync(() => {
-            isOpen = false
-          })
+          isOpen = false
+        })
+    )
+    const parents: Array<string> = []
+    const rows = pieces(bytes, 500_000).pipe(
+      Stream.tap(() =>
+        Effect.gen(function* () {
+          yield* resource
+          parents.push((yield* Effect.currentSpan).name)
+        })
       )
-      const parents: Array<string> = []
-      const rows = pieces(bytes, 500_000).pipe(
-        Stream.tap(() =>
-          Effect.gen(function* () {
-            yield* resource
-            parents.push((yield* Effect.currentSpan).name)
-          })
-        )
-      )
-      yield* Stream.run(rows, Upload.sink(target, options)).pipe(
-        Effect.withSpan("the caller"),
-        Effect.provideService(Scope.Scope, scope)
-      )
-      assert.isTrue(isOpen)
-      assert.deepStrictEqual([...new Set(parents)], ["the caller"])
-      yield* Scope.close(scope, Exit.void)
-      assert.isFalse(isOpen)
-    })
-  )
+    )
+    yield* Stream.run(rows, Upload.sink(target, options)).pipe(
+      Effect.withSpan("the caller"),
+      Effect.provideService(Scope.Scope, scope)
+    )
+    assert.isTrue(isOpen)
+    assert.deepStrictEqual([...new Set(parents)], ["the caller"])
+    yield* Scope.close(scope, Exit.void)
+    assert.isFalse(isOpen)
+  })
 
-  it.effect("counts a failed stream as a failure of the source, not as a defect", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make()
-      const registry = new Map()
-      yield* Stream.run(broken(Stream.die(new Error("a bug"))), Upload.sink(target, options)).pipe(
-        Effect.exit,
-        Effect.provideService(Metric.MetricRegistry, registry)
-      )
-      const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)
-      assert.deepStrictEqual(
-        metrics.filter(({ id }) => id === "assembly_uploads").map(({ attributes }) => attributes?.["outcome"]),
-        ["SourceFailed"]
-      )
-    })
-  )
+  it.effect("counts a failed stream as a failure of the source, not as a defect", function* () {
+    const { target } = yield* Scene.make()
+    const registry = new Map()
+    yield* Stream.run(broken(Stream.die(new Error("a bug"))), Upload.sink(target, options)).pipe(
+      Effect.exit,
+      Effect.provideService(Metric.MetricRegistry, registry)
+    )
+    const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)
+    assert.deepStrictEqual(
+      metrics.filter(({ id }) => id === "assembly_uploads").map(({ attributes }) => attributes?.["outcome"]),
+      ["SourceFailed"]
+    )
+  })
 })
 
 layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer its last request", (it) => {
@@ -340,32 +280,29 @@ layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer
       server.requests.includes("DELETE") ? Effect.void : Effect.andThen(turn, untilRemoval(server))
     )
 
-  it.effect("fails with the error of the stream after five seconds", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
-      const idle = Idle.make()
-      const fiber = yield* Stream.run(
-        broken(Stream.fail(new RowsFailed({ row: 7 }))),
-        Upload.sink(target, options)
-      ).pipe(Effect.flip, idle.within, Effect.forkChild)
-      yield* untilRemoval(server)
-      const { seconds, value } = yield* Idle.passUntil(idle, fiber)
-      assert.isAtMost(seconds, 7)
-      assert.strictEqual(value._tag, "RowsFailed")
-    })
-  )
+  it.effect("fails with the error of the stream after five seconds", function* () {
+    const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
+    const idle = Idle.make()
+    const fiber = yield* Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(target, options)).pipe(
+      Effect.flip,
+      idle.within,
+      Effect.forkChild
+    )
+    yield* untilRemoval(server)
+    const { seconds, value } = yield* Idle.passUntil(idle, fiber)
+    assert.isAtMost(seconds, 7)
+    assert.strictEqual(value._tag, "RowsFailed")
+  })
 
-  it.effect("makes an interruption wait for a second", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
-      const reached = yield* Deferred.make<void>()
-      const waiting = broken(Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)))
-      const idle = Idle.make()
-      const fiber = yield* Effect.forkChild(idle.within(Stream.run(waiting, Upload.sink(target, options))))
-      yield* Deferred.await(reached)
-      const interruption = yield* Effect.forkChild(idle.within(Fiber.interrupt(fiber)))
-      yield* untilRemoval(server)
-      assert.isAtMost((yield* Idle.passUntil(idle, interruption)).seconds, 3)
-    })
-  )
+  it.effect("makes an interruption wait for a second", function* () {
+    const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "DELETE" }])
+    const reached = yield* Deferred.make<void>()
+    const waiting = broken(Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)))
+    const idle = Idle.make()
+    const fiber = yield* Effect.forkChild(idle.within(Stream.run(waiting, Upload.sink(target, options))))
+    yield* Deferred.await(reached)
+    const interruption = yield* Effect.forkChild(idle.within(Fiber.interrupt(fiber)))
+    yield* untilRemoval(server)
+    assert.isAtMost((yield* Idle.passUntil(idle, interruption)).seconds, 3)
+  })
 })

@@ -1,5 +1,6 @@
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, vi } from "@effect/vitest"
+import { it } from "./utils/Tests.ts"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
@@ -73,17 +74,15 @@ const attacks: Readonly<Record<string, string>> = {
 
 describe("UploadTarget.resolve", () => {
   for (const [name, location] of Object.entries(attacks)) {
-    it.effect(`refuses ${name}`, () =>
-      Effect.gen(function* () {
-        const result = UploadTarget.resolve(yield* make, location)
-        assert.isTrue(Result.isFailure(result), location)
-        if (Result.isFailure(result)) {
-          assert.strictEqual(result.failure._tag, "UnsafeLocation")
-          // The host is told, so that a person can find the option; what stands before and behind it is not.
-          assert.notMatch(result.failure.message, /@|files\/1|secret|password|token|\s$/)
-        }
-      })
-    )
+    it.effect(`refuses ${name}`, function* () {
+      const result = UploadTarget.resolve(yield* make, location)
+      assert.isTrue(Result.isFailure(result), location)
+      if (Result.isFailure(result)) {
+        assert.strictEqual(result.failure._tag, "UnsafeLocation")
+        // The host is told, so that a person can find the option; what stands before and behind it is not.
+        assert.notMatch(result.failure.message, /@|files\/1|secret|password|token|\s$/)
+      }
+    })
   }
 
   for (const [location, expected] of [
@@ -93,65 +92,55 @@ describe("UploadTarget.resolve", () => {
     ["//tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["HTTPS://TUS.example.com:443/resumable/files/1", "https://tus.example.com/resumable/files/1"]
   ] as const) {
-    it.effect(`accepts ${location}`, () =>
-      Effect.gen(function* () {
-        const url = Result.getOrThrow(UploadTarget.resolve(yield* make, location))
-        assert.strictEqual<string>(Redacted.value(url), expected)
-        assert.notInclude(`${JSON.stringify({ url })}${inspect(url)}${String(url)}`, "resumable")
-      })
-    )
+    it.effect(`accepts ${location}`, function* () {
+      const url = Result.getOrThrow(UploadTarget.resolve(yield* make, location))
+      assert.strictEqual<string>(Redacted.value(url), expected)
+      assert.notInclude(`${JSON.stringify({ url })}${inspect(url)}${String(url)}`, "resumable")
+    })
   }
 
-  it.effect("accepts the path of the base URL before the path of an upload, and no other path", () =>
-    Effect.gen(function* () {
-      const tusUrl = "https://proxy.example.com/a/b/resumable/files/"
-      const target = yield* UploadTarget.make({ ...parts, tusUrl, baseUrl: "https://proxy.example.com/a/b/" })
-      const stored = yield* Schema.decodeEffect(UploadTarget.AtRest)(
-        yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
-      )
-      for (const one of [target, stored, yield* UploadTarget.make({ ...parts, tusUrl })]) {
-        for (const location of ["/a/b/resumable/files/1", "https://proxy.example.com/a/b/resumable/files/1"]) {
-          const url = Result.getOrThrow(UploadTarget.resolve(one, location))
-          assert.strictEqual<string>(Redacted.value(url), "https://proxy.example.com/a/b/resumable/files/1")
-        }
-        for (const path of [
-          "/a/resumable/files/1",
-          "/a/b/c/resumable/files/1",
-          "/a/b/a/b/resumable/files/1",
-          "/a/b/../b/resumable/files/1"
-        ]) {
-          assert.isTrue(Result.isFailure(UploadTarget.resolve(one, path)), path)
-        }
+  it.effect("accepts the path of the base URL before the path of an upload, and no other path", function* () {
+    const tusUrl = "https://proxy.example.com/a/b/resumable/files/"
+    const target = yield* UploadTarget.make({ ...parts, tusUrl, baseUrl: "https://proxy.example.com/a/b/" })
+    const stored = yield* Schema.decodeEffect(UploadTarget.AtRest)(
+      yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
+    )
+    for (const one of [target, stored, yield* UploadTarget.make({ ...parts, tusUrl })]) {
+      for (const location of ["/a/b/resumable/files/1", "https://proxy.example.com/a/b/resumable/files/1"]) {
+        const url = Result.getOrThrow(UploadTarget.resolve(one, location))
+        assert.strictEqual<string>(Redacted.value(url), "https://proxy.example.com/a/b/resumable/files/1")
       }
-    })
-  )
+      for (const path of [
+        "/a/resumable/files/1",
+        "/a/b/c/resumable/files/1",
+        "/a/b/a/b/resumable/files/1",
+        "/a/b/../b/resumable/files/1"
+      ]) {
+        assert.isTrue(Result.isFailure(UploadTarget.resolve(one, path)), path)
+      }
+    }
+  })
 
   it.effect.each([
     "https://t%75s.example.com/resumable/files/1",
     "https://ｔus.example.com/resumable/files/1",
     "https://0x7f.1/resumable/files/1"
-  ])("says of %s that its host is not in its canonical form", (location) =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(yield* make, location)))
-      assert.strictEqual(error.rule, "its host is not in its canonical form")
-    })
-  )
+  ])("says of %s that its host is not in its canonical form", function* (location) {
+    const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(yield* make, location)))
+    assert.strictEqual(error.rule, "its host is not in its canonical form")
+  })
 
-  it.effect("knows further origins from the deployment only (spec R-29)", () =>
-    Effect.gen(function* () {
-      const target = yield* UploadTarget.make({ ...parts, origins: ["https://tus-2.example.com"] })
-      assert.isTrue(Result.isSuccess(UploadTarget.resolve(target, "https://tus-2.example.com/resumable/files/1")))
-      assert.isTrue(Result.isFailure(UploadTarget.resolve(target, "https://tus-3.example.com/resumable/files/1")))
-    })
-  )
+  it.effect("knows further origins from the deployment only (spec R-29)", function* () {
+    const target = yield* UploadTarget.make({ ...parts, origins: ["https://tus-2.example.com"] })
+    assert.isTrue(Result.isSuccess(UploadTarget.resolve(target, "https://tus-2.example.com/resumable/files/1")))
+    assert.isTrue(Result.isFailure(UploadTarget.resolve(target, "https://tus-3.example.com/resumable/files/1")))
+  })
 
-  it.effect("resolves against tus_url on another port, whatever its path", () =>
-    Effect.gen(function* () {
-      const target = yield* UploadTarget.make({ ...parts, tusUrl: "http://127.0.0.1:8080/some/where" })
-      const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
-      assert.strictEqual<string>(Redacted.value(url), "http://127.0.0.1:8080/resumable/files/1")
-    })
-  )
+  it.effect("resolves against tus_url on another port, whatever its path", function* () {
+    const target = yield* UploadTarget.make({ ...parts, tusUrl: "http://127.0.0.1:8080/some/where" })
+    const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
+    assert.strictEqual<string>(Redacted.value(url), "http://127.0.0.1:8080/resumable/files/1")
+  })
 })
 
 describe("UploadTarget.make", () => {
@@ -165,32 +154,26 @@ describe("UploadTarget.make", () => {
     "https://tus.example.com\\x",
     " https://tus.example.com/"
   ]) {
-    it.effect(`refuses the tus_url ${JSON.stringify(tusUrl)}`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(UploadTarget.make({ ...parts, tusUrl }))
-        assert.strictEqual(error._tag, "InvalidTarget")
-        assert.strictEqual(error.field, "tus_url")
-      })
-    )
+    it.effect(`refuses the tus_url ${JSON.stringify(tusUrl)}`, function* () {
+      const error = yield* Effect.flip(UploadTarget.make({ ...parts, tusUrl }))
+      assert.strictEqual(error._tag, "InvalidTarget")
+      assert.strictEqual(error.field, "tus_url")
+    })
   }
 
-  it.effect("keeps assembly_ssl_url byte for byte (spec A-12)", () =>
-    Effect.gen(function* () {
-      const assemblySslUrl = "https://API2.example.com:443/assemblies/%41b"
-      const target = yield* UploadTarget.make({ ...parts, assemblySslUrl })
-      assert.strictEqual(Redacted.value(target.assemblySslUrl), assemblySslUrl)
-    })
-  )
+  it.effect("keeps assembly_ssl_url byte for byte (spec A-12)", function* () {
+    const assemblySslUrl = "https://API2.example.com:443/assemblies/%41b"
+    const target = yield* UploadTarget.make({ ...parts, assemblySslUrl })
+    assert.strictEqual(Redacted.value(target.assemblySslUrl), assemblySslUrl)
+  })
 
-  it.effect("is a typed error without tus_url, never another host (spec O-33)", () =>
-    Effect.gen(function* () {
-      const assembly_id = AssemblyId.make("0".repeat(32))
-      const status = { assembly_id, assembly_ssl_url: parts.assemblySslUrl }
-      const fails = (known: Assembly.Status) => Effect.flip(Scene.fromStatus(known, "https://api2.example.com"))
-      assert.deepInclude(yield* fails(status), { field: "tus_url" })
-      assert.deepInclude(yield* fails({ assembly_id, tus_url: parts.tusUrl }), { field: "assembly_ssl_url" })
-    })
-  )
+  it.effect("is a typed error without tus_url, never another host (spec O-33)", function* () {
+    const assembly_id = AssemblyId.make("0".repeat(32))
+    const status = { assembly_id, assembly_ssl_url: parts.assemblySslUrl }
+    const fails = (known: Assembly.Status) => Effect.flip(Scene.fromStatus(known, "https://api2.example.com"))
+    assert.deepInclude(yield* fails(status), { field: "tus_url" })
+    assert.deepInclude(yield* fails({ assembly_id, tus_url: parts.tusUrl }), { field: "assembly_ssl_url" })
+  })
 })
 
 describe("UploadTarget.fromAssembly", () => {
@@ -206,121 +189,105 @@ describe("UploadTarget.fromAssembly", () => {
       Effect.match({ onFailure: ({ message }) => message, onSuccess: () => "accepted" })
     )
 
-  it.effect("takes the cells of the public service, and follows it from one to another", () =>
-    Effect.gen(function* () {
-      const target = yield* Scene.fromStatus(named("api2-a.transloadit.com", "api2-b.transloadit.com"), publicUrl)
-      for (const host of ["api2-c.transloadit.com", "api2.transloadit.com"]) {
-        assert.isTrue(Result.isSuccess(UploadTarget.resolve(target, `https://${host}/resumable/files/1`)), host)
-      }
-      for (const host of ["api2-a.transloadit.com.evil.example", "api2-a.x.transloadit.com", "127.0.0.1"]) {
-        assert.isTrue(Result.isFailure(UploadTarget.resolve(target, `https://${host}/resumable/files/1`)), host)
-      }
-    })
-  )
+  it.effect("takes the cells of the public service, and follows it from one to another", function* () {
+    const target = yield* Scene.fromStatus(named("api2-a.transloadit.com", "api2-b.transloadit.com"), publicUrl)
+    for (const host of ["api2-c.transloadit.com", "api2.transloadit.com"]) {
+      assert.isTrue(Result.isSuccess(UploadTarget.resolve(target, `https://${host}/resumable/files/1`)), host)
+    }
+    for (const host of ["api2-a.transloadit.com.evil.example", "api2-a.x.transloadit.com", "127.0.0.1"]) {
+      assert.isTrue(Result.isFailure(UploadTarget.resolve(target, `https://${host}/resumable/files/1`)), host)
+    }
+  })
 
-  it.effect("refuses a host that is none of the service's, and names it with the option", () =>
-    Effect.gen(function* () {
-      const rule = (host: string) =>
-        `the host ${host} does not belong to the service; if it does, add its origin to the option origins`
-      const own = "api.example.com"
-      const baseUrl = `https://${own}`
-      assert.strictEqual(yield* messageOf(named(own, own), baseUrl), "accepted")
-      assert.strictEqual(yield* messageOf(named("up.example.com", own), baseUrl), `tus_url: ${rule("up.example.com")}`)
-      assert.strictEqual(
-        yield* messageOf(named(own, "evil.example"), baseUrl),
-        `assembly_ssl_url: ${rule("evil.example")}`
-      )
-      assert.strictEqual(
-        yield* messageOf({ ...named(own, own), tus_url: "http://127.0.0.1:9200/_bulk" }, baseUrl),
-        `tus_url: ${rule("127.0.0.1:9200")}`
-      )
-      const origins = ["https://up-*.example.com"]
-      assert.strictEqual(yield* messageOf(named("up-1.example.com", own), baseUrl, origins), "accepted")
-    })
-  )
+  it.effect("refuses a host that is none of the service's, and names it with the option", function* () {
+    const rule = (host: string) =>
+      `the host ${host} does not belong to the service; if it does, add its origin to the option origins`
+    const own = "api.example.com"
+    const baseUrl = `https://${own}`
+    assert.strictEqual(yield* messageOf(named(own, own), baseUrl), "accepted")
+    assert.strictEqual(yield* messageOf(named("up.example.com", own), baseUrl), `tus_url: ${rule("up.example.com")}`)
+    assert.strictEqual(
+      yield* messageOf(named(own, "evil.example"), baseUrl),
+      `assembly_ssl_url: ${rule("evil.example")}`
+    )
+    assert.strictEqual(
+      yield* messageOf({ ...named(own, own), tus_url: "http://127.0.0.1:9200/_bulk" }, baseUrl),
+      `tus_url: ${rule("127.0.0.1:9200")}`
+    )
+    const origins = ["https://up-*.example.com"]
+    assert.strictEqual(yield* messageOf(named("up-1.example.com", own), baseUrl, origins), "accepted")
+  })
 
   it.effect.each([
     ["an id", `${assembly_id}.example.com`, "<redacted>.example.com"],
     ["10 kB", `${"x".repeat(10_000)}.example.com`, `${"x".repeat(253)}…`]
-  ] as const)("does not repeat a host with %s in it", ([, host, told]) =>
-    Effect.gen(function* () {
-      assert.strictEqual(
-        yield* messageOf(named(host, "api.example.com"), "https://api.example.com"),
-        `tus_url: the host ${told} does not belong to the service; if it does, add its origin to the option origins`
-      )
-    })
-  )
+  ] as const)("does not repeat a host with %s in it", function* ([, host, told]) {
+    assert.strictEqual(
+      yield* messageOf(named(host, "api.example.com"), "https://api.example.com"),
+      `tus_url: the host ${told} does not belong to the service; if it does, add its origin to the option origins`
+    )
+  })
 
-  it.effect("refuses the Status of another Assembly, and paths that are not written plainly", () =>
-    Effect.gen(function* () {
-      const base = "https://api.example.com"
-      const id: string = assembly_id
-      for (const path of [
-        `/assemblies/${"1".repeat(32)}`,
-        `/assemblies/${id}0`,
-        `/assemblies/f${id.slice(1)}`,
-        "/assemblies/",
-        `/assemblies/x/../${id}`,
-        `/assemblies/%2e%2e/assemblies/${id}`,
-        `/assemblies/${id}?x`,
-        `/assemblies//${id}`,
-        `/index/doc/${id}`
-      ]) {
-        const status = { ...named("api.example.com", "api.example.com"), assembly_ssl_url: base + path }
-        assert.strictEqual(
-          yield* messageOf(status, base),
-          "assembly_ssl_url: names another Assembly than assembly_id",
-          path
-        )
-      }
-    })
-  )
+  it.effect("refuses the Status of another Assembly, and paths that are not written plainly", function* () {
+    const base = "https://api.example.com"
+    const id: string = assembly_id
+    for (const path of [
+      `/assemblies/${"1".repeat(32)}`,
+      `/assemblies/${id}0`,
+      `/assemblies/f${id.slice(1)}`,
+      "/assemblies/",
+      `/assemblies/x/../${id}`,
+      `/assemblies/%2e%2e/assemblies/${id}`,
+      `/assemblies/${id}?x`,
+      `/assemblies//${id}`,
+      `/index/doc/${id}`
+    ]) {
+      const status = { ...named("api.example.com", "api.example.com"), assembly_ssl_url: base + path }
+      assert.strictEqual(
+        yield* messageOf(status, base),
+        "assembly_ssl_url: names another Assembly than assembly_id",
+        path
+      )
+    }
+  })
 })
 
 describe("UploadTarget at rest", () => {
-  it.effect("comes back through the checks", () =>
-    Effect.gen(function* () {
-      const target = yield* UploadTarget.make({ ...parts, origins: ["https://tus-2.example.com"] })
-      const stored = yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
-      const read = yield* Schema.decodeEffect(UploadTarget.AtRest)(JSON.parse(JSON.stringify(stored)))
-      assert.deepStrictEqual(yield* Schema.encodeEffect(UploadTarget.AtRest)(read), stored)
-      const url = Result.getOrThrow(UploadTarget.resolve(target, "https://tus-2.example.com/resumable/files/1"))
-      const text = yield* Schema.encodeEffect(UploadTarget.urlAtRest(target))(url)
-      const again = yield* Schema.decodeEffect(UploadTarget.urlAtRest(read))(text)
-      assert.strictEqual(Redacted.value(again), Redacted.value(url))
-    })
-  )
+  it.effect("comes back through the checks", function* () {
+    const target = yield* UploadTarget.make({ ...parts, origins: ["https://tus-2.example.com"] })
+    const stored = yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
+    const read = yield* Schema.decodeEffect(UploadTarget.AtRest)(JSON.parse(JSON.stringify(stored)))
+    assert.deepStrictEqual(yield* Schema.encodeEffect(UploadTarget.AtRest)(read), stored)
+    const url = Result.getOrThrow(UploadTarget.resolve(target, "https://tus-2.example.com/resumable/files/1"))
+    const text = yield* Schema.encodeEffect(UploadTarget.urlAtRest(target))(url)
+    const again = yield* Schema.decodeEffect(UploadTarget.urlAtRest(read))(text)
+    assert.strictEqual(Redacted.value(again), Redacted.value(url))
+  })
 
-  it.effect("is refused when it was tampered with", () =>
-    Effect.gen(function* () {
-      const target = yield* make
-      const stored = yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
-      const tampered = { ...stored, tusUrl: "http://evil.example.com/" }
-      assert.strictEqual((yield* Effect.flip(Schema.decodeEffect(UploadTarget.AtRest)(tampered)))._tag, "SchemaError")
-      for (const location of Object.values(attacks)) {
-        const error = yield* Effect.flip(Schema.decodeEffect(UploadTarget.urlAtRest(target))(location))
-        assert.strictEqual(error._tag, "SchemaError")
-      }
-    })
-  )
-
-  it.effect("a URL of a second copy of this package is an upload URL", () =>
-    Effect.gen(function* () {
-      vi.resetModules()
-      const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadTarget"))
-      assert.notStrictEqual(copy.urlAtRest, UploadTarget.urlAtRest)
-      const target = yield* copy.make(parts)
-      const url = Result.getOrThrow(copy.resolve(target, "/resumable/files/1"))
-      const text = yield* Schema.encodeEffect(UploadTarget.urlAtRest(target))(url)
-      assert.strictEqual(text, Redacted.value(url))
-    })
-  )
-
-  it.effect("takes nothing for an upload URL that the checks did not make (spec R-29)", () =>
-    Effect.gen(function* () {
-      const encode = Schema.encodeUnknownEffect(UploadTarget.urlAtRest(yield* UploadTarget.make(parts)))
-      const error = yield* Effect.flip(encode(Redacted.make("https://tus.example.com/resumable/files/1")))
+  it.effect("is refused when it was tampered with", function* () {
+    const target = yield* make
+    const stored = yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
+    const tampered = { ...stored, tusUrl: "http://evil.example.com/" }
+    assert.strictEqual((yield* Effect.flip(Schema.decodeEffect(UploadTarget.AtRest)(tampered)))._tag, "SchemaError")
+    for (const location of Object.values(attacks)) {
+      const error = yield* Effect.flip(Schema.decodeEffect(UploadTarget.urlAtRest(target))(location))
       assert.strictEqual(error._tag, "SchemaError")
-    })
-  )
+    }
+  })
+
+  it.effect("a URL of a second copy of this package is an upload URL", function* () {
+    vi.resetModules()
+    const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadTarget"))
+    assert.notStrictEqual(copy.urlAtRest, UploadTarget.urlAtRest)
+    const target = yield* copy.make(parts)
+    const url = Result.getOrThrow(copy.resolve(target, "/resumable/files/1"))
+    const text = yield* Schema.encodeEffect(UploadTarget.urlAtRest(target))(url)
+    assert.strictEqual(text, Redacted.value(url))
+  })
+
+  it.effect("takes nothing for an upload URL that the checks did not make (spec R-29)", function* () {
+    const encode = Schema.encodeUnknownEffect(UploadTarget.urlAtRest(yield* UploadTarget.make(parts)))
+    const error = yield* Effect.flip(encode(Redacted.make("https://tus.example.com/resumable/files/1")))
+    assert.strictEqual(error._tag, "SchemaError")
+  })
 })

@@ -6,7 +6,8 @@ import * as Tus from "@assembly-effect/tus/Tus"
 import type * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -18,6 +19,7 @@ import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as WebResource from "./utils/WebResource.ts"
 import * as Upload from "./utils/Upload.ts"
+import * as Tests from "./utils/Tests.ts"
 
 const bytes = Scene.content(2_000_000)
 
@@ -47,340 +49,271 @@ const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.laye
 
 for (const [name, client] of Object.entries(clients)) {
   layer(client, { excludeTestServices: true })(`WebSource.fromUrl with ${name}`, (it) => {
-    it.effect("reads any range of a resource with ranges and a strong ETag", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const source = yield* ranged(resource.url)
-        assert.strictEqual(source.size, 2_000_000n)
-        for (const [start, end] of [
-          [0, 2_000_000],
-          [0, 0],
-          [0, 1],
-          [777, 1_500_001],
-          [1_999_999, 2_000_000],
-          [2_000_000, 2_000_000]
-        ] as const) {
-          const expected = TusServer.sha256(bytes.subarray(start, end))
-          assert.strictEqual(yield* read(source.bytes(BigInt(start), BigInt(end))), expected, `${start} to ${end}`)
-        }
-        assert.deepStrictEqual(
-          resource.requests.map(({ line }) => line),
-          [
-            "GET bytes=0-0",
-            "GET bytes=0-1999999",
-            "GET bytes=0-0",
-            "GET bytes=777-1500000",
-            "GET bytes=1999999-1999999"
-          ]
-        )
-        // fetch adds it to requests for ranges once more.
-        for (const { headers } of resource.requests)
-          assert.match(headers["accept-encoding"] ?? "", /^identity(, identity)?$/)
-        assert.strictEqual(resource.requests[1]?.headers["if-match"], '"one"')
-      })
-    )
+    it.effect("reads any range of a resource with ranges and a strong ETag", function* () {
+      const resource = yield* WebResource.make(bytes)
+      const source = yield* ranged(resource.url)
+      assert.strictEqual(source.size, 2_000_000n)
+      for (const [start, end] of [
+        [0, 2_000_000],
+        [0, 0],
+        [0, 1],
+        [777, 1_500_001],
+        [1_999_999, 2_000_000],
+        [2_000_000, 2_000_000]
+      ] as const) {
+        const expected = TusServer.sha256(bytes.subarray(start, end))
+        assert.strictEqual(yield* read(source.bytes(BigInt(start), BigInt(end))), expected, `${start} to ${end}`)
+      }
+      assert.deepStrictEqual(Tests.pluck(resource.requests, "line"), [
+        "GET bytes=0-0",
+        "GET bytes=0-1999999",
+        "GET bytes=0-0",
+        "GET bytes=777-1500000",
+        "GET bytes=1999999-1999999"
+      ])
+      // fetch adds it to requests for ranges once more.
+      for (const { headers } of resource.requests)
+        assert.match(headers["accept-encoding"] ?? "", /^identity(, identity)?$/)
+      assert.strictEqual(resource.requests[1]?.headers["if-match"], '"one"')
+    })
 
-    it.effect("is uploaded, in one request, in chunks and in parts, after a lost response too", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        for (const more of [{}, { chunkSize: 700_000 }, { parallel: 2 }, { checksum: "sha256" as const }]) {
-          const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
-          server.checksums = ["sha256"]
-          const { length } = yield* Upload.run(target, yield* ranged(resource.url), { ...Scene.options, ...more })
-          assert.strictEqual(length, 2_000_000n)
-          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
-        }
-      })
-    )
+    it.effect("is uploaded, in one request, in chunks and in parts, after a lost response too", function* () {
+      const resource = yield* WebResource.make(bytes)
+      for (const more of [{}, { chunkSize: 700_000 }, { parallel: 2 }, { checksum: "sha256" as const }]) {
+        const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
+        server.checksums = ["sha256"]
+        const { length } = yield* Upload.run(target, yield* ranged(resource.url), { ...Scene.options, ...more })
+        assert.strictEqual(length, 2_000_000n)
+        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+      }
+    })
 
-    it.effect("goes on with the rest of a range after cuts, and after parts of it", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const source = yield* ranged(resource.url)
-        resource.meet = (request, response, go, index) => {
-          if (index === 1) return go(300_000)
-          if (index === 2) return HostileServer.text(503, "busy", { "retry-after": 0 })(request, response)
-          if (index === 3) return void response.destroy()
-          if (index !== 4) return go()
-          // A server may send less than was asked for.
-          const start = Number(/bytes=(\d+)/.exec(request.headers.range ?? "")?.[1])
-          const part = bytes.subarray(start, start + 1000)
-          response.writeHead(206, { etag: '"one"', "content-range": `bytes ${start}-${start + 999}/2000000` }).end(part)
-        }
-        assert.strictEqual(yield* read(source.bytes(0n, source.size)).pipe(quick), TusServer.sha256(bytes))
-        const starts = resource.requests.slice(2).map(({ line }) => Number(/=(\d+)/.exec(line)?.[1]))
-        // What arrived before the first cut is not asked for again.
-        assert.isAtMost(starts[0]!, 300_000)
-        assert.deepStrictEqual(starts, [starts[0], starts[0], starts[0], starts[0]! + 1000])
-      })
-    )
+    it.effect("goes on with the rest of a range after cuts, and after parts of it", function* () {
+      const resource = yield* WebResource.make(bytes)
+      const source = yield* ranged(resource.url)
+      resource.meet = (request, response, go, index) => {
+        if (index === 1) return go(300_000)
+        if (index === 2) return HostileServer.text(503, "busy", { "retry-after": 0 })(request, response)
+        if (index === 3) return void response.destroy()
+        if (index !== 4) return go()
+        // A server may send less than was asked for.
+        const start = Number(/bytes=(\d+)/.exec(request.headers.range ?? "")?.[1])
+        const part = bytes.subarray(start, start + 1000)
+        response.writeHead(206, { etag: '"one"', "content-range": `bytes ${start}-${start + 999}/2000000` }).end(part)
+      }
+      assert.strictEqual(yield* read(source.bytes(0n, source.size)).pipe(quick), TusServer.sha256(bytes))
+      const starts = resource.requests.slice(2).map(({ line }) => Number(/=(\d+)/.exec(line)?.[1]))
+      // What arrived before the first cut is not asked for again.
+      assert.isAtMost(starts[0]!, 300_000)
+      assert.deepStrictEqual(starts, [starts[0], starts[0], starts[0], starts[0]! + 1000])
+    })
 
-    it.effect("gives up as the retry policy decides", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const source = yield* ranged(resource.url)
-        resource.meet = (_, response) => void response.destroy()
-        const once = yield* failure(source).pipe(RetryPolicy.none)
-        assert.strictEqual(once.kind, "Unreadable")
-        assert.strictEqual(resource.requests.length, 2)
-        yield* failure(source).pipe(quick)
-        assert.strictEqual(resource.requests.length, 2 + 4)
-      })
-    )
+    it.effect("gives up as the retry policy decides", function* () {
+      const resource = yield* WebResource.make(bytes)
+      const source = yield* ranged(resource.url)
+      resource.meet = (_, response) => void response.destroy()
+      const once = yield* failure(source).pipe(RetryPolicy.none)
+      assert.strictEqual(once.kind, "Unreadable")
+      assert.strictEqual(resource.requests.length, 2)
+      yield* failure(source).pipe(quick)
+      assert.strictEqual(resource.requests.length, 2 + 4)
+    })
 
     for (const [how, change] of Object.entries({
-      "another ETag": (resource: WebResource.WebResource) => {
-        resource.etag = '"two"'
-      },
-      "no ETag": (resource: WebResource.WebResource) => {
-        resource.etag = undefined
-      },
-      "a weak ETag": (resource: WebResource.WebResource) => {
-        resource.etag = 'W/"one"'
-      },
-      "fewer bytes": (resource: WebResource.WebResource) => {
-        resource.bytes = bytes.subarray(0, 1_000_000)
-      },
-      "more bytes": (resource: WebResource.WebResource) => {
-        resource.bytes = Scene.content(2_000_001)
-      },
-      "hardly any bytes": (resource: WebResource.WebResource) => {
-        resource.bytes = bytes.subarray(0, 1)
-      }
-    })) {
-      it.effect(`is Changed when the resource has ${how} in the middle, and no upload is completed`, () =>
-        Effect.gen(function* () {
-          // A server that knows preconditions, and one that ignores them.
-          for (const ignores of [true, false]) {
-            const resource = yield* WebResource.make(bytes)
-            const source = yield* ranged(resource.url)
-            const { server, target } = yield* Scene.make()
-            resource.meet = (request, _, go, index) => {
-              if (index === 1) return go(300_000)
-              change(resource)
-              if (ignores) delete request.headers["if-match"]
-              go()
-            }
-            const error = yield* Effect.flip(Upload.run(target, source, Scene.options).pipe(quick))
-            assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-            assert.isFalse(server.log.includes("PATCH 204"))
-          }
-        })
-      )
-    }
-
-    for (const [how, make] of Object.entries<(resource: WebResource.WebResource) => void>({
-      "no ranges": (resource) => {
-        resource.ranges = false
-      },
-      "no ETag": (resource) => {
-        resource.etag = undefined
-      },
-      "a weak ETag": (resource) => {
-        resource.etag = 'W/"one"'
-      },
-      "neither ranges nor a length": (resource) => {
-        resource.ranges = false
-        resource.hasLength = false
-      },
-      "accept-ranges: none": (resource) => {
-        resource.meet = (_, response, go) => {
-          response.setHeader("x-first", "1")
-          const { writeHead } = response
-          response.writeHead = ((status: number, headers: Record<string, string>) =>
-            writeHead.call(response, status, { ...headers, "accept-ranges": "none" })) as typeof writeHead
-          go()
-        }
-      }
-    })) {
-      it.effect(`is a stream that is read once with ${how}`, () =>
-        Effect.gen(function* () {
+      "another ETag": { etag: '"two"' },
+      "no ETag": { etag: undefined },
+      "a weak ETag": { etag: 'W/"one"' },
+      "fewer bytes": { bytes: bytes.subarray(0, 1_000_000) },
+      "more bytes": { bytes: Scene.content(2_000_001) },
+      "hardly any bytes": { bytes: bytes.subarray(0, 1) }
+    } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)) {
+      it.effect(`is Changed when the resource has ${how} in the middle, and no upload is completed`, function* () {
+        // A server that knows preconditions, and one that ignores them.
+        for (const ignores of [true, false]) {
           const resource = yield* WebResource.make(bytes)
-          make(resource)
-          const source = yield* WebSource.fromUrl(resource.url)
-          assert.strictEqual(source._tag, "OneShot")
-          assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
+          const source = yield* ranged(resource.url)
           const { server, target } = yield* Scene.make()
-          const { length } = yield* Upload.run(target, source, { ...Scene.options, chunkSize: 600_000 })
-          assert.strictEqual(length, 2_000_000n)
-          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-          assert.deepStrictEqual(
-            resource.requests.map(({ line }) => line),
-            ["GET bytes=0-0", "GET all"]
-          )
-        })
-      )
-    }
-
-    it.effect("notices a change of a stream that is read once", () =>
-      Effect.gen(function* () {
-        for (const change of [
-          (resource: WebResource.WebResource) => {
-            resource.etag = '"two"'
-          },
-          (resource: WebResource.WebResource) => {
-            resource.bytes = bytes.subarray(1)
+          resource.meet = (request, _, go, index) => {
+            if (index === 1) return go(300_000)
+            Object.assign(resource, change)
+            if (ignores) delete request.headers["if-match"]
+            go()
           }
-        ]) {
-          const resource = yield* WebResource.make(bytes)
-          resource.ranges = false
-          const source = yield* WebSource.fromUrl(resource.url)
-          change(resource)
-          assert.strictEqual((yield* failure(source)).kind, "Changed")
+          const error = yield* Effect.flip(Upload.run(target, source, Scene.options).pipe(quick))
+          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+          assert.isFalse(server.log.includes("PATCH 204"))
         }
       })
-    )
+    }
 
-    it.effect("does not complete an upload of a stream that breaks off", () =>
-      Effect.gen(function* () {
+    const noRanges: WebResource.WebResource["meet"] = (_, response, go) => {
+      response.setHeader("x-first", "1")
+      const { writeHead } = response
+      response.writeHead = ((status: number, headers: Record<string, string>) =>
+        writeHead.call(response, status, { ...headers, "accept-ranges": "none" })) as typeof writeHead
+      go()
+    }
+    for (const [how, settings] of Object.entries({
+      "no ranges": { ranges: false },
+      "no ETag": { etag: undefined },
+      "a weak ETag": { etag: 'W/"one"' },
+      "neither ranges nor a length": { ranges: false, hasLength: false },
+      "accept-ranges: none": { meet: noRanges }
+    } satisfies Readonly<Record<string, Partial<WebResource.WebResource>>>)) {
+      it.effect(`is a stream that is read once with ${how}`, function* () {
+        const resource = yield* WebResource.make(bytes)
+        Object.assign(resource, settings)
+        const source = yield* WebSource.fromUrl(resource.url)
+        assert.strictEqual(source._tag, "OneShot")
+        assert.strictEqual(source.size, resource.hasLength ? 2_000_000n : undefined)
+        const { server, target } = yield* Scene.make()
+        const { length } = yield* Upload.run(target, source, { ...Scene.options, chunkSize: 600_000 })
+        assert.strictEqual(length, 2_000_000n)
+        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+        assert.deepStrictEqual(Tests.pluck(resource.requests, "line"), ["GET bytes=0-0", "GET all"])
+      })
+    }
+
+    it.effect("notices a change of a stream that is read once", function* () {
+      for (const change of [{ etag: '"two"' }, { bytes: bytes.subarray(1) }]) {
         const resource = yield* WebResource.make(bytes)
         resource.ranges = false
         const source = yield* WebSource.fromUrl(resource.url)
-        resource.meet = (_, __, go) => go(1_200_000)
-        const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, chunkSize: 500_000 }))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
-        assert.notInclude(server.requests, "HEAD")
-        assert.strictEqual(resource.requests.length, 2)
-      })
-    )
+        Object.assign(resource, change)
+        assert.strictEqual((yield* failure(source)).kind, "Changed")
+      }
+    })
 
-    it.effect("reads an empty resource", () =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
+    it.effect("does not complete an upload of a stream that breaks off", function* () {
+      const resource = yield* WebResource.make(bytes)
+      resource.ranges = false
+      const source = yield* WebSource.fromUrl(resource.url)
+      resource.meet = (_, __, go) => go(1_200_000)
+      const { server, target } = yield* Scene.make()
+      const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, chunkSize: 500_000 }))
+      assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
+      assert.notInclude(server.requests, "HEAD")
+      assert.strictEqual(resource.requests.length, 2)
+    })
+
+    it.effect("reads an empty resource", function* () {
+      const { server, target } = yield* Scene.make()
+      const resource = yield* WebResource.make(new Uint8Array(0))
+      const { length } = yield* Upload.run(target, yield* WebSource.fromUrl(resource.url), Scene.options)
+      assert.strictEqual(length, 0n)
+      assert.strictEqual(server.created.length, 1)
+    })
+
+    it.effect("reads an empty resource whose 416 has no ETag, or one of its own", function* () {
+      for (const etag of [undefined, '"error"']) {
         const resource = yield* WebResource.make(new Uint8Array(0))
-        const { length } = yield* Upload.run(target, yield* WebSource.fromUrl(resource.url), Scene.options)
-        assert.strictEqual(length, 0n)
-        assert.strictEqual(server.created.length, 1)
-      })
-    )
-
-    it.effect("reads an empty resource whose 416 has no ETag, or one of its own", () =>
-      Effect.gen(function* () {
-        for (const etag of [undefined, '"error"']) {
-          const resource = yield* WebResource.make(new Uint8Array(0))
-          resource.meet = (_, __, go, index) => {
-            resource.etag = index === 0 ? etag : '"one"'
-            go()
-          }
-          const source = yield* WebSource.fromUrl(resource.url)
-          assert.strictEqual(source.size, 0n)
-          assert(source._tag === "OneShot")
-          assert.strictEqual((yield* Stream.mkUint8Array(source.stream)).length, 0)
-          resource.bytes = bytes
-          assert.strictEqual((yield* failure(source)).kind, "Changed")
+        resource.meet = (_, __, go, index) => {
+          resource.etag = index === 0 ? etag : '"one"'
+          go()
         }
-      })
-    )
+        const source = yield* WebSource.fromUrl(resource.url)
+        assert.strictEqual(source.size, 0n)
+        assert(source._tag === "OneShot")
+        assert.strictEqual((yield* Stream.mkUint8Array(source.stream)).length, 0)
+        resource.bytes = bytes
+        assert.strictEqual((yield* failure(source)).kind, "Changed")
+      }
+    })
 
-    it.effect("follows no redirect, neither at first nor later", () =>
-      Effect.gen(function* () {
-        const elsewhere = yield* WebResource.make(bytes)
-        const resource = yield* WebResource.make(bytes)
-        const source = yield* ranged(resource.url)
-        resource.meet = (_, response) => void response.writeHead(302, { location: elsewhere.url }).end()
-        const headers = { authorization: "Bearer secret" }
-        const first = yield* Effect.flip(WebSource.fromUrl(resource.url, { headers }))
-        assert.include(first.message, "redirect")
-        assert.include((yield* failure(source)).message, "redirect")
-        const following = HttpClient.followRedirects(yield* HttpClient.HttpClient)
-        const wrapped = yield* WebSource.fromUrl(resource.url, { headers }).pipe(
-          Effect.provideService(HttpClient.HttpClient, following),
-          Effect.flip
+    it.effect("follows no redirect, neither at first nor later", function* () {
+      const elsewhere = yield* WebResource.make(bytes)
+      const resource = yield* WebResource.make(bytes)
+      const source = yield* ranged(resource.url)
+      resource.meet = (_, response) => void response.writeHead(302, { location: elsewhere.url }).end()
+      const headers = { authorization: "Bearer secret" }
+      const first = yield* Effect.flip(WebSource.fromUrl(resource.url, { headers }))
+      assert.include(first.message, "redirect")
+      assert.include((yield* failure(source)).message, "redirect")
+      const following = HttpClient.followRedirects(yield* HttpClient.HttpClient)
+      const wrapped = yield* WebSource.fromUrl(resource.url, { headers }).pipe(
+        Effect.provideService(HttpClient.HttpClient, following),
+        Effect.flip
+      )
+      assert.strictEqual(wrapped.kind, "Unreadable")
+      assert.deepStrictEqual(elsewhere.requests, [])
+    })
+
+    it.effect("sends the given headers with each request, but not instead of its own", function* () {
+      const resource = yield* WebResource.make(bytes)
+      const headers = { authorization: "Bearer secret", range: "bytes=5-6", "accept-encoding": "gzip" }
+      const source = yield* WebSource.fromUrl(resource.url, { headers })
+      assert.strictEqual(source.size, 2_000_000n)
+      if (source._tag === "Replayable") yield* read(source.bytes(0n, source.size))
+      assert.strictEqual(resource.requests.length, 2)
+      for (const request of resource.requests) {
+        assert.strictEqual(request.headers.authorization, "Bearer secret")
+        assert.match(request.headers["accept-encoding"] ?? "", /^identity(, identity)?$/)
+      }
+    })
+
+    it.effect("refuses a response with a content-encoding", function* () {
+      const resource = yield* WebResource.make(bytes)
+      const source = yield* ranged(resource.url)
+      resource.meet = (request, response) => {
+        const body = gzipSync(bytes)
+        const headers = { etag: '"one"', "content-encoding": "gzip" }
+        if (request.headers.range === "bytes=0-0") return void response.writeHead(200, headers).end(body)
+        response.writeHead(206, { ...headers, "content-range": "bytes 0-1999999/2000000" }).end(body)
+      }
+      assert.include((yield* Effect.flip(WebSource.fromUrl(resource.url))).message, "content-encoding")
+      assert.include((yield* failure(source)).message, "content-encoding")
+    })
+
+    it.effect("has the same identity with another signature, if it is presigned", function* () {
+      const resource = yield* WebResource.make(bytes)
+      const identity = (signature: string) =>
+        WebSource.fromUrl(`${resource.url}?signature=${signature}`, { isPresigned: true }).pipe(
+          Effect.flatMap((source) => ("identity" in source ? source.identity : Effect.undefined))
         )
-        assert.strictEqual(wrapped.kind, "Unreadable")
-        assert.deepStrictEqual(elsewhere.requests, [])
-      })
-    )
+      const first = yield* identity("one")
+      assert.match(first ?? "", /^url [0-9a-f]{64}$/)
+      assert.strictEqual(yield* identity("two"), first)
+      resource.etag = '"another"'
+      assert.notStrictEqual(yield* identity("two"), first)
+    })
 
-    it.effect("sends the given headers with each request, but not instead of its own", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const headers = { authorization: "Bearer secret", range: "bytes=5-6", "accept-encoding": "gzip" }
-        const source = yield* WebSource.fromUrl(resource.url, { headers })
-        assert.strictEqual(source.size, 2_000_000n)
-        if (source._tag === "Replayable") yield* read(source.bytes(0n, source.size))
-        assert.strictEqual(resource.requests.length, 2)
-        for (const request of resource.requests) {
-          assert.strictEqual(request.headers.authorization, "Bearer secret")
-          assert.match(request.headers["accept-encoding"] ?? "", /^identity(, identity)?$/)
-        }
-      })
-    )
+    it.effect("has an identity that changes with the URL and the ETag, and contains neither", function* () {
+      const resource = yield* WebResource.make(bytes)
+      const identity = (url: string) => Effect.flatMap(ranged(url), (source) => source.identity)
+      const first = yield* identity(resource.url)
+      assert.strictEqual(yield* identity(resource.url), first)
+      assert.notStrictEqual(yield* identity(`${resource.url}2`), first)
+      resource.etag = '"two"'
+      assert.notStrictEqual(yield* identity(resource.url), first)
+      assert.match(first ?? "", /^url [0-9a-f]{64}$/)
+    })
 
-    it.effect("refuses a response with a content-encoding", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const source = yield* ranged(resource.url)
-        resource.meet = (request, response) => {
-          const body = gzipSync(bytes)
-          const headers = { etag: '"one"', "content-encoding": "gzip" }
-          if (request.headers.range === "bytes=0-0") return void response.writeHead(200, headers).end(body)
-          response.writeHead(206, { ...headers, "content-range": "bytes 0-1999999/2000000" }).end(body)
-        }
-        assert.include((yield* Effect.flip(WebSource.fromUrl(resource.url))).message, "content-encoding")
-        assert.include((yield* failure(source)).message, "content-encoding")
-      })
-    )
-
-    it.effect("has the same identity with another signature, if it is presigned", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const identity = (signature: string) =>
-          WebSource.fromUrl(`${resource.url}?signature=${signature}`, { isPresigned: true }).pipe(
-            Effect.flatMap((source) => ("identity" in source ? source.identity : Effect.undefined))
-          )
-        const first = yield* identity("one")
-        assert.match(first ?? "", /^url [0-9a-f]{64}$/)
-        assert.strictEqual(yield* identity("two"), first)
-        resource.etag = '"another"'
-        assert.notStrictEqual(yield* identity("two"), first)
-      })
-    )
-
-    it.effect("has an identity that changes with the URL and the ETag, and contains neither", () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const identity = (url: string) => Effect.flatMap(ranged(url), (source) => source.identity)
-        const first = yield* identity(resource.url)
-        assert.strictEqual(yield* identity(resource.url), first)
-        assert.notStrictEqual(yield* identity(`${resource.url}2`), first)
-        resource.etag = '"two"'
-        assert.notStrictEqual(yield* identity(resource.url), first)
-        assert.match(first ?? "", /^url [0-9a-f]{64}$/)
-      })
-    )
-
-    it.effect("frees its connections when it is interrupted, and reads no faster than it is read", () =>
-      Effect.gen(function* () {
-        const large = new Uint8Array(64 * 1024 * 1024)
-        for (const ranges of [true, false]) {
-          const resource = yield* WebResource.make(large)
-          resource.ranges = ranges
-          const source = yield* WebSource.fromUrl(resource.url)
-          const stream = source._tag === "OneShot" ? source.stream : source.bytes(0n, source.size)
-          const before = resource.left()
-          const fiber = yield* Effect.forkChild(Stream.runForEach(stream, () => Effect.never))
-          while (resource.requests.length < 2) yield* Effect.sleep("1 millis")
-          yield* Fiber.interrupt(fiber)
-          // The server could not send its body to the end, because nobody read it.
-          while (resource.left() === before) yield* Effect.sleep("1 millis")
-        }
-      })
-    )
+    it.effect("frees its connections when it is interrupted, and reads no faster than it is read", function* () {
+      const large = new Uint8Array(64 * 1024 * 1024)
+      for (const ranges of [true, false]) {
+        const resource = yield* WebResource.make(large)
+        resource.ranges = ranges
+        const source = yield* WebSource.fromUrl(resource.url)
+        const stream = source._tag === "OneShot" ? source.stream : source.bytes(0n, source.size)
+        const before = resource.left()
+        const fiber = yield* Effect.forkChild(Stream.runForEach(stream, () => Effect.never))
+        while (resource.requests.length < 2) yield* Effect.sleep("1 millis")
+        yield* Fiber.interrupt(fiber)
+        // The server could not send its body to the end, because nobody read it.
+        while (resource.left() === before) yield* Effect.sleep("1 millis")
+      }
+    })
   })
 }
 
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromUrl", (it) => {
-  it.effect("refuses what is no URL of HTTP, and one with a credential, without repeating it", () =>
-    Effect.gen(function* () {
-      for (const url of ["secret", "file:///etc/passwd", "data:,secret", "http://user:secret@localhost/", "//secret"]) {
-        const error = yield* Effect.flip(WebSource.fromUrl(url))
-        assert.strictEqual(error.kind, "Unreadable")
-        assert.notInclude(error.message, "secret")
-      }
-    })
-  )
+  it.effect("refuses what is no URL of HTTP, and one with a credential, without repeating it", function* () {
+    for (const url of ["secret", "file:///etc/passwd", "data:,secret", "http://user:secret@localhost/", "//secret"]) {
+      const error = yield* Effect.flip(WebSource.fromUrl(url))
+      assert.strictEqual(error.kind, "Unreadable")
+      assert.notInclude(error.message, "secret")
+    }
+  })
 
   const etag = '"one"'
   const lies: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
@@ -393,47 +326,44 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     "an end before its start": { "content-range": "bytes 0--1/2000000" }
   }
   for (const [how, headers] of Object.entries(lies)) {
-    it.effect(`refuses a range with ${how}`, () =>
-      Effect.gen(function* () {
-        const resource = yield* WebResource.make(bytes)
-        const source = yield* ranged(resource.url)
-        resource.meet = (_, response) => {
-          const all = { etag, "content-range": "bytes 0-1999999/2000000", ...headers }
-          const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
-          response.writeHead(206, Object.fromEntries(given)).end(bytes)
-        }
-        const error = yield* failure(source)
-        assert.strictEqual(error.kind, "Unreadable")
-        assert.strictEqual(resource.requests.length, 2)
-      })
-    )
+    it.effect(`refuses a range with ${how}`, function* () {
+      const resource = yield* WebResource.make(bytes)
+      const source = yield* ranged(resource.url)
+      resource.meet = (_, response) => {
+        const all = { etag, "content-range": "bytes 0-1999999/2000000", ...headers }
+        const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
+        response.writeHead(206, Object.fromEntries(given)).end(bytes)
+      }
+      const error = yield* failure(source)
+      assert.strictEqual(error.kind, "Unreadable")
+      assert.strictEqual(resource.requests.length, 2)
+    })
   }
 
-  it.effect("refuses more bytes than the range has, the whole instead of a range, and other statuses", () =>
-    Effect.gen(function* () {
-      const range = { etag, "content-range": "bytes 0-1999999/2000000" }
-      for (const [answer, problem] of [
-        [HostileServer.text(206, new Uint8Array(2_000_001), range), "more bytes"],
-        [HostileServer.text(200, bytes, { etag }), "status 200 instead of a range"],
-        [HostileServer.text(304, ""), "status 304"],
-        [HostileServer.text(300, ""), "status 300"],
-        [HostileServer.text(302, ""), "redirects"],
-        [HostileServer.text(404, "gone"), "status 404"],
-        [HostileServer.text(401, "who?"), "status 401"]
-      ] as const) {
-        const resource = yield* WebResource.make(bytes)
-        const source = yield* ranged(resource.url)
-        resource.meet = (request, response) => answer(request, response)
-        const error = yield* failure(source)
-        assert.strictEqual(error.kind, "Unreadable")
-        assert.include(error.message, problem)
-        assert.strictEqual(resource.requests.length, 2)
-      }
-    })
-  )
+  it.effect("refuses more bytes than the range has, the whole instead of a range, and other statuses", function* () {
+    const range = { etag, "content-range": "bytes 0-1999999/2000000" }
+    for (const [answer, problem] of [
+      [HostileServer.text(206, new Uint8Array(2_000_001), range), "more bytes"],
+      [HostileServer.text(200, bytes, { etag }), "status 200 instead of a range"],
+      [HostileServer.text(304, ""), "status 304"],
+      [HostileServer.text(300, ""), "status 300"],
+      [HostileServer.text(302, ""), "redirects"],
+      [HostileServer.text(404, "gone"), "status 404"],
+      [HostileServer.text(401, "who?"), "status 401"]
+    ] as const) {
+      const resource = yield* WebResource.make(bytes)
+      const source = yield* ranged(resource.url)
+      resource.meet = (request, response) => answer(request, response)
+      const error = yield* failure(source)
+      assert.strictEqual(error.kind, "Unreadable")
+      assert.include(error.message, problem)
+      assert.strictEqual(resource.requests.length, 2)
+    }
+  })
 
-  it.effect("asks again after a body that ends early with a correct frame, and gives up after the last retry", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "asks again after a body that ends early with a correct frame, and gives up after the last retry",
+    function* () {
       const resource = yield* WebResource.make(bytes)
       const source = yield* ranged(resource.url)
       resource.meet = (_, response) =>
@@ -441,43 +371,37 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
       const error = yield* failure(source).pipe(quick)
       assert.include(error.message, "ended early")
       assert.strictEqual(resource.requests.length, 2 + 3)
-    })
+    }
   )
 
-  it.effect("is no Replayable because of what a first response says wrong", () =>
-    Effect.gen(function* () {
-      for (const range of ["bytes 1-1/2000000", "bytes 0-5/2000000", "bytes 0-0/*", "bytes 0-0/0", "nonsense"]) {
-        const server = yield* HostileServer.make
-        server.script(HostileServer.text(206, "x", { etag, "accept-ranges": "bytes", "content-range": range }))
-        const source = yield* WebSource.fromUrl(server.baseUrl)
-        assert.deepInclude(source, { _tag: "OneShot", size: undefined })
-        // The same response to a request for all bytes is refused.
-        assert.strictEqual((yield* failure(source)).kind, "Unreadable")
-      }
-    })
-  )
-
-  it.effect("waits for no server without an end", () =>
-    Effect.gen(function* () {
+  it.effect("is no Replayable because of what a first response says wrong", function* () {
+    for (const range of ["bytes 1-1/2000000", "bytes 0-5/2000000", "bytes 0-0/*", "bytes 0-0/0", "nonsense"]) {
       const server = yield* HostileServer.make
-      const brief = Effect.provideService(Tus.RequestTimeout, Duration.millis(50))
-      server.script(HostileServer.silence)
-      const silent = yield* Effect.flip(WebSource.fromUrl(server.baseUrl).pipe(brief))
-      assert.include(silent.message, "nothing was received for 50ms")
-      server.script(HostileServer.chunked(200, "xx"), HostileServer.hanging(200))
-      const source = yield* WebSource.fromUrl(server.baseUrl)
-      if (source._tag !== "OneShot") return assert.fail(source._tag)
-      const hung = yield* Effect.flip(Stream.runDrain(source.stream).pipe(brief))
-      assert.include(hung.message, "nothing was received for 50ms")
-    })
-  )
-
-  it.effect("does not read an endless body to describe a resource", () =>
-    Effect.gen(function* () {
-      const server = yield* HostileServer.make
-      server.script(HostileServer.endless(200))
+      server.script(HostileServer.text(206, "x", { etag, "accept-ranges": "bytes", "content-range": range }))
       const source = yield* WebSource.fromUrl(server.baseUrl)
       assert.deepInclude(source, { _tag: "OneShot", size: undefined })
-    })
-  )
+      // The same response to a request for all bytes is refused.
+      assert.strictEqual((yield* failure(source)).kind, "Unreadable")
+    }
+  })
+
+  it.effect("waits for no server without an end", function* () {
+    const server = yield* HostileServer.make
+    const brief = Effect.provideService(Tus.RequestTimeout, Duration.millis(50))
+    server.script(HostileServer.silence)
+    const silent = yield* Effect.flip(WebSource.fromUrl(server.baseUrl).pipe(brief))
+    assert.include(silent.message, "nothing was received for 50ms")
+    server.script(HostileServer.chunked(200, "xx"), HostileServer.hanging(200))
+    const source = yield* WebSource.fromUrl(server.baseUrl)
+    if (source._tag !== "OneShot") return assert.fail(source._tag)
+    const hung = yield* Effect.flip(Stream.runDrain(source.stream).pipe(brief))
+    assert.include(hung.message, "nothing was received for 50ms")
+  })
+
+  it.effect("does not read an endless body to describe a resource", function* () {
+    const server = yield* HostileServer.make
+    server.script(HostileServer.endless(200))
+    const source = yield* WebSource.fromUrl(server.baseUrl)
+    assert.deepInclude(source, { _tag: "OneShot", size: undefined })
+  })
 })

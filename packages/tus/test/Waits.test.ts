@@ -6,7 +6,8 @@ import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer } from "./utils/Tests.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -44,68 +45,60 @@ const waits: Readonly<Record<string, string>> = {
 
 layer(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
   for (const [name, wait] of Object.entries(waits)) {
-    it.effect(`of ${name} is told instead of waited for`, () =>
-      Effect.gen(function* () {
-        const headers = { "retry-after": wait }
-        const whole = yield* failure([asking("PATCH", 503, headers)])
-        assert.deepInclude(whole, { _tag: "ServerFailure", status: 503 })
-        const error = yield* failure([asking("POST", 429, headers)])
-        if (error._tag !== "RateLimited") return assert.fail(error._tag)
-        assert.isAbove(Duration.toHours(error.retryAfter), 1)
-        assert.isTrue(Number.isSafeInteger(Duration.toMillis(error.retryAfter)))
-        const checked = yield* failure([{ _tag: "Status", method: "OPTIONS", status: 503, headers }], {
-          checksum: "sha1"
-        })
-        assert.deepInclude(checked, { _tag: "ServerFailure", request: "discover" })
+    it.effect(`of ${name} is told instead of waited for`, function* () {
+      const headers = { "retry-after": wait }
+      const whole = yield* failure([asking("PATCH", 503, headers)])
+      assert.deepInclude(whole, { _tag: "ServerFailure", status: 503 })
+      const error = yield* failure([asking("POST", 429, headers)])
+      if (error._tag !== "RateLimited") return assert.fail(error._tag)
+      assert.isAbove(Duration.toHours(error.retryAfter), 1)
+      assert.isTrue(Number.isSafeInteger(Duration.toMillis(error.retryAfter)))
+      const checked = yield* failure([{ _tag: "Status", method: "OPTIONS", status: 503, headers }], {
+        checksum: "sha1"
       })
-    )
+      assert.deepInclude(checked, { _tag: "ServerFailure", request: "discover" })
+    })
   }
 
-  it.effect("in the body of the answer has the same limit", () =>
-    Effect.gen(function* () {
-      for (const [retryIn, isWait] of [
-        ["1e300", true],
-        ["1e999", false],
-        ["-1", false],
-        ["null", false],
-        ["3600.5", true]
-      ] as const) {
-        const body = `{"error":"RATE_LIMIT_REACHED","info":{"retryIn":${retryIn}}}`
-        const error = yield* failure([{ _tag: "Status", method: "POST", status: 429, body }], {
-          ...(isWait ? undefined : { maxRetries: 0 })
-        })
-        if (error._tag !== "RateLimited") return assert.fail(error._tag)
-        assert.strictEqual(Duration.toHours(error.retryAfter) > 1, isWait, retryIn)
-        assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
-      }
-    })
-  )
+  it.effect("in the body of the answer has the same limit", function* () {
+    for (const [retryIn, isWait] of [
+      ["1e300", true],
+      ["1e999", false],
+      ["-1", false],
+      ["null", false],
+      ["3600.5", true]
+    ] as const) {
+      const body = `{"error":"RATE_LIMIT_REACHED","info":{"retryIn":${retryIn}}}`
+      const error = yield* failure([{ _tag: "Status", method: "POST", status: 429, body }], {
+        ...(isWait ? undefined : { maxRetries: 0 })
+      })
+      if (error._tag !== "RateLimited") return assert.fail(error._tag)
+      assert.strictEqual(Duration.toHours(error.retryAfter) > 1, isWait, retryIn)
+      assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
+    }
+  })
 
-  it.effect("is waited for up to maxWait", () =>
-    Effect.gen(function* () {
-      const faults = [asking("PATCH", 503, { "retry-after": "3600" })]
-      const told = yield* failure(faults, { maxWait: "59 minutes" })
-      assert.deepInclude(told, { _tag: "ServerFailure", retryAfter: Duration.seconds(3600) })
+  it.effect("is waited for up to maxWait", function* () {
+    const faults = [asking("PATCH", 503, { "retry-after": "3600" })]
+    const told = yield* failure(faults, { maxWait: "59 minutes" })
+    assert.deepInclude(told, { _tag: "ServerFailure", retryAfter: Duration.seconds(3600) })
 
-      const { target } = yield* Scene.make(faults)
-      const delay = yield* Upload.events(target, UploadSource.fromBytes(bytes), { metadata, retryDelay: 0 }).pipe(
-        Stream.filter(UploadEvent.$is("Retrying")),
-        Stream.runHead,
-        Effect.flatMap(Effect.fromOption)
-      )
-      assert.strictEqual(Duration.toMinutes(delay.delay), 60)
-    })
-  )
+    const { target } = yield* Scene.make(faults)
+    const delay = yield* Upload.events(target, UploadSource.fromBytes(bytes), { metadata, retryDelay: 0 }).pipe(
+      Stream.filter(UploadEvent.$is("Retrying")),
+      Stream.runHead,
+      Effect.flatMap(Effect.fromOption)
+    )
+    assert.strictEqual(Duration.toMinutes(delay.delay), 60)
+  })
 
-  it.effect("that is no wait is taken for none", () =>
-    Effect.gen(function* () {
-      for (const wait of ["-5", "1e300", "NaN", "Infinity", "soon", "Thu, 01 Jan 1970 00:00:00 GMT"]) {
-        const error = yield* failure([asking("POST", 429, { "retry-after": wait })], { maxRetries: 0 })
-        if (error._tag !== "RateLimited") return assert.fail(error._tag)
-        assert.isTrue(Duration.isZero(error.retryAfter), wait)
-      }
-    })
-  )
+  it.effect("that is no wait is taken for none", function* () {
+    for (const wait of ["-5", "1e300", "NaN", "Infinity", "soon", "Thu, 01 Jan 1970 00:00:00 GMT"]) {
+      const error = yield* failure([asking("POST", 429, { "retry-after": wait })], { maxRetries: 0 })
+      if (error._tag !== "RateLimited") return assert.fail(error._tag)
+      assert.isTrue(Duration.isZero(error.retryAfter), wait)
+    }
+  })
 })
 
 /** Requests that hang, in the time of the test: they end after 30 seconds, and not one second before. */
@@ -130,58 +123,52 @@ const hangs = (method: Fault["method"]): Fault =>
   method === "GET" ? { _tag: "NoAnswer", method } : { _tag: "SlowAnswer", method, millis: 3_600_000 }
 
 layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
-  it.effect("has a limit of time, whichever it is", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata })
-      const requests = {
-        create: ["POST", Tus.create(target, { _tag: "Fixed", length: 3n, metadata })],
-        offset: ["HEAD", Tus.offset(url)],
-        terminate: ["DELETE", Tus.terminate(url)],
-        discover: ["OPTIONS", Tus.discover(target)],
-        download: ["GET", Stream.runDrain(Tus.download(url))]
-      } as const
-      for (const [request, [method, effect]] of Object.entries(requests)) {
-        server.faults.push(hangs(method))
-        const error: unknown = yield* stalls<unknown, unknown, Effect.Services<typeof effect>>(effect, server)
-        assert.deepInclude(error, { _tag: "Stalled", request, after: Duration.seconds(30) })
-        assert.strictEqual(
-          String(error),
-          `Stalled: ${request} at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s`
-        )
-      }
-    })
-  )
-
-  it.effect("has the limit that its caller sets", () =>
-    Effect.gen(function* () {
-      const { target } = yield* Scene.make([hangs("OPTIONS")])
-      const error = yield* Tus.discover(target).pipe(
-        Effect.provideService(Tus.RequestTimeout, Duration.millis(20)),
-        Effect.flip,
-        TestClock.withLive
+  it.effect("has a limit of time, whichever it is", function* () {
+    const { server, target } = yield* Scene.make()
+    const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata })
+    const requests = {
+      create: ["POST", Tus.create(target, { _tag: "Fixed", length: 3n, metadata })],
+      offset: ["HEAD", Tus.offset(url)],
+      terminate: ["DELETE", Tus.terminate(url)],
+      discover: ["OPTIONS", Tus.discover(target)],
+      download: ["GET", Stream.runDrain(Tus.download(url))]
+    } as const
+    for (const [request, [method, effect]] of Object.entries(requests)) {
+      server.faults.push(hangs(method))
+      const error: unknown = yield* stalls<unknown, unknown, Effect.Services<typeof effect>>(effect, server)
+      assert.deepInclude(error, { _tag: "Stalled", request, after: Duration.seconds(30) })
+      assert.strictEqual(
+        String(error),
+        `Stalled: ${request} at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s`
       )
-      assert.deepInclude(error, { _tag: "Stalled", after: Duration.millis(20) })
-    })
-  )
+    }
+  })
 
-  it.effect("or whose answer stands still, is left", () =>
-    Effect.gen(function* () {
-      const origin = yield* stuck
-      const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
-      const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/stuck"))
-      const read = { size: 0 }
-      const idle = Idle.make()
-      const fiber = yield* Tus.download(url).pipe(
-        Stream.runForEach((piece) => Effect.sync(() => (read.size += piece.length))),
-        Effect.flip,
-        idle.within,
-        Effect.forkChild
-      )
-      while (read.size < 1000) yield* idle.settled
-      const { value: error } = yield* Idle.passUntil(idle, fiber)
-      assert.deepInclude(error, { _tag: "Stalled", request: "download" })
-      assert.strictEqual(read.size, 1000)
-    })
-  )
+  it.effect("has the limit that its caller sets", function* () {
+    const { target } = yield* Scene.make([hangs("OPTIONS")])
+    const error = yield* Tus.discover(target).pipe(
+      Effect.provideService(Tus.RequestTimeout, Duration.millis(20)),
+      Effect.flip,
+      TestClock.withLive
+    )
+    assert.deepInclude(error, { _tag: "Stalled", after: Duration.millis(20) })
+  })
+
+  it.effect("or whose answer stands still, is left", function* () {
+    const origin = yield* stuck
+    const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
+    const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/stuck"))
+    const read = { size: 0 }
+    const idle = Idle.make()
+    const fiber = yield* Tus.download(url).pipe(
+      Stream.runForEach((piece) => Effect.sync(() => (read.size += piece.length))),
+      Effect.flip,
+      idle.within,
+      Effect.forkChild
+    )
+    while (read.size < 1000) yield* idle.settled
+    const { value: error } = yield* Idle.passUntil(idle, fiber)
+    assert.deepInclude(error, { _tag: "Stalled", request: "download" })
+    assert.strictEqual(read.size, 1000)
+  })
 })

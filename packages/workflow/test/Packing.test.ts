@@ -11,7 +11,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { folder, live, sha256, steps, storedIn, withRunner } from "./support.ts"
 
-const packing = { files: 100, bytes: "64 MiB", within: "1 second", repeatable: true } as const
+const packing = { files: 100, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
 const hashing = {
   ...steps,

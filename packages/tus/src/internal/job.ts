@@ -8,7 +8,6 @@ import type * as Cause from "effect/Cause"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
@@ -16,7 +15,7 @@ import * as Schema from "effect/Schema"
 import type { AssemblyUploadError, DeliveryMismatch } from "../AssemblyUploadError.ts"
 import * as Form from "./form.ts"
 import * as UploadOptions from "./options.ts"
-import type { SharedOptions } from "./options.ts"
+import { broken, type SharedOptions } from "./options.ts"
 import type { UploadSource, SourceFailed } from "./source.ts"
 
 /**
@@ -72,6 +71,16 @@ export interface Proof {
  */
 export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Proof>
 
+const Settings = Schema.Struct({
+  transport: Schema.optional(Schema.Literals(["tus", "form"])),
+  resend: Schema.optional(Schema.Boolean),
+  concurrency: Schema.optional(Schema.Union([Schema.Literal("unbounded"), Rules.whole(1)])),
+  onFailure: Schema.optional(Schema.Literals(["cancel", "keep"])),
+  cancelOnInterrupt: Schema.optional(Schema.Boolean),
+  restart: Schema.optional(Schema.Boolean),
+  progressInterval: Schema.optional(Rules.pause)
+})
+
 /**
  * The options of a job.
  *
@@ -108,30 +117,13 @@ export type Verify = (sources: ReadonlyArray<UploadSource>) => Effect.Effect<Pro
  * @since 0.1.0
  * @category options
  */
-export interface Options<R = never> {
+export interface Options<R = never> extends Schema.Codec.Encoded<typeof Settings> {
   readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
   readonly files: ReadonlyArray<File<R>>
-  readonly transport?: "tus" | "form" | undefined
-  readonly resend?: boolean | undefined
-  readonly concurrency?: number | "unbounded" | undefined
   readonly upload?: SharedOptions | undefined
-  readonly onFailure?: "cancel" | "keep" | undefined
-  readonly cancelOnInterrupt?: boolean | undefined
-  readonly restart?: boolean | undefined
-  readonly progressInterval?: Duration.Input | undefined
   readonly wait?: false | Assemblies.AwaitOptions | undefined
   readonly verify?: Verify | undefined
 }
-
-/**
- * How a job ended that did not fail.
- *
- * @since 0.1.0
- * @category models
- */
-export type Ended =
-  | { readonly _tag: "Completed"; readonly status: Assembly.Status }
-  | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }
 
 /**
  * How a job of `runAll` ended. `earlier` has the ids of earlier Assemblies of the job, whose forms broke (`resend`) or whose
@@ -149,7 +141,8 @@ export type Ended =
  * @category models
  */
 export type Outcome<J> = { readonly job: J; readonly earlier: ReadonlyArray<Assembly.AssemblyId> } & (
-  | Ended
+  | { readonly _tag: "Completed"; readonly status: Assembly.Status }
+  | { readonly _tag: "Skipped"; readonly assemblyId: Assembly.AssemblyId }
   | { readonly _tag: "Failed"; readonly error: AssemblyUploadError }
   | { readonly _tag: "Died"; readonly cause: Cause.Cause<never> }
 )
@@ -172,46 +165,36 @@ const fileIssues = (file: File<unknown>, index: number): Issues => {
   })
 }
 
-const settingIssues = Rules.checker(
-  Schema.Struct({
-    transport: Schema.optional(Schema.Literals(["tus", "form"])),
-    resend: Schema.optional(Schema.Boolean),
-    concurrency: Schema.optional(Schema.Union([Schema.Literal("unbounded"), Rules.whole(1)])),
-    onFailure: Schema.optional(Schema.Literals(["cancel", "keep"])),
-    cancelOnInterrupt: Schema.optional(Schema.Boolean),
-    restart: Schema.optional(Schema.Boolean),
-    progressInterval: Schema.optional(Rules.pause)
-  })
-)
+const settingIssues = Rules.checker(Settings)
 
 /** Characters that the header of a part would need to escape. Services decode escapes in different ways. */
 const unquotable = /["\\\p{Cc}]/u
 
-const unnameable = "Expected no quotation mark, backslash or control character in the names of a form"
+const rules = {
+  single: "Expected no value for a form, which is one request",
+  chosenId: "Expected no resend, because another Assembly cannot have the same assemblyId",
+  metadata: "Expected no metadata for a form, which cannot send it",
+  names: "Expected no quotation mark, backslash or control character in the names of a form",
+  verified: "Expected a wait, because only the Status of a completed Assembly is compared"
+}
 
 /** The rules of a form, except the rules for its sources. */
 const formIssues = (job: Options<unknown>): Issues => [
-  ...(["upload", "concurrency", "onFailure"] as const)
-    .filter((option) => job[option] !== undefined)
-    .map((option) => ({ path: [option], message: "Expected no value for a form, which is one request" })),
-  ...(job.resend === true && job.params?.assemblyId !== undefined
-    ? [{ path: ["resend"], message: "Expected no resend, because another Assembly cannot have the same assemblyId" }]
-    : []),
+  ...(["upload", "concurrency", "onFailure"] as const).flatMap((option) =>
+    broken(job[option] !== undefined, [option], rules.single)
+  ),
+  ...broken(job.resend === true && job.params?.assemblyId !== undefined, ["resend"], rules.chosenId),
   ...job.files.flatMap(({ fieldname = "file", filename, metadata }, index) => [
-    ...(metadata === undefined
-      ? []
-      : [{ path: ["files", index, "metadata"], message: "Expected no metadata for a form, which cannot send it" }]),
-    ...Object.entries({ fieldname, filename })
-      .filter(([, name]) => unquotable.test(name))
-      .map(([option]) => ({ path: ["files", index, option], message: unnameable }))
+    ...broken(metadata !== undefined, ["files", index, "metadata"], rules.metadata),
+    ...broken(unquotable.test(fieldname), ["files", index, "fieldname"], rules.names),
+    ...broken(unquotable.test(filename), ["files", index, "filename"], rules.names)
   ])
 ]
 
 const sizeIssues = (sources: ReadonlyArray<UploadSource>): Issues => {
   const size = sources.reduce((sum, source) => sum + (source.size ?? 0n), 0n)
-  return size > BigInt(Form.largest)
-    ? [{ path: ["files"], message: `Expected at most ${Form.largest} bytes in all files of a form, got ${size}` }]
-    : []
+  const message = `Expected at most ${Form.largest} bytes in all files of a form, got ${size}`
+  return broken(size > BigInt(Form.largest), ["files"], message)
 }
 
 const optionIssues = (job: Options<unknown>): Issues => {
@@ -219,21 +202,19 @@ const optionIssues = (job: Options<unknown>): Issues => {
   const named =
     Array.isArray(files) && files.length > 0
       ? files.flatMap(fileIssues)
-      : [{ path: ["files"], message: "Expected at least one file" }]
+      : broken(true, ["files"], "Expected at least one file")
   return [
     ...named,
     ...(job.transport === "form" && named.length === 0 ? formIssues(job) : []),
-    ...(job.transport !== "form" && job.resend === true
-      ? [{ path: ["resend"], message: 'Expected transport: "form"' }]
-      : []),
+    ...broken(job.transport !== "form" && job.resend === true, ["resend"], 'Expected transport: "form"'),
     ...settingIssues(job),
     ...(upload === undefined ? [] : under(["upload"], UploadOptions.issues(upload, undefined))),
-    ...(verify !== undefined && typeof verify !== "function"
-      ? [{ path: ["verify"], message: "Expected a function, such as DeliveryProof.md5" }]
-      : []),
-    ...(verify !== undefined && wait === false
-      ? [{ path: ["verify"], message: "Expected a wait, because only the Status of a completed Assembly is compared" }]
-      : []),
+    ...broken(
+      verify !== undefined && typeof verify !== "function",
+      ["verify"],
+      "Expected a function, such as DeliveryProof.md5"
+    ),
+    ...broken(verify !== undefined && wait === false, ["verify"], rules.verified),
     ...(wait === undefined || wait === false ? [] : under(["wait"], Creation.awaitOptionIssues(wait)))
   ]
 }
@@ -247,20 +228,17 @@ export const prepare = <R>(
   isReplayed: boolean
 ): Effect.Effect<ReadonlyArray<UploadSource>, InvalidRequest | SourceFailed, R> =>
   Effect.gen(function* () {
-    yield* UploadOptions.refuse(
-      "AssemblyUpload",
-      Input.isRecord(job) ? [] : [{ path: [], message: "Expected an object" }]
-    )
+    yield* UploadOptions.refuse("AssemblyUpload", broken(!Input.isRecord(job), [], "Expected an object"))
     const missing = under(["upload"], yield* UploadOptions.missingDigest(job.upload?.checksum))
     yield* UploadOptions.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
     const sources = yield* Effect.forEach(job.files, ({ source }) =>
       Effect.isEffect(source) ? source : Effect.succeed(source)
     )
     const isForm = job.transport === "form"
-    const rules = { parallel: job.upload?.parallel, isReplayed: isReplayed || isForm }
-    const broken = sources.flatMap((source, index) =>
-      under(["files", index], UploadOptions.sourceIssues(source, rules))
+    const expected = { parallel: job.upload?.parallel, isReplayed: isReplayed || isForm }
+    const found = sources.flatMap((source, index) =>
+      under(["files", index], UploadOptions.sourceIssues(source, expected))
     )
-    yield* UploadOptions.refuse("AssemblyUpload", isForm && broken.length === 0 ? sizeIssues(sources) : broken)
+    yield* UploadOptions.refuse("AssemblyUpload", isForm && found.length === 0 ? sizeIssues(sources) : found)
     return sources
   })

@@ -4,6 +4,7 @@
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Brand from "effect/Brand"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Option from "effect/Option"
@@ -14,10 +15,10 @@ import type { UploadError } from "../TusError.ts"
 import type { UploadResult } from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
-import type { SharedOptions, UploadOptions } from "./options.ts"
-import type { Replayable } from "./source.ts"
 import type * as JournalEntry from "./journalEntry.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
+import type { SharedOptions, UploadOptions } from "./options.ts"
+import type { UploadSource } from "./source.ts"
 import * as Subtle from "./subtle.ts"
 
 /**
@@ -123,30 +124,28 @@ export interface Entries<A> {
  * @since 0.1.0
  * @category models
  */
-export interface JournaledUploads {
-  /**
-   * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
-   * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
-   * the same bytes and names.
-   */
-  readonly start: (
+export interface Engine {
+  readonly run: (
     journal: UploadJournal["Service"],
     target: UploadTarget,
-    source: Replayable,
-    options: UploadOptions & { readonly restart?: boolean | undefined; readonly file?: number | undefined },
+    source: UploadSource,
+    options: UploadOptions & EngineOptions,
     emit: Emit
-  ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient | Scope.Scope>
-  /**
-   * Continues the upload with this key. If `restart` is true, starts a new upload instead. `origins` are further
-   * permitted origins of its URLs.
-   */
+  ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient>
+  /** Continues the upload with this key. `origins` are further permitted origins of its URLs. */
   readonly resume: (
     journal: UploadJournal["Service"],
     kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-    source: Replayable,
-    options: SharedOptions & { readonly restart?: boolean | undefined },
+    source: UploadSource,
+    options: SharedOptions & EngineOptions,
     emit: Emit
-  ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient | Scope.Scope>
+  ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient>
+}
+
+/** If `restart` is true, a new upload is started. */
+interface EngineOptions {
+  readonly progressInterval?: Duration.Input | undefined
+  readonly restart?: boolean | undefined
 }
 
 /**
@@ -162,7 +161,7 @@ export interface JournaledUploads {
 export class UploadJournal extends Context.Service<
   UploadJournal,
   Entries<Entry> & {
-    readonly engine: JournaledUploads
+    readonly engine: Engine
     readonly assemblies: Entries<AssemblyEntry>
     readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope>
   }

@@ -7,13 +7,23 @@ import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Part, Piece, UploadState } from "./uploadState.ts"
+import type { Piece, UploadState } from "./uploadState.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 
-const common = {
+const url = Schema.String
+const urls = Schema.Array(url)
+/** The marker is used to find an upload whose creation got no response. */
+const creating = { marker: Schema.String }
+const created = { ...creating, url }
+
+const Part = Schema.Struct({
+  start: Schema.BigInt,
+  end: Schema.BigInt,
+  piece: Schema.TaggedUnion({ Planned: {}, Creating: creating, Created: created })
+})
+
+const Stored = Schema.Struct({
   target: UploadTarget.AtRest,
-  /** The marker is used to find an upload whose creation got no response. */
-  marker: Schema.String,
   /** The metadata of the creation. A later run must keep this metadata. */
   metadata: Schema.Record(Schema.String, Schema.NullOr(Schema.String)),
   /** The length of the upload in bytes. */
@@ -22,37 +32,25 @@ const common = {
   /** The index of the file in its job, which distinguishes two files with the same bytes and names. */
   file: Schema.optionalKey(Schema.Int),
   /** The time of the write, in milliseconds since 1970. */
-  writtenAt: Schema.Finite
-}
-
-const Url = Schema.String
-
-const Stored = Schema.TaggedUnion({
-  Creating: common,
-  Created: { ...common, url: Url },
-  Parts: {
-    ...common,
-    parts: Schema.Array(
-      Schema.Struct({
-        marker: Schema.NullOr(Schema.String),
-        url: Schema.NullOr(Url),
-        start: Schema.BigInt,
-        end: Schema.BigInt
-      })
-    )
-  },
-  Concatenating: { ...common, urls: Schema.Array(Url) },
-  Completed: { ...common, url: Url },
-  Untrusted: { ...common, urls: Schema.Array(Url), description: Schema.String, mayBeWhole: Schema.Boolean }
+  writtenAt: Schema.Finite,
+  state: Schema.TaggedUnion({
+    Creating: creating,
+    Created: created,
+    Parts: { parts: Schema.Array(Part) },
+    Concatenating: { ...creating, parts: urls, length: Schema.BigInt },
+    Completed: { url, length: Schema.BigInt },
+    Untrusted: { urls, description: Schema.String, mayBeWhole: Schema.Boolean }
+  })
 })
 
 /**
+ * What identifies an upload, and its `state`:
+ *
  * - `Creating`: the creation may have been sent; its result is unknown.
  * - `Created`: the upload is at `url`.
- * - `Parts`: each part is at its `url`, if known. A part without `url` has a `marker` if its creation may have been
- *   sent. A part contains the bytes from `start` (inclusive) to `end` (exclusive).
- * - `Concatenating`: all parts are complete; the creation of the final upload may have been sent.
- * - `Completed`: all `size` bytes are stored at `url`.
+ * - `Parts`: each part contains the bytes from `start` (inclusive) to `end` (exclusive), and has a state of its own.
+ * - `Concatenating`: all `parts` are complete; the creation of the final upload may have been sent.
+ * - `Completed`: all bytes are stored at `url`.
  * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes, because of `description`.
  *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` has the same meaning as in
  *   `UploadUntrusted`.
@@ -62,91 +60,51 @@ export type Entry = typeof Stored.Type
 export const uploads = Json.fromString(Schema.toCodecJson(Stored))
 
 /** The fields that identify an upload, which are the same in all its entries. */
-export type About = Pick<Entry, "target" | "metadata" | "size" | "identity" | "file">
+export type About = Omit<Entry, "writtenAt" | "state">
 
-type PartAtRest = Extract<Entry, { readonly _tag: "Parts" }>["parts"][number]
-
-const pieceAtRest = (piece: Piece): Pick<PartAtRest, "marker" | "url"> => ({
-  marker: piece._tag === "Planned" ? null : piece.marker,
-  url: piece._tag === "Created" ? Redacted.value(piece.url) : null
-})
+const mapPiece = <A, B, E>(piece: Piece<A>, to: (url: A) => Result.Result<B, E>): Result.Result<Piece<B>, E> =>
+  piece._tag === "Created"
+    ? Result.map(to(piece.url), (mapped) => ({ _tag: "Created", marker: piece.marker, url: mapped }))
+    : Result.succeed(piece)
 
 /**
- * The entry of a state, or undefined if nothing has to be stored. The offset of an upload, and the URL of a final
- * upload that is not complete, are not stored. A later run requests the offset from the server, and finds the URL in
- * the receipts.
+ * The same state with other URLs. The state of a transfer, and the URL of a final upload that is not complete, are left
+ * out: a later run requests the offset from the server, and finds the URL in the receipts.
  */
-export const fromState = (
-  state: UploadState,
-  { file, identity, metadata, size, target }: About,
-  writtenAt: number
-): Entry | undefined => {
-  const about = { target, metadata, size, identity, ...(file === undefined ? undefined : { file }), writtenAt }
-  switch (state._tag) {
-    case "Planned":
-      return undefined
-    case "Creating":
-      return { ...about, ...state }
-    case "Created":
-      return { ...about, _tag: "Created", marker: state.marker, url: Redacted.value(state.url) }
-    case "Parts":
-      return {
-        ...about,
-        _tag: "Parts",
-        marker: "",
-        parts: state.parts.map(({ end, piece, start }) => ({ start, end, ...pieceAtRest(piece) }))
-      }
-    case "Concatenating":
-      return { ...about, _tag: "Concatenating", marker: state.marker, urls: state.parts.map(Redacted.value) }
-    case "Completed":
-      return { ...about, _tag: "Completed", marker: "", url: Redacted.value(state.url) }
-    case "Untrusted": {
-      const { mayBeWhole, description, urls } = state
-      return { ...about, _tag: "Untrusted", marker: "", urls: urls.map(Redacted.value), description, mayBeWhole }
-    }
-  }
-}
-
-type Reopened<A> = Result.Result<A, UploadTarget.UnsafeLocation>
-
-const toPart = (target: UploadTarget.UploadTarget, { end, marker, start, url }: PartAtRest): Reopened<Part> => {
-  if (marker === null) return Result.succeed({ start, end, piece: { _tag: "Planned" } })
-  return url === null
-    ? Result.succeed({ start, end, piece: { _tag: "Creating", marker } })
-    : Result.map(UploadTarget.resolve(target, url), (found) => ({
-        start,
-        end,
-        piece: { _tag: "Created", marker, url: found }
-      }))
-}
-
-/** The state that an entry contains. All URLs of the entry are checked against the target again. */
-export const toState = (entry: Entry, target: UploadTarget.UploadTarget): Reopened<UploadState> =>
+const mapUrls = <A, B, E>(
+  state: UploadState<A>,
+  to: (url: A) => Result.Result<B, E>
+): Result.Result<UploadState<B>, E> =>
   Result.gen(function* () {
-    const resolve = (url: string) => UploadTarget.resolve(target, url)
-    const { marker } = entry
-    switch (entry._tag) {
-      case "Creating":
-        return { _tag: "Creating", marker }
-      case "Created":
-        return { _tag: "Created", marker, url: yield* resolve(entry.url) }
-      case "Parts":
-        return { _tag: "Parts", parts: yield* Result.all(entry.parts.map((part) => toPart(target, part))) }
-      case "Concatenating":
-        return {
-          _tag: "Concatenating",
-          marker,
-          parts: yield* Result.all(entry.urls.map(resolve)),
-          length: entry.size
-        }
-      case "Completed":
-        return { _tag: "Completed", url: yield* resolve(entry.url), length: entry.size }
-      case "Untrusted": {
-        const { mayBeWhole, description } = entry
-        return { _tag: "Untrusted", urls: yield* Result.all(entry.urls.map(resolve)), description, mayBeWhole }
+    switch (state._tag) {
+      case "Parts": {
+        const parts = state.parts.map(({ end, piece, start }) =>
+          Result.map(mapPiece(piece, to), (mapped) => ({ start, end, piece: mapped }))
+        )
+        return { _tag: "Parts", parts: yield* Result.all(parts) }
       }
+      case "Concatenating": {
+        const { length, marker, parts } = state
+        return { _tag: "Concatenating", marker, parts: yield* Result.all(parts.map(to)), length }
+      }
+      case "Completed":
+        return { ...state, url: yield* to(state.url) }
+      case "Untrusted":
+        return { ...state, urls: yield* Result.all(state.urls.map(to)) }
+      default:
+        return yield* mapPiece(state, to)
     }
   })
+
+/** The entry of a state, or undefined if nothing has to be stored. */
+export const fromState = (state: UploadState, about: About, writtenAt: number): Entry | undefined => {
+  const stored = Result.getOrThrow(mapUrls(state, (known) => Result.succeed(Redacted.value(known))))
+  return stored._tag === "Planned" ? undefined : { ...about, writtenAt, state: stored }
+}
+
+/** The state of an entry. Its URLs are checked against the origins of `target`. */
+export const toState = ({ state }: Entry, target: UploadTarget.UploadTarget) =>
+  mapUrls(state, (text: string) => UploadTarget.resolve(target, text))
 
 const ofAssembly = {
   assemblyId: Assembly.AssemblyId,

@@ -16,14 +16,14 @@ import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import type { Emit } from "./events.ts"
 import { foreign } from "./host.ts"
-import { type Entry, type JournaledUploads, keyOf, type Lease, type UploadJournal } from "./journal.ts"
+import { type Engine as JournalEngine, type Entry, keyOf, type Lease, type UploadJournal } from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
-import type { Metadata, SharedOptions } from "./options.ts"
+import { type Metadata, replayable, type SharedOptions, type UploadOptions } from "./options.ts"
 import * as Pieces from "./pieces.ts"
 import * as Removal from "./removal.ts"
-import type { Replayable, SourceFailed } from "./source.ts"
+import type { Replayable, SourceFailed, UploadSource } from "./source.ts"
 import * as UploadState from "./uploadState.ts"
 
 /** Identifies the bytes of a source: by its `identity`, or by a digest of the bytes if it has none. */
@@ -57,7 +57,7 @@ interface Held {
 }
 
 /** Writes the state of an upload into the journal before the next step of the upload starts. */
-export const storeOf = (
+const storeOf = (
   { journal, key, lease }: Held,
   about: JournalEntry.About,
   initial: UploadState.UploadState
@@ -109,7 +109,8 @@ const verify = (
     }
     const target = { ...entry.target, origins }
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
-    return { about: { ...entry, target }, state }
+    const { file, identity, metadata, size } = entry
+    return { about: { target, metadata, size, identity, ...(file === undefined ? undefined : { file }) }, state }
   })
 
 /**
@@ -183,7 +184,18 @@ const proceed = (
     })
   )
 
-export const start: JournaledUploads["start"] = (journal, target, source, options, emit) =>
+/**
+ * Continues the upload of the same bytes for the same Assembly, if the journal has this upload and `restart` is not
+ * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
+ * the same bytes and names.
+ */
+export const start = (
+  journal: UploadJournal["Service"],
+  target: UploadTarget,
+  source: Replayable,
+  options: UploadOptions & { readonly restart?: boolean | undefined; readonly file?: number | undefined },
+  emit: Emit
+) =>
   Effect.gen(function* () {
     const { file, metadata } = options
     const identity = yield* identify(source)
@@ -195,12 +207,28 @@ export const start: JournaledUploads["start"] = (journal, target, source, option
     return yield* proceed({ journal, lease, key }, source, options, emit, given, known)
   })
 
-export const resume: JournaledUploads["resume"] = (journal, { key, origins }, source, options, emit) =>
-  Effect.gen(function* () {
-    const lease = yield* Leasing.hold(journal, key, emit)
-    const found = yield* journal.get(key)
-    if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
-    const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
-    const given = { ...known.about, size: source.size, identity: yield* identify(source) }
-    return yield* proceed({ journal, lease, key }, source, options, emit, given, known)
-  })
+/** An upload of the journal with telemetry and checked options, whose source can be read again. */
+const observed = <E extends { readonly _tag: string }, R>(
+  source: UploadSource,
+  options: Parameters<typeof Engine.observed>[1],
+  emit: Emit,
+  program: (again: Replayable, emit: Emit) => Effect.Effect<UploadEvent.UploadResult, E, R>
+) =>
+  Engine.observed(source, options, true, emit, (tell) =>
+    Effect.scoped(Effect.flatMap(replayable(source), (again) => program(again, tell)))
+  )
+
+export const run: JournalEngine["run"] = (journal, target, source, options, emit) =>
+  observed(source, options, emit, (again, tell) => start(journal, target, again, options, tell))
+
+export const resume: JournalEngine["resume"] = (journal, { key, origins }, source, options, emit) =>
+  observed(source, options, emit, (again, tell) =>
+    Effect.gen(function* () {
+      const lease = yield* Leasing.hold(journal, key, tell)
+      const found = yield* journal.get(key)
+      if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
+      const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
+      const given = { ...known.about, size: again.size, identity: yield* identify(again) }
+      return yield* proceed({ journal, lease, key }, again, options, tell, given, known)
+    })
+  )

@@ -106,7 +106,12 @@ export interface UploadOptions extends SharedOptions {
   readonly metadata: Metadata
 }
 
+type Path = Issue["path"]
+
 const issue = (path: string, message: string): Issue => ({ path: [path], message })
+
+/** The issue of a rule, if it is broken. */
+export const broken = (isBroken: boolean, path: Path, message: string): Issues => (isBroken ? [{ path, message }] : [])
 
 const checkSettings = Rules.checker(Settings)
 
@@ -159,13 +164,13 @@ const largest = 2n ** 63n - 1n
 /** In a JavaScript program, a size may be any value. */
 const isSize = (size: unknown): boolean => typeof size === "bigint" && size >= 0n && size <= largest
 
-const oneShotAt = (path: string) => issue(path, "Expected a source that can be read again, got a one-shot stream")
+const oneShot = "Expected a source that can be read again, got a one-shot stream"
 
 /** The source, which {@link sourceIssues} has already checked where a source must be replayable. */
 export const replayable = (source: UploadSource): Effect.Effect<Replayable, InvalidRequest> =>
   source._tag === "Replayable"
     ? Effect.succeed(source)
-    : Effect.fail(new InvalidRequest({ operation: "Upload", issues: [oneShotAt("source")] }))
+    : Effect.fail(new InvalidRequest({ operation: "Upload", issues: [issue("source", oneShot)] }))
 
 /** In a JavaScript program, a source may be any value, such as a path, bytes, or the Effect of `fromPath`. */
 const isSource = (source: unknown): source is UploadSource =>
@@ -179,12 +184,12 @@ export const sourceIssues = (
 ): Issues => {
   if (!isSource(source)) return [issue("source", "Expected an UploadSource, such as UploadSource.fromBytes(bytes)")]
   if (Predicate.hasProperty(source, "description")) return [issue("source", String(source.description))]
+  const isOnce = source._tag === "OneShot"
+  const isSized = isSize(source.size) || (isOnce && source.size === undefined)
   return [
-    ...((source._tag === "Replayable" || source.size !== undefined) && !isSize(source.size)
-      ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
-      : []),
-    ...(source._tag === "OneShot" && isReplayed ? [oneShotAt("source")] : []),
-    ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [oneShotAt("parallel")] : [])
+    ...broken(!isSized, ["source", "size"], `Expected 0 to ${largest} bytes, got ${source.size}`),
+    ...broken(isOnce && isReplayed, ["source"], oneShot),
+    ...broken(isOnce && parallel !== undefined && parallel !== 1, ["parallel"], oneShot)
   ]
 }
 

@@ -6,49 +6,11 @@ import * as Result from "effect/Result"
 import { type AssemblyUploadError, DeliveryMismatch, FilesFailed } from "../AssemblyUploadError.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
-import { type Delivered, type Options as Job, prepare, type Verify } from "./job.ts"
+import type { Delivered, Options as Job, Verify } from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
-import { uploadsAtOnce } from "./packingOptions.ts"
+import { uploadsAtOnce } from "./packing.ts"
 import * as Policy from "./policy.ts"
-import type { UploadSource } from "./source.ts"
-
-/**
- * A job that shares an Assembly.
- *
- * - `isDone`: whether the journal shows that the job has completed.
- * - `completed`: records that the job has completed.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Opened {
-  readonly sources: ReadonlyArray<UploadSource>
-  readonly isDone: boolean
-  readonly completed: (assemblyId: Assembly.AssemblyId) => Effect.Effect<void>
-}
-
-/**
- * The parts of the service `AssemblyUpload` that run packs.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Service {
-  readonly open: <R>(options: Job<R>) => Effect.Effect<Opened, AssemblyUploadError, R>
-  readonly send: (
-    options: Job<unknown>,
-    sources: ReadonlyArray<UploadSource>,
-    emit: AssemblyFiles.Emit
-  ) => Effect.Effect<Assembly.Status, AssemblyUploadError>
-}
-
-/** Opens a job without a journal. A source must be replayable, because a pack that fails is sent again. */
-export const open: Service["open"] = (options) =>
-  Effect.map(prepare(options, true), (sources) => ({
-    sources,
-    isDone: false,
-    completed: () => Effect.void
-  }))
+import type { Prepared, Service } from "./preparedJob.ts"
 
 /** Whether a pack failed because of one of its jobs. Every pack would fail if the service is away, for example. */
 export const isOfJob = (error: AssemblyUploadError): boolean =>
@@ -59,27 +21,10 @@ export const isOfJob = (error: AssemblyUploadError): boolean =>
 /** The result of one job. */
 export type JobResult = Result.Result<Assembly.Status, AssemblyUploadError>
 
-type Jobs<J> = Arr.NonEmptyReadonlyArray<{ readonly job: J; readonly opened: Opened }>
+type Jobs<J> = Arr.NonEmptyReadonlyArray<{ readonly job: J; readonly opened: Pick<Prepared, "sources"> }>
 
 const notListed = ({ assembly_id: assemblyId }: Assembly.Status, filename: string) =>
   new DeliveryMismatch({ assemblyId, filename, field: "upload", expected: "the file", actual: "no such file" })
-
-/** The files of a completed Assembly, in the order of the files of its jobs. A form has no URLs, so `sums` finds them. */
-const findAll = (
-  { uploads = [] }: Assembly.Status,
-  delivered: ReadonlyArray<Delivered>,
-  sums: ReadonlyArray<DeliveryProof.Summed<UploadSource>> | undefined
-) =>
-  Effect.gen(function* () {
-    let left = uploads ?? []
-    return yield* Effect.forEach(delivered, (file, index) =>
-      Effect.map(sums?.[index]?.total ?? Effect.undefined, (total) => {
-        const found = PackedStatus.fileOf(left, file, total?.md5hash)
-        left = left.filter((other) => other !== found)
-        return found
-      })
-    )
-  })
 
 /**
  * Runs jobs with equal options in one Assembly, and returns the result of each job. Fails if the Assembly failed because
@@ -126,7 +71,11 @@ export const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>
       )
     }
     const status = sent.success
-    const found = yield* findAll(status, delivered, sums)
+    const totals = yield* Effect.forEach(sums ?? [], ({ total }) => total)
+    const found = PackedStatus.filesOf(
+      status,
+      delivered.map((file, index) => ({ ...file, md5hash: totals[index]?.md5hash }))
+    )
     return yield* Effect.forEach(Arr.zip(jobs, proofs), ([{ job }, proof], index) => {
       const uploads = ofJob(found, index)
       const own = PackedStatus.share(

@@ -14,10 +14,9 @@ export const uploadIdIn = (url: string | null | undefined): string | undefined =
  * `filename` and `fieldname` that has no other upload id. If several files have these names, the file with the expected
  * MD5 is chosen, else the first file.
  */
-export const fileOf = (
+const fileOf = (
   uploads: ReadonlyArray<Assembly.File>,
-  { fieldname = "file", filename, url }: Delivered,
-  md5hash?: string
+  { fieldname = "file", filename, md5hash, url }: Delivered & { readonly md5hash?: string | undefined }
 ): Assembly.File | undefined => {
   const id = uploadIdIn(url === undefined ? undefined : Redacted.value(url))
   const own = uploads.find((file) => id !== undefined && uploadIdIn(file.tus_upload_url) === id)
@@ -27,6 +26,20 @@ export const fileOf = (
       name === filename && field === fieldname && (id === undefined || uploadIdIn(tus_upload_url) === undefined)
   )
   return named.find((file) => md5hash !== undefined && Md5.ofFile(file) === md5hash) ?? named[0]
+}
+
+/** The file in the Status for each of the files of a job. A file in the Status is found only once. */
+export const filesOf = (
+  { uploads }: Pick<Assembly.Status, "uploads">,
+  files: ReadonlyArray<Delivered & { readonly md5hash?: string | undefined }>
+): ReadonlyArray<Assembly.File | undefined> => {
+  let left = uploads ?? []
+  return files.map((file) => {
+    const found = fileOf(left, file)
+    const index = found === undefined ? -1 : left.indexOf(found)
+    left = left.filter((_, other) => other !== index)
+    return found
+  })
 }
 
 /** Whether a result is one of the files with these ids, or was made from them. */

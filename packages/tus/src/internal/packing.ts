@@ -9,7 +9,10 @@
  *    that run next. The jobs of a completed pack have completed. The job of a pack of one that failed has failed, and
  *    every other job is in one of the next packs.
  */
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Arr from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
 
 /**
  * - `files`: the maximum number of files of a pack.
@@ -26,6 +29,41 @@ export interface Limits {
   readonly bytes: number
   readonly within: number
 }
+
+/**
+ * The options of packs, see `AssemblyUpload.AllOptions`.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
+export const Options = Schema.Struct({
+  files: Schema.optional(Rules.whole(1)),
+  bytes: Schema.optional(Rules.whole(1)),
+  within: Schema.optional(Rules.pause),
+  repeatable: Schema.Literal(true)
+})
+/**
+ * The type of {@link Options}.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
+export type Options = typeof Options.Type
+
+/**
+ * The limits that options set.
+ *
+ * @since 0.1.0
+ * @category packing
+ */
+export const limitsOf = ({ bytes = 64 * 1024 * 1024, files = 100, within = Duration.seconds(2) }: Options): Limits => ({
+  files,
+  bytes,
+  within: Math.ceil(Duration.toMillis(within))
+})
+
+/** The default number of files of packs that are uploaded at the same time. */
+export const uploadsAtOnce = 16
 
 /**
  * A job that waits since the time `at`, in milliseconds.

@@ -12,14 +12,14 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as Form from "./form.ts"
 import type { Options as Job, Outcome } from "./job.ts"
-import { isOfJob, type JobResult, type Opened, type Service, together } from "./packedJobs.ts"
+import { isOfJob, type JobResult, together } from "./packedJobs.ts"
 import * as Packing from "./packing.ts"
-import { limitsOf, type Options } from "./packingOptions.ts"
+import type { Prepared, Service } from "./preparedJob.ts"
 
 /** A job that waits for its pack. `earlier` are the Assemblies of its packs that failed. */
 interface Waiting<J> extends Packing.Item {
   readonly job: J
-  readonly opened: Opened
+  readonly opened: Prepared
   readonly earlier: Array<Assembly.AssemblyId>
   readonly outcome: Deferred.Deferred<Outcome<J>>
 }
@@ -60,12 +60,12 @@ const filesOf = (jobs: ReadonlyArray<Packing.Item>): number => jobs.reduce((sum,
  */
 export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   readonly service: Service
-  readonly packing: Options
+  readonly packing: Packing.Options
   readonly assemblies: number
   readonly alone: (job: J) => Effect.Effect<Outcome<J>, never, R>
 }) {
   const { alone, assemblies, service } = options
-  const maxima = limitsOf(options.packing)
+  const maxima = Packing.limitsOf(options.packing)
   const scope = yield* Effect.scope
   const places = yield* Semaphore.make(assemblies)
   const queues = MutableHashMap.empty<object, Queue<J>>()
@@ -141,10 +141,16 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   return (job: J): Effect.Effect<Outcome<J>, never, R> => {
     if (!canShare(job)) return alone(job)
     return Effect.gen(function* () {
-      const opened = yield* Effect.exit(service.open<R>(job))
+      const exit = yield* Effect.exit(
+        Effect.gen(function* () {
+          const prepared = yield* service.prepare<R>(job, true)
+          return { prepared, isDone: (yield* prepared.done) !== undefined }
+        })
+      )
       // The job alone has the error, or shows that it has completed before.
-      if (Exit.isFailure(opened) || opened.value.isDone) return yield* alone(job)
-      const bytes = Number(opened.value.sources.reduce((sum, { size = 0n }) => sum + size, 0n))
+      if (Exit.isFailure(exit) || exit.value.isDone) return yield* alone(job)
+      const opened = exit.value.prepared
+      const bytes = Number(opened.sources.reduce((sum, { size = 0n }) => sum + size, 0n))
       const limits = {
         ...maxima,
         bytes: job.transport === "form" ? Math.min(maxima.bytes, Form.largest) : maxima.bytes
@@ -152,10 +158,7 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       const outcome = yield* Deferred.make<Outcome<J>>()
       const queue = queueOf(job)
       const at = yield* Clock.currentTimeMillis
-      queue.waiting = [
-        ...queue.waiting,
-        { job, opened: opened.value, earlier: [], outcome, files: job.files.length, bytes, at }
-      ]
+      queue.waiting = [...queue.waiting, { job, opened, earlier: [], outcome, files: job.files.length, bytes, at }]
       yield* take(queue, limits)
       const early = yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
       if (Option.isSome(early)) return early.value

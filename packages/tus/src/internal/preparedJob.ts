@@ -26,24 +26,52 @@ import * as Telemetry from "./telemetry.ts"
 type Services = HttpClient.HttpClient | AssemblyClient
 
 /**
- * A job whose options are valid, with open sources. `done` is the entry of its Assembly, if an earlier run has seen that
- * the Assembly has completed. `completed` records this for a job that shares an Assembly.
+ * A job whose options are valid, with open sources.
+ *
+ * - `done`: the entry of its Assembly, if an earlier run has seen that the Assembly has completed.
+ * - `completed`: records this for a job that shares an Assembly.
+ *
+ * @since 0.1.0
+ * @category models
  */
-interface Prepared {
+export interface Prepared<Needed = never> {
   readonly sources: ReadonlyArray<UploadSource>
   readonly completed: (assemblyId: Assembly.AssemblyId) => Effect.Effect<void>
   readonly done: Effect.Effect<AssemblyEntry | undefined, AssemblyUploadError>
-  readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, Services>
+  readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, Needed>
 }
 
-/** Prepares a job. A pack that fails is sent again, so the sources of a job that shares an Assembly are replayable. */
-export type Prepare = <R>(
-  options: Job.Options<R>,
-  isShared?: boolean
-) => Effect.Effect<Prepared, AssemblyUploadError, R | AssemblyClient>
+/**
+ * Runs a job whose sources are open, without a journal.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Send<Needed = never> = (
+  options: Job.Options<unknown>,
+  sources: ReadonlyArray<UploadSource>,
+  emit: AssemblyFiles.Emit
+) => Effect.Effect<Assembly.Status, AssemblyUploadError, Needed>
 
-/** Runs a job whose sources are open, without a journal. */
-export const send = <R>(options: Job.Options<R>, sources: ReadonlyArray<UploadSource>, emit: AssemblyFiles.Emit) =>
+/**
+ * What runs jobs.
+ *
+ * - `prepare`: prepares a job. A pack that fails is sent again, so the sources of a job that shares an Assembly are
+ *   replayable.
+ * - `send`: see {@link Send}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service<Needed = never> {
+  readonly prepare: <R>(
+    options: Job.Options<R>,
+    isShared?: boolean
+  ) => Effect.Effect<Prepared<Needed>, AssemblyUploadError, R | Needed>
+  readonly send: Send<Needed>
+}
+
+export const send: Send<Services> = (options, sources, emit) =>
   Effect.gen(function* () {
     let current: Assembly.AssemblyId | undefined
     const store: AssemblyJob.Store = {
@@ -62,14 +90,17 @@ export const send = <R>(options: Job.Options<R>, sources: ReadonlyArray<UploadSo
     )
   })
 
-/** Prepares a job without a journal: a later run cannot continue it. */
-export const inMemory: Prepare = (options, isShared = false) =>
-  Effect.map(Job.prepare(options, isShared), (sources) => ({
-    sources,
-    done: Effect.undefined,
-    completed: () => Effect.void,
-    run: (emit) => send(options, sources, emit)
-  }))
+/** Runs jobs without a journal: a later run cannot continue them. */
+export const inMemory = <Needed>(sending: Send<Needed>): Service<Needed> => ({
+  prepare: (options, isShared = false) =>
+    Effect.map(Job.prepare(options, isShared), (sources) => ({
+      sources,
+      done: Effect.undefined,
+      completed: () => Effect.void,
+      run: (emit) => sending(options, sources, emit)
+    })),
+  send: sending
+})
 
 const encodeParams = Input.encoder(Assembly.CreateParams)
 
@@ -97,10 +128,10 @@ const keyOf = <R>({ files, params }: Job.Options<R>, sources: ReadonlyArray<Repl
     ])
   })
 
-/** Prepares a job with a journal. The run acquires the lease of the job. */
-export const journaled =
-  (journal: UploadJournal["Service"]): Prepare =>
-  (options) =>
+/** Runs jobs with a journal. The run acquires the lease of the job. */
+export const journaled = (journal: UploadJournal["Service"]): Service<Services> => ({
+  send,
+  prepare: (options) =>
     Effect.gen(function* () {
       const { assemblies } = journal
       const sources = yield* Effect.forEach(yield* Job.prepare(options, true), replayable)
@@ -149,3 +180,4 @@ export const journaled =
           }).pipe(Effect.scoped)
       }
     })
+})

@@ -19,7 +19,7 @@ import type * as Transfer from "./transfer.ts"
  * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this run knows this
  *   state. Without `transfer`, the next step requests the offset from the server.
  */
-export type Piece = Planned | Creating | Created
+export type Piece<Url = UploadUrl> = Planned | Creating | Created<Url>
 
 interface Planned {
   readonly _tag: "Planned"
@@ -34,24 +34,24 @@ interface Creating {
  * @since 0.1.0
  * @category models
  */
-export interface Created {
+export interface Created<Url = UploadUrl> {
   readonly _tag: "Created"
   readonly marker: string
-  readonly url: UploadUrl
+  readonly url: Url
   readonly transfer?: Transfer.Transfer
 }
 
 /** The bytes of the source from `start` (inclusive) to `end` (exclusive), and their upload. */
-export interface Part {
+export interface Part<Url = UploadUrl> {
   readonly start: bigint
   readonly end: bigint
-  readonly piece: Piece
+  readonly piece: Piece<Url>
 }
 
 /** The source is uploaded in parts. */
-export interface Parts {
+export interface Parts<Url = UploadUrl> {
   readonly _tag: "Parts"
-  readonly parts: ReadonlyArray<Part>
+  readonly parts: ReadonlyArray<Part<Url>>
 }
 
 /**
@@ -59,18 +59,18 @@ export interface Parts {
  * metadata of this creation contains `marker`. `url` is the URL of the final upload, if this run knows it. `length` is
  * the total length of the parts.
  */
-export interface Concatenating {
+export interface Concatenating<Url = UploadUrl> {
   readonly _tag: "Concatenating"
   readonly marker: string
-  readonly parts: ReadonlyArray<UploadUrl>
+  readonly parts: ReadonlyArray<Url>
   readonly length: bigint
-  readonly url?: UploadUrl
+  readonly url?: Url
 }
 
 /** All bytes are stored at `url`. */
-export interface Completed {
+export interface Completed<Url = UploadUrl> {
   readonly _tag: "Completed"
-  readonly url: UploadUrl
+  readonly url: Url
   readonly length: bigint
 }
 
@@ -78,15 +78,23 @@ export interface Completed {
  * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains all known URLs of the
  * upload. `description` and `mayBeWhole` are the fields of `UploadUntrusted`. An untrusted state never changes.
  */
-export interface Untrusted {
+export interface Untrusted<Url = UploadUrl> {
   readonly _tag: "Untrusted"
-  readonly urls: ReadonlyArray<UploadUrl>
+  readonly urls: ReadonlyArray<Url>
   readonly description: string
   readonly mayBeWhole: boolean
 }
 
-/** The state of an upload. A state that is a {@link Piece} is the upload of the whole source at one URL. */
-export type UploadState = Piece | Parts | Concatenating | Completed | Untrusted
+/**
+ * The state of an upload. A state that is a {@link Piece} is the upload of the whole source at one URL. In a journal,
+ * `Url` is a text.
+ */
+export type UploadState<Url = UploadUrl> =
+  | Piece<Url>
+  | Parts<Url>
+  | Concatenating<Url>
+  | Completed<Url>
+  | Untrusted<Url>
 
 /** A transition of the state. */
 export type Change = (state: UploadState) => UploadState

@@ -16,9 +16,8 @@ import * as Watching from "../internal/watching.ts"
 // The declarations of other public modules show these types.
 export type { Emit as EmitAssembly } from "../internal/assemblyFiles.ts"
 export type { Emit } from "../internal/events.ts"
-export type { Ended } from "../internal/job.ts"
 export type { UploadOptions } from "../internal/options.ts"
-export type { Opened, Service as PackedService } from "../internal/packedJobs.ts"
+export type { Prepared, Send, Service } from "../internal/preparedJob.ts"
 export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 
 /**
@@ -63,9 +62,9 @@ const decodeEntry = Schema.decodeEffect(JournalEntry.uploads)
  * @category decoding
  */
 export const decodeUpload = (text: string) =>
-  Effect.map(decodeEntry(text), (entry) => ({
-    file: entry.file,
-    id: entry._tag === "Completed" ? PackedStatus.uploadIdIn(entry.url) : undefined
+  Effect.map(decodeEntry(text), ({ file, state }) => ({
+    file,
+    id: state._tag === "Completed" ? PackedStatus.uploadIdIn(state.url) : undefined
   }))
 
 /**
@@ -76,7 +75,7 @@ export const decodeUpload = (text: string) =>
  */
 export const shareOf = PackedStatus.shareOf
 
-export { limitsOf, Options as PackingOptions } from "../internal/packingOptions.ts"
+export { limitsOf, Options as PackingOptions } from "../internal/packing.ts"
 
 /**
  * The rules of packs.
@@ -111,4 +110,4 @@ export const issues = (options: Options.RequestOptions, metadata: Options.Metada
  * @category running
  */
 export const isTemporary = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
-  error._tag === "CreationUnknown" || error._tag === "ConcatenationUnknown" || Policy.canHeal(error)
+  error._tag === "CreationUnknown" || Policy.canHeal(error)

@@ -3,6 +3,7 @@
  */
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -13,6 +14,27 @@ import type * as Scope from "effect/Scope"
 
 /** Files and an HTTP client. */
 export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
+
+/** The entry of an upload of a service that no test has. */
+export const entryAt = (
+  writtenAt: number,
+  state: UploadJournal.Entry["state"] = {
+    _tag: "Created",
+    marker: "m",
+    url: "https://a.example.com/resumable/files/1"
+  }
+) =>
+  Effect.map(
+    UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
+    (target): UploadJournal.Entry => ({
+      target,
+      metadata: { filename: "a", fieldname: "b" },
+      size: 2n ** 60n,
+      identity: "sha256 00",
+      writtenAt,
+      state
+    })
+  )
 
 /** A folder that is deleted after the test. */
 export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "journal-" }))

@@ -5,6 +5,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { setTimeout } from "node:timers/promises"
 import type { Fault } from "./Fault.ts"
 import * as TusServer from "./TusServer.ts"
 
@@ -24,6 +25,16 @@ export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Arra
   )
 
 /** Quick enough for tests, slow enough for a busy machine. */
+/** The target of a service at this origin. */
+export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32)}`) =>
+  UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: origin + assembly })
+
+/** Waits on the real clock until something is there. */
+export const soon = (isThere: () => boolean): Effect.Effect<void> =>
+  Effect.promise(async (signal) => {
+    while (!isThere() && !signal.aborted) await setTimeout(5)
+  })
+
 export const options = {
   metadata: { filename: "a.bin", fieldname: "file" },
   retryDelay: "1 millis",

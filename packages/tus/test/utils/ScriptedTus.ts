@@ -2,10 +2,11 @@
  * A tus server in memory that a test can make lie: each request passes through `meet`, which may process, ignore or
  * hold it, and return any response.
  */
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import type * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Scene from "./Scene.ts"
 
 /** `FINAL` is the concatenation, `GET` a request for the Assembly's Status. */
 export interface Request {
@@ -172,10 +173,7 @@ export const make = Effect.gen(function* () {
 
   const server: ScriptedTus = {
     origin,
-    target: yield* UploadTarget.make({
-      tusUrl: `${origin}/resumable/files`,
-      assemblySslUrl: `${origin}/assemblies/${assemblyId}`
-    }),
+    target: yield* Scene.targetAt(origin),
     uploads,
     requests,
     meet: (_, proceed) => proceed()
