@@ -66,7 +66,8 @@ export const layerStoreMemory: Layer.Layer<Store.BudgetStore> = Store.layerMemor
  * - The place of a running Assembly belongs to the program that watches it, which prolongs it every minute. After the
  *   death of this program, whoever waits reads the Status once, and takes the place of an Assembly that does not run.
  *
- * The budget counts what this process sends. For several processes, use `BudgetSql` of `@assembly-effect/workflow`, which
+ * Provide the Layer to the whole program, with `Layer.provideMerge` as below: uploads use the budget of their caller. The
+ * budget counts what this process sends. For several processes, use `@assembly-effect/workflow/BudgetSql`, with the same numbers in each, which
  * durable jobs use by default. The requests of `Results` and of `WebSource.fromUrl` need no permit.
  *
  * @example

@@ -173,8 +173,8 @@ const isSameFile = (now: FileState, before: FileState): boolean =>
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
 
 /**
- * Makes a source from a file. The file is opened when the upload needs its bytes, and is read only as fast as the bytes
- * are sent. The identity of the file is its path, size and modification time. If the file changes before its last bytes
+ * Makes a source from a file. The file is opened when the upload needs its bytes. A file of at most 256 KiB is read
+ * whole, any other only as fast as its bytes are sent. The identity of the file is its path, size and modification time. If the file changes before its last bytes
  * are read, the upload fails with `SourceFailed` (`Changed`). If another file replaces the file, the bytes of this
  * other file are never sent. A file with content whose size is 0, such as a file in `/proc`, fails with `SourceFailed`.
  *

@@ -1,7 +1,6 @@
 /**
- * The state of an upload as one value, and the transitions of this state. All functions are pure. `engine.ts` performs
- * the next step. `stateStore.ts` keeps the state in memory, and `journalStore.ts` also stores it as an entry of an
- * `UploadJournal`.
+ * The state of an upload as one value, its pure transitions, and the stores that keep it: in memory, and written by a
+ * journal. `engine.ts` performs the next step.
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
