@@ -6,7 +6,6 @@ import type * as Workspace from "@assembly-effect/emulator/Workspace"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, it } from "@effect/vitest"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -22,10 +21,9 @@ import * as Http from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
 import * as Store from "../src/internal/auth/authKeys.ts"
-import * as AuthKeyRecords from "../src/internal/auth/authKeyRecords.ts"
-import * as Database from "../src/internal/data/database.ts"
 import { accepted, as, ask, call, createKey, given, list, listWithToken, recordOf, refused, tokenOf } from "./keys.ts"
 import { signedFields } from "./signedCalls.ts"
+import { layerData } from "./stores.ts"
 import { receiver } from "./notified.ts"
 import { hmac, json, layer as layerEmulator } from "./support.ts"
 
@@ -245,7 +243,7 @@ const records = Effect.gen(function* () {
   }
   const [first, second] = yield* Effect.all([authKeys.find("first"), authKeys.find("second")])
   assert(Option.isSome(first) && Option.isSome(second))
-  return { store: yield* AuthKeyRecords.make, first: first.value, second: second.value }
+  return { store: authKeys, first: first.value, second: second.value }
 })
 
 it.effect("an Auth Key that is deleted after it was authenticated changes nothing any more", () =>
@@ -282,7 +280,7 @@ it.effect("an Auth Key that lost a scope after it was authenticated no longer gi
 )
 
 function testStore() {
-  return Store.layer.pipe(Layer.provideMerge(Layer.merge(Database.layer(":memory:"), SecureRandom.layerWebCrypto)))
+  return Layer.provideMerge(Store.layer, layerData())
 }
 
 const noon = DateTime.makeUnsafe("2026-11-22T12:00:00Z")

@@ -1,5 +1,4 @@
 import * as Billing from "@assembly-effect/api/Billing"
-import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,17 +11,12 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
-import * as BillStore from "../src/internal/billing/billStore.ts"
-import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
+import * as Bills from "../src/internal/billing/bills.ts"
 import { call } from "./signedCalls.ts"
+import { layerAssemblies, newAssembly } from "./stores.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const month = Bill.Month.make
-
-const stores = AssemblyStore.layer.pipe(Layer.provideMerge(Turns.layer), Layer.provideMerge(Database.layer(":memory:")))
-
-let ids = 0
 
 /** Creates and ends an Assembly with one upload and one result. If `moved` is undefined, the Assembly is canceled. */
 const end = Effect.fnUntraced(function* (
@@ -30,25 +24,9 @@ const end = Effect.fnUntraced(function* (
   moved: readonly [input: number, output: number] | undefined
 ) {
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const { epochMilliseconds: createdAt } = yield* DateTime.now
-  const id = AssemblyId.make((ids++).toString(16).padStart(32, "0"))
-  yield* assemblies.insert({
-    id,
-    workspace,
-    region: "eu-west-1",
-    params: {},
-    fields: {},
-    redirectUrl: undefined,
-    emitProgress: false,
-    notificationPayload: [],
-    expectedUploads: 0,
-    authKey: "key",
-    isSigned: true,
-    maxSize: undefined,
-    replayOf: undefined,
-    receiving: false,
-    createdAt
-  })
+  const assembly = yield* newAssembly(workspace)
+  const { id } = assembly
+  yield* assemblies.insert(assembly)
   yield* assemblies.beginExecution(id)
   if (moved === undefined) return yield* assemblies.stop(id, "canceled")
   const [input, output] = moved
@@ -61,7 +39,7 @@ const end = Effect.fnUntraced(function* (
 })
 
 const find = (workspace: string, of: string) =>
-  Effect.flatMap(BillStore.make, (bills) => bills.find(workspace, month(of))).pipe(Effect.map(Option.getOrUndefined))
+  Effect.flatMap(Bills.make, (bills) => bills.find(workspace, month(of))).pipe(Effect.map(Option.getOrUndefined))
 
 const months = ["2026-01", "2026-02", "2026-03"] as const
 
@@ -101,7 +79,7 @@ describe("A bill", () => {
       })
       for (const empty of ["2025-12", "2026-03", "0000-01", "9999-12"]) assert.isUndefined(yield* find("north", empty))
       assert.isUndefined(yield* find("south", "2026-01"))
-    }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(layerAssemblies))
   )
 
   it.effect("has an Assembly that was canceled, which moved nothing", () =>
@@ -109,7 +87,7 @@ describe("A bill", () => {
       yield* TestClock.setTime(DateTime.makeUnsafe("2026-02-28T12:00:00Z").epochMilliseconds)
       yield* end("north", undefined)
       assert.deepInclude(yield* find("north", "2026-02"), { assemblies: 1, total: 0, robots: {} })
-    }).pipe(Effect.provide(stores))
+    }).pipe(Effect.provide(layerAssemblies))
   )
 
   it.effect.prop(
@@ -139,7 +117,7 @@ describe("A bill", () => {
             assert.strictEqual(bill?.sub_total, bill?.total)
           }
         }
-      }).pipe(Effect.provide(Layer.fresh(stores))),
+      }).pipe(Effect.provide(Layer.fresh(layerAssemblies))),
     { arbitrary: { runs: 30 } }
   )
 })

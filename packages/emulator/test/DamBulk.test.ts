@@ -230,7 +230,7 @@ describe("A failure in the middle of a change", () => {
       filename: "there",
       destinationFolderId: undefined
     })
-    return there.folderId
+    return there.folder_id
   })
 
   effect.each(cases)("of the code keeps nothing of it (%s)", (name) =>
@@ -273,7 +273,7 @@ describe("A failure in the middle of a change", () => {
           CREATE TRIGGER large AFTER UPDATE ON assets WHEN old.filename = '50'
           BEGIN INSERT INTO journal VALUES (hex(zeroblob(100000))); END`
         const before = yield* state
-        const { page_count } = yield* Statement.one(Schema.Struct({ page_count: Schema.Int }))(sql`PRAGMA page_count`)
+        const { page_count } = yield* Statement.rows(Schema.Struct({ page_count: Schema.Int })).one(sql`PRAGMA page_count`)
         const limit = (most: number) => Statement.run(sql`PRAGMA max_page_count = ${sql.literal(String(most))}`)
         yield* limit(page_count)
         const error = yield* Effect.flip(changeOf(name, ids, folder))

@@ -40,7 +40,7 @@ const operations = Effect.gen(function* () {
   const assetIds: ReadonlyArray<Identifier.AssetId> = [first.id, second.id]
   yield* dam.get(workspace, first.id, undefined)
   yield* dam.get(workspace, first.id, first.version)
-  const { folderId } = yield* dam.move({
+  const { folder_id: folderId } = yield* dam.move({
     workspace,
     assetId: first.id,
     filename: "moved",

@@ -52,7 +52,7 @@ const act = Effect.fnUntraced(function* (workspace: string, model: Model, draw: 
         destinationFolderId: undefined
       })
       return yield* Effect.ignore(
-        dam.moveMany({ workspace, assetIds: some(), destinationFolderId: draw.chance(0.3) ? null : there.folderId })
+        dam.moveMany({ workspace, assetIds: some(), destinationFolderId: draw.chance(0.3) ? null : there.folder_id })
       )
     }
     case "moveEntry":

@@ -47,7 +47,7 @@ it.effect("a statement that is wrong and a row that breaks its schema are defect
     assert.isTrue(Exit.isFailure(wrong) && Cause.hasDies(wrong.cause))
     const Text = Schema.Struct({ text: Schema.String })
     const number = sql`SELECT 1 AS text`
-    for (const read of [Statement.all(Text)(number), Statement.first(Text)(number), Statement.one(Text)(number)]) {
+    for (const read of [Statement.rows(Text).all(number), Statement.rows(Text).first(number), Statement.rows(Text).one(number)]) {
       const broken = yield* Effect.exit<unknown, unknown, never>(read)
       assert.isTrue(Exit.isFailure(broken) && Cause.hasDies(broken.cause))
     }
@@ -61,7 +61,7 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
     yield* Effect.gen(function* () {
       const { counted, insert, sql } = yield* notes
       yield* insert("kept")
-      const used = yield* Statement.one(Schema.Struct({ page_count: Schema.Int }))(sql`PRAGMA page_count`)
+      const used = yield* Statement.rows(Schema.Struct({ page_count: Schema.Int })).one(sql`PRAGMA page_count`)
       // A pragma takes no parameter.
       const limit = (most: number) => Statement.run(sql`PRAGMA max_page_count = ${sql.literal(String(most))}`)
       yield* limit(used.page_count)

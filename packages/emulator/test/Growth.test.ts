@@ -58,7 +58,7 @@ it.live("a follower that does not read keeps no update of another Assembly", () 
 
 it.effect("the used signatures that are remembered are bounded, the latest are kept", () =>
   Effect.gen(function* () {
-    const used = yield* UsedSignatures.UsedSignatures
+    const used = yield* UsedSignatures.make
     const sql = yield* SqlClient.SqlClient
     const expires = DateTime.makeUnsafe("2999-01-01T00:00:00Z")
     for (const signature of ["a", "b", "c", "d", "e"]) assert.isTrue(yield* used.use(signature, expires))
@@ -68,7 +68,7 @@ it.effect("the used signatures that are remembered are bounded, the latest are k
     assert.deepStrictEqual(signatures, [["c"], ["d"], ["e"]])
     assert.isTrue(yield* used.use("f", expires))
   }).pipe(
-    Effect.provide(UsedSignatures.layer.pipe(Layer.provideMerge(Database.layer(":memory:")))),
+    Effect.provide(Database.layer(":memory:")),
     Effect.provideService(Limits.Limits, { ...Limits.defaults, signatures: 3 })
   )
 )
@@ -78,7 +78,7 @@ it.effect("what a request asks of every row finds its rows by an index", () =>
     const sql = yield* SqlClient.SqlClient
     const Plan = Schema.Struct({ detail: Schema.String })
     const plan = (statement: Fragment.Fragment) =>
-      Effect.map(Statement.all(Plan)(sql`EXPLAIN QUERY PLAN ${statement}`), (rows) => rows.map(({ detail }) => detail))
+      Effect.map(Statement.rows(Plan).all(sql`EXPLAIN QUERY PLAN ${statement}`), (rows) => rows.map(({ detail }) => detail))
     assert.deepStrictEqual(yield* plan(UsedSignatures.forget(sql, 0)), [
       "SEARCH used_signatures USING INDEX used_signatures_by_expiry (expires_at<?)"
     ])

@@ -15,15 +15,14 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { StorageFailed } from "../src/EmulatorError.ts"
-import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Authentication from "../src/internal/auth/authentication.ts"
-import * as Database from "../src/internal/data/database.ts"
 import * as QueueRoutes from "../src/internal/queues/queueRoutes.ts"
 import * as SlotStore from "../src/internal/queues/slotStore.ts"
 import type * as SlotUse from "../src/internal/queues/slotUse.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import * as Limits from "../src/Limits.ts"
 import { call } from "./signedCalls.ts"
+import { layerAssemblies } from "./stores.ts"
 import { json, layer as layerEmulator } from "./support.ts"
 
 const Time = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 }))
@@ -57,10 +56,7 @@ const countSlowly = (
   }
 }
 
-const stores = Layer.mergeAll(AssemblyStore.layer, SlotStore.layer).pipe(
-  Layer.provideMerge(Turns.layer),
-  Layer.provideMerge(Database.layer(":memory:"))
-)
+const stores = Layer.provideMerge(SlotStore.layer, layerAssemblies)
 
 let ids = 0
 

@@ -18,9 +18,8 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
-import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
 import { as, given as authKey } from "./keys.ts"
+import { layerAssemblies, newAssembly } from "./stores.ts"
 import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")
@@ -233,33 +232,15 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assem
   )
 })
 
-const stores = AssemblyStore.layer.pipe(Layer.provideMerge(Turns.layer), Layer.provideMerge(Database.layer(":memory:")))
-
 live("does not replace one that another request has created in the meantime", () =>
   Effect.gen(function* () {
     const assemblies = yield* AssemblyStore.AssemblyStore
-    const assembly: AssemblyStore.New = {
-      id: newId(),
-      workspace: "north",
-      region: "eu-west-1",
-      params: {},
-      fields: {},
-      redirectUrl: undefined,
-      emitProgress: false,
-      notificationPayload: [],
-      expectedUploads: 1,
-      authKey: "key",
-      isSigned: true,
-      maxSize: undefined,
-      replayOf: undefined,
-      receiving: false,
-      createdAt: 0
-    }
+    const assembly = yield* newAssembly("north", 1)
     assert.isTrue(yield* assemblies.insert(assembly))
     assert.isFalse(yield* assemblies.replace(assembly, newId()))
     yield* assemblies.stop(assembly.id, "canceled")
     assert.isTrue(yield* assemblies.replace(assembly, newId()))
-  }).pipe(Effect.provide(stores))
+  }).pipe(Effect.provide(layerAssemblies))
 )
 
 live("stops the notification of the replaced one, also while an attempt is under way", () =>

@@ -12,11 +12,10 @@ import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
-import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
 import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
 import { as, given as authKey } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
+import { layerData } from "./stores.ts"
 import { layer as layerEmulator } from "./support.ts"
 
 const secret = "Zq7-very-secret-Kx2"
@@ -352,19 +351,20 @@ live("have a maximum number in a Workspace", () =>
   Effect.gen(function* () {
     const store = yield* CredentialStore.CredentialStore
     const create = (workspace: string, index: number) =>
-      store.create(workspace, `${workspace} ${index}`, {
+      store.create({
+        id: CredentialId.make(`${workspace} ${index}`),
+        workspace,
         name: `name ${index}`,
         type: "s3",
-        content: Redacted.make({})
+        content: Redacted.make({}, { label: CredentialStore.label }),
+        created_at: 0,
+        modified_at: 0
       })
     for (let index = 0; index < CredentialStore.max; index++) yield* create("full", index)
-    assert.strictEqual(yield* Effect.flip(create("full", CredentialStore.max)), "TooMany")
+    const refused = yield* Effect.flip(create("full", CredentialStore.max))
+    assert.deepInclude(refused, { status: 400, message: "A Workspace has at most 500 Template Credentials." })
     assert.strictEqual((yield* create("other", 0)).name, "name 0")
-    assert.isTrue(yield* store.remove("full", "full 0"))
+    yield* store.remove("full", "full 0")
     assert.strictEqual((yield* create("full", CredentialStore.max)).name, `name ${CredentialStore.max}`)
-  }).pipe(
-    Effect.provide(
-      CredentialStore.layer.pipe(Layer.provideMerge(Layer.mergeAll(Database.layer(":memory:"), Turns.layer)))
-    )
-  )
+  }).pipe(Effect.provide(Layer.provideMerge(CredentialStore.layer, layerData())))
 )

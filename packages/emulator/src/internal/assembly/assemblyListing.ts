@@ -38,9 +38,9 @@ const slice = 20
 
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
 
-const entry = Statement.one(Row)
-const places = Statement.all(Schema.Struct({ position: Schema.Int }))
-const search = Statement.all(Searched)
+const entry = Statement.rows(Row).one
+const places = Statement.rows(Schema.Struct({ position: Schema.Int })).all
+const search = Statement.rows(Searched).all
 
 interface Filter {
   readonly workspace: string

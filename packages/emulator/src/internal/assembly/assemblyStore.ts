@@ -1,10 +1,12 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Struct from "effect/Struct"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Archive from "./archive.ts"
 import * as Statement from "../data/statement.ts"
@@ -18,33 +20,16 @@ import * as Turns from "../http/turns.ts"
 export const State = Schema.Literals(["uploading", "executing", "canceled", "completed", "failed", "request_aborted"])
 export type State = typeof State.Type
 
-/** A new Assembly. Times are milliseconds since the epoch. */
-export interface New {
-  readonly id: string
-  readonly workspace: string
-  readonly region: string
-  readonly params: Assembly.CreateParams
-  readonly fields: Schema.JsonObject
-  readonly redirectUrl: string | undefined
-  /** Whether the live updates contain the progress of the execution. */
-  readonly emitProgress: boolean
-  /** The parts of the Status that notifications omit. */
-  readonly notificationPayload: ReadonlyArray<Assembly.NotificationPayload>
-  readonly expectedUploads: number
-  /** The Auth Key that created the Assembly. The secret of this Auth Key signs the notification. */
-  readonly authKey: string
-  /** Whether the Auth Key signed the params, and with them the `notify_url`. */
-  readonly isSigned: boolean
-  /** The maximum size of an upload in bytes. */
-  readonly maxSize: number | undefined
-  /** The original Assembly, if the new Assembly is a replay. */
-  readonly replayOf: Row | undefined
-  /** Whether files follow in the body of the request that creates the Assembly. */
-  readonly receiving: boolean
-  readonly createdAt: number
-}
-
-/** An Assembly in the database. */
+/**
+ * An Assembly in the database. Times are milliseconds since the epoch.
+ *
+ * - `auth_key`: the Auth Key that created the Assembly. The secret of this Auth Key signs the notification.
+ * - `is_signed`: whether the Auth Key signed the params, and with them the `notify_url`.
+ * - `max_size`: the maximum size of an upload in bytes.
+ * - `emit_progress`: whether the live updates contain the progress of the execution.
+ * - `notification_payload`: the parts of the Status that notifications omit.
+ * - `parent_id`: the original Assembly, if the Assembly is a replay.
+ */
 export const Row = Schema.Struct({
   id: Assembly.AssemblyId,
   workspace: Schema.String,
@@ -57,11 +42,11 @@ export const Row = Schema.Struct({
   redirect_url: Schema.NullOr(Schema.String),
   expected_uploads: Schema.Int,
   auth_key: Schema.NullOr(Schema.String),
-  is_signed: Schema.Int,
+  is_signed: Schema.BooleanFromBit,
   max_size: Schema.NullOr(Schema.Int),
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
-  emit_progress: Schema.Int,
+  emit_progress: Schema.BooleanFromBit,
   notification_payload: Schema.fromJsonString(Schema.Array(Assembly.NotificationPayload)),
   created_at: Schema.Int,
   uploaded_at: Schema.NullOr(Schema.Int),
@@ -74,6 +59,22 @@ export const Row = Schema.Struct({
   output_bytes: Schema.Int
 })
 export type Row = typeof Row.Type
+
+/** A new Assembly. `receiving`: whether files follow in the body of the request that creates the Assembly. */
+const New = Schema.Struct({
+  ...Struct.omit(Row.fields, [
+    "uploaded_at",
+    "ended_at",
+    "error",
+    "message",
+    "input_files",
+    "input_bytes",
+    "output_files",
+    "output_bytes"
+  ]),
+  receiving: Schema.BooleanFromBit
+})
+export type New = typeof New.Type
 
 /** The files of an Assembly: the uploads that its Steps process, and the results of its Steps. */
 interface Made {
@@ -124,36 +125,13 @@ const toEnd = ({ failure, results, uploads, usage }: Outcome, now: number) => {
   }
 }
 
-const toInsert = (assembly: New) => ({
-  id: assembly.id,
-  workspace: assembly.workspace,
-  region: assembly.region,
-  state: "uploading" satisfies State,
-  steps: JSON.stringify(assembly.params.steps ?? {}),
-  template_id: assembly.params.templateId,
-  fields: JSON.stringify(assembly.fields),
-  notify_url: assembly.params.notifyUrl,
-  redirect_url: assembly.redirectUrl,
-  expected_uploads: assembly.expectedUploads,
-  auth_key: assembly.authKey,
-  is_signed: assembly.isSigned,
-  max_size: assembly.maxSize,
-  parent_id: assembly.replayOf?.id,
-  uploads_from: assembly.replayOf?.uploads_from ?? assembly.replayOf?.id,
-  receiving: assembly.receiving,
-  emit_progress: assembly.emitProgress,
-  notification_payload: JSON.stringify(assembly.notificationPayload),
-  created_at: assembly.createdAt
-})
-
-const all = Statement.all(Row)
-const first = Statement.first(Row)
-const made = Statement.one(MadeRow)
+const encodeNew = Schema.encodeSync(New)
+const { all, first } = Statement.rows(Row)
+const made = Statement.rows(MadeRow).one
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
   /** Steps, fields and files may be megabytes long, so their JSON is written and parsed in a turn of `Turns`. */
   const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
   /** The columns of a `Row`. The files are in other columns, which only `made` reads. */
@@ -169,7 +147,17 @@ const make = Effect.gen(function* () {
   }
 
   const insert = (assembly: New) =>
-    Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
+    Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(encodeNew(assembly))} ON CONFLICT DO NOTHING`)
+
+  const find = (id: string) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`))
+
+  /** Ends a busy Assembly. Returns whether this call ended the Assembly. */
+  const close = (id: string, columnsOf: (ended_at: number) => Readonly<Record<string, number | string | undefined>>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+      turn(() =>
+        Statement.isChange(sql`UPDATE assemblies SET ${sql.update(columnsOf(millis))} WHERE id = ${id} AND ${busy}`)
+      )
+    )
 
   return {
     /** Returns false if an Assembly with this id exists. */
@@ -186,7 +174,13 @@ const make = Effect.gen(function* () {
           Statement.stored
         )
       ),
-    find: (id: string) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
+    find,
+    /** Finds an Assembly of a Workspace. */
+    findIn: (workspace: string, id: string) =>
+      Effect.map(
+        find(id),
+        Option.filter((row) => row.workspace === workspace)
+      ),
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     made: Effect.fnUntraced(function* (id: string) {
       const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
@@ -196,7 +190,7 @@ const make = Effect.gen(function* () {
       }
     }),
     recover: Effect.gen(function* () {
-      const aborted = { state: "request_aborted", ended_at: yield* now } as const
+      const aborted = { state: "request_aborted", ended_at: yield* Clock.currentTimeMillis } as const
       yield* Statement.run(sql`UPDATE assemblies SET ${sql.update(aborted)} WHERE receiving = 1 AND ${busy}`)
       return yield* all(sql`SELECT ${columns} FROM assemblies WHERE ${busy}`)
     }).pipe(sql.withTransaction, Statement.stored),
@@ -206,7 +200,7 @@ const make = Effect.gen(function* () {
      * Changes the state to `executing` if every expected upload and every file of the form has arrived. Returns whether
      * this call changed the state.
      */
-    beginExecution: (id: string) => Effect.flatMap(now, (millis) => begin(id, millis)),
+    beginExecution: (id: string) => Effect.flatMap(Clock.currentTimeMillis, (millis) => begin(id, millis)),
     /** Records the files that the execution of an Assembly works on. */
     works: (id: string, uploads: ReadonlyArray<Assembly.File>) =>
       turn(() =>
@@ -219,22 +213,8 @@ const make = Effect.gen(function* () {
       turn(() =>
         Statement.run(sql`UPDATE assemblies SET results = ${results} WHERE id = ${id} AND state = 'executing'`)
       ),
-    /** Ends a busy Assembly. Returns whether this call ended the Assembly. */
-    end: (id: string, outcome: Outcome) =>
-      Effect.flatMap(now, (millis) =>
-        turn(() =>
-          Statement.isChange(
-            sql`UPDATE assemblies SET ${sql.update(toEnd(outcome, millis))} WHERE id = ${id} AND ${busy}`
-          )
-        )
-      ),
-    /** Cancels or aborts a busy Assembly. Returns whether this call ended the Assembly. */
-    stop: (id: string, state: "canceled" | "request_aborted") =>
-      Effect.flatMap(now, (millis) =>
-        Statement.isChange(
-          sql`UPDATE assemblies SET ${sql.update({ state, ended_at: millis })} WHERE id = ${id} AND ${busy}`
-        )
-      )
+    end: (id: string, outcome: Outcome) => close(id, (millis) => toEnd(outcome, millis)),
+    stop: (id: string, state: "canceled" | "request_aborted") => close(id, (ended_at) => ({ state, ended_at }))
   }
 })
 

@@ -2,15 +2,73 @@ import * as Operations from "@assembly-effect/api/Assemblies"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Limits from "../../Limits.ts"
-import * as CreationOptions from "./creationOptions.ts"
 import * as Json from "../data/json.ts"
 import * as Turns from "../http/turns.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as UsedCredentials from "../templateCredentials/usedCredentials.ts"
-import * as TemplateMerge from "../templates/templateMerge.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Schema from "effect/Schema"
+import * as TemplateStore from "../templates/templateStore.ts"
+
+/** A URL of limited length, because a page of the Assembly list can contain the URLs of 5000 Assemblies. */
+const Url = Schema.String.check(Schema.isMaxLength(2048))
+
+/**
+ * Decodes the fields of the params that only the emulator limits. Also limits the length of `notify_url`.
+ * These rules are beyond the specification, which defines only `auth.max_size` ("Limits").
+ */
+const Options = Schema.Struct({
+  notify_url: Schema.optionalKey(Schema.NullOr(Url)),
+  redirect_url: Schema.optionalKey(Schema.NullOr(Url)),
+  emit_execution_progress: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  notification_payload: Schema.optionalKey(Schema.NullOr(Schema.Array(Assembly.NotificationPayload))),
+  quiet: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  auth: Schema.optionalKey(
+    Schema.Struct({
+      max_size: Schema.optionalKey(
+        Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })))
+      )
+    })
+  )
+})
+
+const decodeOptions = Schema.decodeUnknownEffect(Options)
+
+/** Reads the options from params that are not decoded yet. */
+const readOptions = (params: Schema.JsonObject) =>
+  decodeOptions(params).pipe(
+    Effect.map(({ auth, emit_execution_progress, notification_payload, quiet, redirect_url }) => ({
+      redirect_url: redirect_url ?? null,
+      emit_progress: emit_execution_progress ?? false,
+      notification_payload: notification_payload ?? [],
+      isQuiet: quiet ?? false,
+      max_size: auth?.max_size ?? null
+    })),
+    Effect.mapError(({ message }) => Refusal.refuse("INVALID_FORM_DATA", 400, message))
+  )
+
+const stepsDenied = Refusal.refuse(
+  "TEMPLATE_DENIES_STEPS_OVERRIDE",
+  400,
+  "The Template does not allow Steps in the request."
+)
+
+/**
+ * Merges the params of a request into the Template that their `template_id` names. Params without a `template_id` stay
+ * unchanged. The specification defines neither the error codes nor the merge rules, so the emulator follows the
+ * official client. Unlike in the official client, a null in a nested object or array of the params does not replace a
+ * value of the Template.
+ */
+const merge = Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject) {
+  const { steps, template_id: id } = params
+  if (typeof id !== "string") return params
+  const { content } = yield* TemplateStore.TemplateStore.use((templates) => templates.byId(workspace, id))
+  return content.allow_steps_override === false && steps !== undefined
+    ? yield* stepsDenied
+    : Json.merge(content, params)
+})
 
 const tooManySteps = ({ steps }: Limits.Values) =>
   Refusal.refuse("ASSEMBLY_INVALID_STEPS", 400, `An Assembly has at most ${steps} Steps.`)
@@ -25,14 +83,14 @@ const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, 
  */
 export const read = Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject, limits: Limits.Values) {
   const { share } = yield* Turns.Turns
-  const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
+  const merged = Json.withoutNulls(yield* merge(workspace, params))
   // The number of Steps is checked before the Steps are decoded.
   if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
   const decoded = yield* share(decodeParams(merged)).pipe(
     Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
   )
   yield* UsedCredentials.check(workspace, decoded.steps ?? {})
-  return { params: decoded, options: yield* share(CreationOptions.read(merged)) }
+  return { params: decoded, options: yield* share(readOptions(merged)) }
 })
 
 /** The decoded instructions of an Assembly. */

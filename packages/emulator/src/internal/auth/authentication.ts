@@ -116,7 +116,7 @@ const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec
 
 const make = Effect.gen(function* () {
   const authKeys = yield* AuthKeys.AuthKeys
-  const usedSignatures = yield* UsedSignatures.UsedSignatures
+  const usedSignatures = yield* UsedSignatures.make
   const bearerTokens = yield* BearerTokens.BearerTokens
   const mac = yield* Mac.Mac
 

@@ -48,14 +48,14 @@ export interface NewVersion {
   readonly created_at: number
 }
 
-const firstAsset = Statement.first(AssetRow)
-const allAssets = Statement.all(AssetRow)
-const firstFolder = Statement.first(FolderRow)
+const firstAsset = Statement.rows(AssetRow).first
+const allAssets = Statement.rows(AssetRow).all
+const firstFolder = Statement.rows(FolderRow).first
 const Position = Schema.Struct({ position: Schema.Int })
-const firstPosition = Statement.first(Position)
-const onePosition = Statement.one(Position)
-const allNames = Statement.all(Schema.Struct({ name: Schema.String }))
-const longest = Statement.one(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int }))
+const firstPosition = Statement.rows(Position).first
+const onePosition = Statement.rows(Position).one
+const allNames = Statement.rows(Schema.Struct({ name: Schema.String })).all
+const longest = Statement.rows(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int })).one
 
 /** The SQL expression of a path: the names of all folders from the root to `folderId`, and then `name`. */
 const pathSql = (folderId: string, name: string) => `(

@@ -1,6 +1,6 @@
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -55,17 +55,16 @@ interface New {
 /** The number of uploads that are read in one turn. */
 const slice = 200
 
-const first = Statement.first(Row)
-const count = Statement.first(Schema.Struct({ created: Schema.Int }))
-const page = Statement.all(PlacedRow)
-const identified = Statement.all(Schema.Struct({ id: Schema.String }))
+const { first, one } = Statement.rows(Row)
+const count = Statement.rows(Schema.Struct({ created: Schema.Int })).first
+const page = Statement.rows(PlacedRow).all
+const identified = Statement.rows(Schema.Struct({ id: Schema.String })).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limit = sql.literal(String(slice))
-  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   const identifiers = (statement: Parameters<typeof identified>[0]) =>
     Effect.map(identified(statement), (rows) => rows.map(({ id }) => id))
@@ -81,7 +80,7 @@ const make = Effect.gen(function* () {
         concat,
         user_meta: JSON.stringify(userMeta),
         length: length?.toString(),
-        created_at: yield* now
+        created_at: yield* Clock.currentTimeMillis
       }
       yield* Statement.run(sql`INSERT INTO uploads ${sql.insert(row)}`)
     }),
@@ -89,7 +88,7 @@ const make = Effect.gen(function* () {
     find: (id: string) =>
       first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),
     /** Finds a file from the form that created an Assembly. */
-    ofForm: (id: string) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
+    ofForm: (id: string) => one(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
     /** The number of uploads of an Assembly, including partial uploads and terminated uploads. */
     count: (assemblyId: string) =>
       Effect.map(
@@ -118,7 +117,7 @@ const make = Effect.gen(function* () {
       Statement.run(sql`UPDATE uploads SET ${sql.update({ length: length.toString() })} WHERE id = ${id}`),
     /** Marks an upload as finished. Returns false if the upload was already finished. */
     finish: Effect.fnUntraced(function* (id: string, digest: FileStore.Digest | undefined) {
-      const end = { finished_at: yield* now, md5hash: digest?.md5hash, sha256: digest?.sha256 }
+      const end = { finished_at: yield* Clock.currentTimeMillis, md5hash: digest?.md5hash, sha256: digest?.sha256 }
       return yield* Statement.isChange(
         sql`UPDATE uploads SET ${sql.update(end)} WHERE id = ${id} AND finished_at IS NULL`
       )
@@ -141,7 +140,9 @@ const make = Effect.gen(function* () {
     expired: (createdBefore: number) => identifiers(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
     /** Marks an upload as terminated. The row stays, because a finished upload remains a file of its Assembly. */
     terminate: (id: string) =>
-      Effect.flatMap(now, (millis) => Statement.run(sql`UPDATE uploads SET terminated_at = ${millis} WHERE id = ${id}`))
+      Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+        Statement.run(sql`UPDATE uploads SET terminated_at = ${millis} WHERE id = ${id}`)
+      )
   }
 })
 

@@ -14,6 +14,9 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly info?: { readonly retryIn: number }
 }> {}
 
+/** A refusal of a request that has the error code of its operation. `message` names the field and the rule. */
+export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly message: string }> {}
+
 export const refuse = (code: string, status: number, message: string): Refusal => new Refusal({ code, status, message })
 
 /** A refusal with the status of its code. Only the status of `ASSEMBLY_LIST_ERROR` is beyond the specification. */
@@ -33,19 +36,20 @@ export const explain = (issues: ReadonlyArray<Issue>): string => {
   return [...told, ...more].join("; ").slice(0, maxMessage)
 }
 
+/** Refuses a request that breaks rules which the schemas of its operation do not contain. */
+export const check = (issues: ReadonlyArray<Issue>): Effect.Effect<void, Refused> =>
+  issues.length === 0 ? Effect.void : Effect.fail(new Refused({ status: 400, message: explain(issues) }))
+
 /** Refuses what breaks rules of an operation, with its error code. */
 export const invalid =
-  (code: string, status = 400) =>
+  (code: string) =>
   (issues: ReadonlyArray<Issue>): Refusal =>
-    refuse(code, status, explain(issues))
+    refuse(code, 400, explain(issues))
 
 /**
  * Refuses invalid input of an operation that has no error code for it. The specification does not define this code.
  */
 export const invalidForm = invalid("INVALID_FORM_DATA")
-
-/** Refuses the params of an operation that has no error code for them. */
-export const invalidParams = invalid("SERVER_400")
 
 /** A refusal whose error code contains the status. The specification does not define the error code. */
 export const server = (status: number, message: string): Refusal => refuse(`SERVER_${status}`, status, message)

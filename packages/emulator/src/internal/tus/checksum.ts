@@ -23,9 +23,9 @@ export const read = (headers: Headers.Headers): Effect.Effect<FileStore.Checksum
     if (header === undefined) return Effect.succeed(undefined)
     const [algorithm = "", text = "", ...more] = header.split(" ")
     const size = sizes.get(algorithm)
-    if (size === undefined) return Effect.fail(TusRefusal.unknownChecksum)
+    if (size === undefined) return Effect.fail(TusRefusal.refuse("unknownChecksum"))
     const digest = Buffer.from(text, "base64")
     return more.length === 0 && digest.length === size && digest.toString("base64") === text
       ? Effect.succeed({ algorithm, digest: digest.toString("hex") })
-      : Effect.fail(TusRefusal.invalidChecksum)
+      : Effect.fail(TusRefusal.refuse("invalidChecksum"))
   })

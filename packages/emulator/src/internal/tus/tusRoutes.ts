@@ -25,7 +25,7 @@ const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =
   HttpServerResponse.empty({ status, headers: { ...TusRefusal.tusHeaders, ...headers } })
 
 const checkVersion = (headers: Headers.Headers): Effect.Effect<void, TusRefusal.TusRefusal> =>
-  headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.unsupportedVersion)
+  headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.refuse("unsupportedVersion"))
 
 /** Decodes headers. The first invalid header determines the refusal. */
 const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
@@ -76,7 +76,7 @@ const bodySize = (headers: Headers.Headers): bigint | undefined => {
 const expiryHeader = (at: DateTime.Utc | undefined): Readonly<Record<string, string>> =>
   at === undefined ? {} : { "upload-expires": DateTime.toDateUtc(at).toUTCString() }
 
-const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.brokenBody)
+const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.refuse("brokenBody"))
 
 const handlers = Effect.gen(function* () {
   const expiry = yield* Expiry.Expiry
@@ -99,7 +99,7 @@ const handlers = Effect.gen(function* () {
     const checksum = yield* Checksum.read(headers)
     const size = bodySize(headers)
     if (creation.length !== undefined && size !== undefined && size > creation.length) {
-      return yield* TusRefusal.sizeExceeded
+      return yield* TusRefusal.refuse("sizeExceeded")
     }
     const upload = yield* uploads.create(creation)
     if (headers["content-type"] !== TusUpload.offsetOctetStream) return created(upload)
@@ -108,7 +108,11 @@ const handlers = Effect.gen(function* () {
       .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
       // If the checksum does not match, the upload is terminated, because the refusal does not tell the client the URL
       // of the upload.
-      .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
+      .pipe(
+        Effect.tapErrorTag("TusRefusal", ({ code }) =>
+          code === "ERR_CHECKSUM_MISMATCH" ? uploads.terminate(id) : Effect.void
+        )
+      )
     return created({ ...upload, offset })
   })
 
@@ -188,7 +192,7 @@ const answering =
           )
       }),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("A tus request failed", defect), TusRefusal.toResponse(TusRefusal.defect))
+        Effect.as(Effect.logError("A tus request failed", defect), TusRefusal.toResponse(TusRefusal.refuse("defect")))
       )
     )
 
