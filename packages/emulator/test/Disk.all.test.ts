@@ -10,7 +10,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -24,6 +23,7 @@ import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 import { createUpload, head, patch, storeAt } from "./support.ts"
+import { assert, describe, it } from "./flow.ts"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
 
@@ -98,8 +98,10 @@ const piece = (offset: number) => bytes.subarray(offset, offset + 100_000)
 const isWindows = process.platform === "win32"
 
 // `ulimit` counts in blocks of 512 bytes or 1 KiB, so the limit is 2 or 4 MiB.
-it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, and keeps those it has", () =>
-  Effect.gen(function* () {
+it.live.skipIf(isWindows)(
+  "a file that may not grow refuses its bytes with 507, and keeps those it has",
+  NodeFileSystem.layer,
+  function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
     yield* Effect.gen(function* () {
@@ -132,14 +134,16 @@ it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, 
     }).pipe(Effect.provide(served(start("ulimit -f 4096;", data))))
     // Without the limit the upload continues at the acknowledged offset.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data })))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
 /** The emulator of this test runs as another user, since root can write everywhere. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
-it.live.skipIf(isWindows)("a folder that may not be written any more refuses with 507, until it may", () =>
-  Effect.gen(function* () {
+it.live.skipIf(isWindows)(
+  "a folder that may not be written any more refuses with 507, until it may",
+  NodeFileSystem.layer,
+  function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
     if (nobody.uid !== undefined) yield* fs.chown(data, nobody.uid, nobody.gid)
@@ -154,7 +158,7 @@ it.live.skipIf(isWindows)("a folder that may not be written any more refuses wit
       assert.strictEqual(yield* offsetOf(upload.url), 100_000)
       yield* completes(upload)
     }).pipe(Effect.provide(served(start("", data, nobody))))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
 const mount = (...args: ReadonlyArray<string>) => void execFileSync("mount", args, { stdio: "ignore" })

@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
@@ -9,6 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { createUpload, head, json, layer as layerEmulator, patch, patchForever, send, uploadOne } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const idOf = ({ assembly_id }: Assembly.Status) => Assembly.AssemblyId.make(assembly_id)
 const wait = { wait: { robot: "/emulator/wait", seconds: 3600 } }
@@ -33,7 +33,7 @@ const eventsIn = (text: string) =>
       return event === undefined ? [data] : [event, JSON.parse(data)]
     })
 
-layer(layerEmulator(), { excludeTestServices: true })("An Assembly", (it) => {
+layer(layerEmulator())("An Assembly", (it) => {
   it.effect("passes through uploading, executing and completed, and its followers see it", () =>
     Effect.gen(function* () {
       const steps = {
@@ -103,22 +103,20 @@ layer(layerEmulator(), { excludeTestServices: true })("An Assembly", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is canceled while bytes come, which ends their request and the next one", () =>
-    Effect.gen(function* () {
-      const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(status, { "upload-length": "10" })
-      const url = headers["location"] ?? ""
-      const stuck = yield* Effect.forkChild(patchForever(url, new Uint8Array(3)))
-      yield* Effect.repeat(Assemblies.get(idOf(status)), { until: ({ bytes_received }) => bytes_received === 3 })
-      const canceled = yield* Assemblies.cancel(idOf(status))
-      assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
-      assert.strictEqual((yield* Fiber.join(stuck)).status, 423)
-      assert.strictEqual((yield* head(url)).status, 200)
-      const next = yield* patch(url, 3, new Uint8Array(7))
-      assert.strictEqual(next.status, 403)
-      assert.match(String(json(next)["error"]), /^ERR_ASSEMBLY_NOT_UPLOADING: /)
-    })
-  )
+  it.effect("is canceled while bytes come, which ends their request and the next one", function* () {
+    const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const { headers } = yield* createUpload(status, { "upload-length": "10" })
+    const url = headers["location"] ?? ""
+    const stuck = yield* Effect.forkChild(patchForever(url, new Uint8Array(3)))
+    yield* Effect.repeat(Assemblies.get(idOf(status)), { until: ({ bytes_received }) => bytes_received === 3 })
+    const canceled = yield* Assemblies.cancel(idOf(status))
+    assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
+    assert.strictEqual((yield* Fiber.join(stuck)).status, 423)
+    assert.strictEqual((yield* head(url)).status, 200)
+    const next = yield* patch(url, 3, new Uint8Array(7))
+    assert.strictEqual(next.status, 403)
+    assert.match(String(json(next)["error"]), /^ERR_ASSEMBLY_NOT_UPLOADING: /)
+  })
 
   it.effect("that fails says so to its followers", () =>
     Effect.gen(function* () {
@@ -149,12 +147,10 @@ layer(layerEmulator(), { excludeTestServices: true })("An Assembly", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is watched by our own client over the same stream", () =>
-    Effect.gen(function* () {
-      const status = yield* Assemblies.create({ steps: { wait: { robot: "/emulator/wait", seconds: 0.3 } } })
-      const seen = yield* Stream.runCollect(Assemblies.watch(idOf(status), { interval: "1 hour" }))
-      assert.strictEqual(seen.at(0)?.ok, "ASSEMBLY_EXECUTING")
-      assert.strictEqual(seen.at(-1)?.ok, "ASSEMBLY_COMPLETED")
-    })
-  )
+  it.effect("is watched by our own client over the same stream", function* () {
+    const status = yield* Assemblies.create({ steps: { wait: { robot: "/emulator/wait", seconds: 0.3 } } })
+    const seen = yield* Stream.runCollect(Assemblies.watch(idOf(status), { interval: "1 hour" }))
+    assert.strictEqual(seen.at(0)?.ok, "ASSEMBLY_EXECUTING")
+    assert.strictEqual(seen.at(-1)?.ok, "ASSEMBLY_COMPLETED")
+  })
 })

@@ -1,10 +1,10 @@
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { LookupAddress } from "node:dns"
 import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from "node:net"
 import * as NotificationClient from "../src/internal/notifications/notificationClient.ts"
 import { receiver } from "./notified.ts"
+import { assert, it } from "./flow.ts"
 
 /** Requests a name that resolves to the given addresses in turn. Returns the outcome and the number of look-ups. */
 const ask = Effect.fnUntraced(function* (
@@ -76,18 +76,14 @@ it.live.each([
   ["loopback", "http://10.0.0.1:1/"],
   ["loopback", "https://[fd00::1]:1/"],
   ["public", "http://0x7f.1:1/"]
-] as const)("an address is judged without a name: %s, %s", ([reach, url]) =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual(yield* ask(reach, url, []), { outcome: "OutOfReach", resolved: 0 })
-  })
-)
+] as const)("an address is judged without a name: %s, %s", function* ([reach, url]) {
+  assert.deepStrictEqual(yield* ask(reach, url, []), { outcome: "OutOfReach", resolved: 0 })
+})
 
-it.live("over TLS the same rule holds", () =>
-  Effect.gen(function* () {
-    const { outcome } = yield* ask("public", "https://rebound.example:1/", [["127.0.0.1"]])
-    assert.strictEqual(outcome, "OutOfReach")
-  })
-)
+it.live("over TLS the same rule holds", function* () {
+  const { outcome } = yield* ask("public", "https://rebound.example:1/", [["127.0.0.1"]])
+  assert.strictEqual(outcome, "OutOfReach")
+})
 
 it.live.each([
   "ftp://example.com/",
@@ -100,8 +96,6 @@ it.live.each([
   "https://user:pw@example.com/",
   "https://user@example.com/",
   "https://:pw@example.com/"
-])("%j is no URL that is asked", (url) =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })
-  })
-)
+])("%j is no URL that is asked", function* (url) {
+  assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })
+})

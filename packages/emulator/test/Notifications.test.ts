@@ -1,17 +1,17 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import { listed, receiver, signedForm } from "./notified.ts"
 import { hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const statusesOf = (assemblyId: string) =>
   Effect.map(listed(assemblyId), (all) => all.map(({ response_code, status }) => [status, response_code]))
 
-layer(layerEmulator({ notificationPause: "5 millis" }), { excludeTestServices: true })("A notification", (it) => {
+layer(layerEmulator({ notificationPause: "5 millis" }))("A notification", (it) => {
   it.effect("is the Status with a signature of exactly that text", () =>
     Effect.gen(function* () {
       const { credentials } = yield* Emulator.Emulator
@@ -86,14 +86,12 @@ layer(layerEmulator({ notificationPause: "5 millis" }), { excludeTestServices: t
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is not lost when nobody is there at first", () =>
-    Effect.gen(function* () {
-      const gone = yield* Effect.scoped(receiver([]))
-      const { assembly_id } = yield* Assemblies.create({ notifyUrl: gone.url })
-      const [first] = yield* Effect.repeat(listed(assembly_id), { until: (all) => all[0]?.["status"] === "error" })
-      assert.deepInclude(first, { response_code: null, error: "The connection failed." })
-    })
-  )
+  it.effect("is not lost when nobody is there at first", function* () {
+    const gone = yield* Effect.scoped(receiver([]))
+    const { assembly_id } = yield* Assemblies.create({ notifyUrl: gone.url })
+    const [first] = yield* Effect.repeat(listed(assembly_id), { until: (all) => all[0]?.["status"] === "error" })
+    assert.deepInclude(first, { response_code: null, error: "The connection failed." })
+  })
 
   it.effect("can be asked for again, at another place", () =>
     Effect.gen(function* () {

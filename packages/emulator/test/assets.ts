@@ -32,8 +32,7 @@ export const storeOne = Effect.fnUntraced(function* (path: string) {
 })
 
 /** The store of the DAM over a database. */
-export const layerStore = (path = ":memory:") =>
-  Layer.provideMerge(DamStore.layer, layerData(path))
+export const layerStore = (path = ":memory:") => Layer.provideMerge(DamStore.layer, layerData(path))
 
 let works = 0
 

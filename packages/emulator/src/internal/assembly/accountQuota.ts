@@ -52,10 +52,9 @@ export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefin
     if (created.total >= quotas.created) {
       return yield* limitReached(Math.max(1, Math.ceil(((created.at ?? millis) + minute - millis) / 1000)))
     }
-    const running = yield* counted(sql`
-      SELECT count(*) AS total, min(created_at) AS at FROM assemblies
-      WHERE workspace = ${workspace} AND state = 'executing'`)
-    return yield* running.total >= quotas.running ? limitReached(1) : store
+    const running = yield* Statement.count(sql`
+      SELECT count(*) AS count FROM assemblies WHERE workspace = ${workspace} AND state = 'executing'`)
+    return yield* running >= quotas.running ? limitReached(1) : store
   }, one.withPermits(1))
 
   const expire = Effect.gen(function* () {

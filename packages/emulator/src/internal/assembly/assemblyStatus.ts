@@ -10,8 +10,7 @@ import * as UploadStore from "../files/uploadStore.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Slices from "../http/slices.ts"
-import type * as Turns from "../http/turns.ts"
+import * as Turns from "../http/turns.ts"
 
 const encodeStatus = Schema.encodeSync(Assembly.Status)
 const encodeFile = Schema.encodeSync(Assembly.File)
@@ -24,10 +23,10 @@ export const encode = Effect.fnUntraced(function* (status: Assembly.Status, turn
   return {
     ...encoded,
     ...(Predicate.isNotNullish(tus_uploads)
-      ? { tus_uploads: yield* Slices.map(turns, tus_uploads, encodeReceipt) }
+      ? { tus_uploads: yield* Turns.map(turns, tus_uploads, encodeReceipt) }
       : {}),
-    ...(Predicate.isNotNullish(uploads) ? { uploads: yield* Slices.map(turns, uploads, encodeFile) } : {}),
-    ...(Predicate.isNotNullish(results) ? { results: yield* Slices.mapRecord(turns, results, encodeFile) } : {})
+    ...(Predicate.isNotNullish(uploads) ? { uploads: yield* Turns.map(turns, uploads, encodeFile) } : {}),
+    ...(Predicate.isNotNullish(results) ? { results: yield* Turns.mapRecord(turns, results, encodeFile) } : {})
   }
 })
 

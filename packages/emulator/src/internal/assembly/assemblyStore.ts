@@ -6,12 +6,45 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Struct from "effect/Struct"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Archive from "./archive.ts"
 import * as Statement from "../data/statement.ts"
-import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
+
+/**
+ * Changes the id of an Assembly, so that a new Assembly can have the old id. Everything that refers to the Assembly,
+ * such as its uploads, refers to the new id afterwards. An Assembly that is busy or belongs to another Workspace keeps
+ * its id. The caller must run this function inside a transaction.
+ *
+ * The old Assembly is not deleted, because its replays and its assets need its uploads, and because statistics count
+ * the Assembly. Notifications of the old Assembly that were not sent yet are deleted.
+ */
+const archive = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { id, to, workspace }: { readonly id: string; readonly to: string; readonly workspace: string }
+) {
+  // SQLite checks foreign keys at the end of the transaction, because the rows that refer to the Assembly change later.
+  yield* sql`PRAGMA defer_foreign_keys = ON`.raw
+  const renamed = yield* sql`
+    UPDATE assemblies SET id = ${to}, notify_url = NULL
+    WHERE id = ${id} AND workspace = ${workspace} AND state NOT IN ('uploading', 'executing') RETURNING id`
+  if (renamed.length === 0) return
+  yield* sql`DELETE FROM notifications WHERE assembly_id = ${id} AND due_at IS NOT NULL`.raw
+  yield* sql`
+    UPDATE notifications SET status = 'error', error = 'The Assembly was replaced.'
+    WHERE assembly_id = ${id} AND status = 'processing'`.raw
+  for (const table of ["notifications", "uploads", "upload_counts", "searches"]) {
+    yield* sql`UPDATE ${sql.literal(table)} SET assembly_id = ${to} WHERE assembly_id = ${id}`.raw
+  }
+  yield* sql`UPDATE assemblies SET parent_id = ${to} WHERE parent_id = ${id}`.raw
+  yield* sql`UPDATE assemblies SET uploads_from = ${to} WHERE uploads_from = ${id}`.raw
+  // `made_by` starts with the id of the Assembly that stored the version. The new Assembly gets the old id. If
+  // `made_by` kept the old id, the new Assembly would treat the versions of the old Assembly as its own, and would
+  // store nothing. `0` is the character after `/`, so the condition selects every text that starts with the old id and
+  // `/`.
+  yield* sql`
+    UPDATE versions SET made_by = ${to} || substr(made_by, ${id.length + 1})
+    WHERE made_by > ${`${id}/`} AND made_by < ${`${id}0`}`.raw
+})
 
 /**
  * The states of an Assembly. The names of the states are the filters of the Assembly list (spec.md, "States and
@@ -21,7 +54,7 @@ export const State = Schema.Literals(["uploading", "executing", "canceled", "com
 export type State = typeof State.Type
 
 /**
- * An Assembly in the database. Times are milliseconds since the epoch.
+ * What an Assembly in the database has from its creation. Times are milliseconds since the epoch.
  *
  * - `auth_key`: the Auth Key that created the Assembly. The secret of this Auth Key signs the notification.
  * - `is_signed`: whether the Auth Key signed the params, and with them the `notify_url`.
@@ -30,7 +63,7 @@ export type State = typeof State.Type
  * - `notification_payload`: the parts of the Status that notifications omit.
  * - `parent_id`: the original Assembly, if the Assembly is a replay.
  */
-export const Row = Schema.Struct({
+const given = {
   id: Assembly.AssemblyId,
   workspace: Schema.String,
   region: Schema.String,
@@ -48,7 +81,11 @@ export const Row = Schema.Struct({
   uploads_from: Schema.NullOr(Schema.String),
   emit_progress: Schema.BooleanFromBit,
   notification_payload: Schema.fromJsonString(Schema.Array(Assembly.NotificationPayload)),
-  created_at: Schema.Int,
+  created_at: Schema.Int
+}
+
+export const Row = Schema.Struct({
+  ...given,
   uploaded_at: Schema.NullOr(Schema.Int),
   ended_at: Schema.NullOr(Schema.Int),
   error: Schema.NullOr(Schema.String),
@@ -61,19 +98,7 @@ export const Row = Schema.Struct({
 export type Row = typeof Row.Type
 
 /** A new Assembly. `receiving`: whether files follow in the body of the request that creates the Assembly. */
-const New = Schema.Struct({
-  ...Struct.omit(Row.fields, [
-    "uploaded_at",
-    "ended_at",
-    "error",
-    "message",
-    "input_files",
-    "input_bytes",
-    "output_files",
-    "output_bytes"
-  ]),
-  receiving: Schema.BooleanFromBit
-})
+const New = Schema.Struct({ ...given, receiving: Schema.BooleanFromBit })
 export type New = typeof New.Type
 
 /** The files of an Assembly: the uploads that its Steps process, and the results of its Steps. */
@@ -168,7 +193,7 @@ const make = Effect.gen(function* () {
      */
     replace: (assembly: New, oldId: string) =>
       turn(() =>
-        Archive.rename(sql, { id: assembly.id, to: oldId, workspace: assembly.workspace }).pipe(
+        archive(sql, { id: assembly.id, to: oldId, workspace: assembly.workspace }).pipe(
           Effect.andThen(insert(assembly)),
           sql.withTransaction,
           Statement.stored
@@ -185,8 +210,8 @@ const make = Effect.gen(function* () {
     made: Effect.fnUntraced(function* (id: string) {
       const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
       return {
-        uploads: yield* Slices.map(turns, row.uploads, (file) => decodeFile(file)),
-        results: yield* Slices.mapRecord(turns, row.results, (file) => decodeFile(file))
+        uploads: yield* Turns.map(turns, row.uploads, (file) => decodeFile(file)),
+        results: yield* Turns.mapRecord(turns, row.results, (file) => decodeFile(file))
       }
     }),
     recover: Effect.gen(function* () {

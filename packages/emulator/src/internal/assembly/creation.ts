@@ -22,7 +22,7 @@ import * as Instructions from "./instructions.ts"
 import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
 import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
-import { region } from "./region.ts"
+import { region } from "../statistics/asked.ts"
 import type * as TemplateStore from "../templates/templateStore.ts"
 import * as UploadLocks from "../tus/uploadLocks.ts"
 import type * as Turns from "../http/turns.ts"
@@ -55,9 +55,7 @@ const cannotReplace = Refusal.refuse(
 const isBusy = Refusal.refuse("ASSEMBLY_NOT_FINISHED", 400, "Only an Assembly that has ended can be replayed.")
 
 /** A form with files that a request sends. */
-interface Form {
-  readonly assemblyId: string
-}
+type Sent = Pick<Assembly.Status, "assembly_id">
 
 /** The short Status in the response to a request with `quiet`. */
 const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
@@ -115,20 +113,20 @@ export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefin
     Effect.provideContext(Instructions.read(workspace, params, limits), context)
 
   /** The forms with files that are received now. */
-  const forms = new Set<Form>()
+  const forms = new Set<Sent>()
 
   /**
    * Refuses to replace an Assembly whose form is received now, because the remaining files of the form would become
    * files of the new Assembly. `own` is the form of the new Assembly.
    */
-  const refuseIfReceiving = (id: string, own: Form | undefined) =>
+  const refuseIfReceiving = (id: string, own: Sent | undefined) =>
     Effect.suspend(() =>
-      [...forms].some((form) => form !== own && form.assemblyId === id) ? Effect.fail(cannotReplace) : Effect.void
+      [...forms].some((form) => form !== own && form.assembly_id === id) ? Effect.fail(cannotReplace) : Effect.void
     )
 
   const insert = Effect.fnUntraced(function* (
     assembly: Omit<AssemblyStore.New, "created_at" | "region" | "state">,
-    { own, replaces = false }: { readonly own?: Form | undefined; readonly replaces?: boolean | undefined } = {}
+    { own, replaces = false }: { readonly own?: Sent | undefined; readonly replaces?: boolean | undefined } = {}
   ) {
     const { id, workspace } = assembly
     const row = { ...assembly, region, state: "uploading", created_at: yield* Clock.currentTimeMillis } as const
@@ -183,7 +181,7 @@ export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefin
       ? insert(assembly, { replaces: request.replaces })
       : Effect.acquireUseRelease(
           Effect.sync(() => {
-            const own: Form = { assemblyId: id }
+            const own: Sent = { assembly_id: id }
             forms.add(own)
             return own
           }),

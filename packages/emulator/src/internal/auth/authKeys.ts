@@ -19,18 +19,22 @@ import { grants, lacking, shared } from "./scopes.ts"
 
 const Time = Schema.NullOr(Schema.DateTimeUtcFromMillis)
 
+/** What a request can set. `signature_algo` is the only algorithm whose signatures are accepted; null permits all. */
+const settings = {
+  description: Schema.NullOr(Schema.String),
+  scopes: Schema.fromJsonString(Schema.Array(Auth.Scope)),
+  signature_algo: Schema.NullOr(Record.SignatureAlgorithm),
+  is_allowed_for_smartcdn: Schema.BooleanFromBit,
+  can_show_auth_secret: Schema.BooleanFromBit
+}
+
 const Row = Schema.Struct({
+  ...settings,
   id: Record.AuthKeyId,
   key: Schema.String,
   secret: Schema.RedactedFromValue(Schema.String),
   workspace: Schema.String,
-  description: Schema.NullOr(Schema.String),
-  scopes: Schema.fromJsonString(Schema.Array(Auth.Scope)),
-  /** The only algorithm whose signatures are accepted. Null permits all algorithms. */
-  signature_algo: Schema.NullOr(Record.SignatureAlgorithm),
   is_active: Schema.BooleanFromBit,
-  is_allowed_for_smartcdn: Schema.BooleanFromBit,
-  can_show_auth_secret: Schema.BooleanFromBit,
   created_at: Time,
   modified_at: Time,
   last_used_at: Time
@@ -100,15 +104,7 @@ const precision = 60_000
 
 const { all, first, one } = Statement.rows(Row)
 const owner = Statement.rows(Schema.Struct({ workspace: Schema.String })).first
-const encodeSettings = Schema.encodeSync(
-  Row.mapFields(({ can_show_auth_secret, description, is_allowed_for_smartcdn, scopes, signature_algo }) => ({
-    can_show_auth_secret,
-    description,
-    is_allowed_for_smartcdn,
-    scopes,
-    signature_algo
-  }))
-)
+const encodeSettings = Schema.encodeSync(Schema.Struct(settings))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -184,15 +180,15 @@ const make = Effect.gen(function* () {
     put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }: Given) {
       const id = yield* newId
       const created_at = yield* Clock.currentTimeMillis
-      const settings = {
+      const values = {
         secret: Redacted.value(secret),
         workspace,
         scopes: JSON.stringify(scopes),
         is_active: Number(isActive)
       }
       yield* Statement.run(
-        sql`INSERT INTO auth_keys ${sql.insert({ id, key, created_at, ...settings })}
-          ON CONFLICT (key) DO UPDATE SET ${sql.update(settings)}`
+        sql`INSERT INTO auth_keys ${sql.insert({ id, key, created_at, ...values })}
+          ON CONFLICT (key) DO UPDATE SET ${sql.update(values)}`
       )
     }),
     /** Records that a request has used an Auth Key. */
@@ -248,7 +244,7 @@ const make = Effect.gen(function* () {
         id,
         Effect.fnUntraced(function* (row, scopes) {
           yield* checkScopes(scopes, request.scope ?? [])
-          const settings = {
+          const changed = {
             description: request.description ?? row.description,
             scopes: request.scope === undefined ? row.scopes : [...new Set(request.scope)],
             signature_algo: request.signatureAlgo ?? row.signature_algo,
@@ -256,10 +252,10 @@ const make = Effect.gen(function* () {
             can_show_auth_secret: request.canShowAuthSecret ?? row.can_show_auth_secret
           }
           const modified_at = yield* DateTime.now
-          const columns = { ...encodeSettings(settings), modified_at: modified_at.epochMilliseconds }
+          const columns = { ...encodeSettings(changed), modified_at: modified_at.epochMilliseconds }
           yield* Statement.run(sql`UPDATE auth_keys SET ${sql.update(columns)} WHERE id = ${id}`)
           yield* checkManaged(caller.workspace, keepsLast)
-          return { ...row, ...settings, modified_at }
+          return { ...row, ...changed, modified_at }
         })
       ),
 

@@ -32,16 +32,12 @@ interface New {
   readonly digest: FileStore.Digest
 }
 
-/** A place of a Workspace, for requests that name only the place. */
-interface Within {
-  readonly workspace: string
-}
-
 /**
  * A request to move or rename an asset. An undefined `filename` or `destinationFolderId` keeps the current value. The
  * folder `null` is the root.
  */
-interface Move extends Within {
+interface Move {
+  readonly workspace: string
   readonly assetId: Identifier.AssetId
   readonly filename: string | undefined
   readonly destinationFolderId: Identifier.FolderId | null | undefined
@@ -194,7 +190,11 @@ const make = Effect.gen(function* () {
         })
       ),
     /** Moves all assets or none. Two assets with the same name are refused, because one folder cannot contain both. */
-    moveMany: ({ assetIds, destinationFolderId: folder_id, workspace }: DamEntries.MoveManyRequest & Within) =>
+    moveMany: ({
+      assetIds,
+      destinationFolderId: folder_id,
+      workspace
+    }: DamEntries.MoveManyRequest & Pick<Move, "workspace">) =>
       change(
         Effect.fnUntraced(function* (now) {
           const rows = yield* findAll(workspace, assetIds)
@@ -215,7 +215,7 @@ const make = Effect.gen(function* () {
      * Moves an asset, or a folder with everything in it. Missing folders of the destination are created, as they are for
      * a new file. An entry that exists at the destination is never replaced. Returns the new path.
      */
-    moveEntry: ({ workspace, ...asked }: DamEntries.MoveEntryRequest & Within) =>
+    moveEntry: ({ workspace, ...asked }: DamEntries.MoveEntryRequest & Pick<Move, "workspace">) =>
       change(
         Effect.fnUntraced(function* ({ epochMilliseconds: now }) {
           const source = Paths.withoutSlash(asked.source)

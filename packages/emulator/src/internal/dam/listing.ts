@@ -1,9 +1,8 @@
 import * as Effect from "effect/Effect"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as Turns from "../http/turns.ts"
 import type * as DamStatements from "./damStatements.ts"
 import * as Paths from "./paths.ts"
-import { refuse, type Refused } from "./refused.ts"
+import { refuse } from "./refused.ts"
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 /**
@@ -56,11 +55,6 @@ export interface Listing extends Listed {
   readonly limit: number
 }
 
-export interface Page {
-  readonly assets: ReadonlyArray<DamStatements.AssetRow>
-  readonly nextCursor: string | null
-}
-
 /** The maximum number of assets that are read in one turn. */
 const maxSlice = 512
 
@@ -87,7 +81,7 @@ export const list = Effect.fnUntraced(function* (
   turns: Turns.Turns["Service"],
   key: string,
   { cursor, limit, workspace, ...asked }: Listing
-): Effect.fn.Return<Page, Refused | StorageFailed> {
+) {
   const listed = { workspace, prefix: normalise(asked.prefix) }
   const walk =
     cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : readCursor(key, listed, cursor)

@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Multipart from "effect/http/Multipart"
@@ -30,14 +31,15 @@ export const make = Effect.gen(function* () {
     yield* store.create(id)
     yield* uploads.insert({
       id,
-      assemblyId,
+      assembly_id: assemblyId,
       kind: "form",
-      concat: undefined,
+      concat: null,
       metadata: "",
       filename: file.name,
       fieldname: file.key,
-      userMeta: {},
-      length: undefined
+      user_meta: {},
+      length: null,
+      created_at: yield* Clock.currentTimeMillis
     })
     const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ description: message }))
     yield* store

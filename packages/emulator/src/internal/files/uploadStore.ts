@@ -15,10 +15,13 @@ export const Kind = Schema.Literals(["ordinary", "partial", "final", "form"])
 export type Kind = typeof Kind.Type
 
 /**
- * An upload in the database. The blob with the same id contains the bytes of the upload. `length` is null until the
- * length is known.
+ * What an upload in the database has from its creation. The blob with the same id contains the bytes of the upload.
+ *
+ * - `concat`: the value of the `upload-concat` header.
+ * - `metadata`: the unchanged value of the `upload-metadata` header.
+ * - `length`: null until the length is known.
  */
-export const Row = Schema.Struct({
+const given = {
   id: Schema.String,
   assembly_id: Schema.String,
   kind: Kind,
@@ -28,7 +31,11 @@ export const Row = Schema.Struct({
   fieldname: Schema.String,
   user_meta: Schema.fromJsonString(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
   length: Schema.NullOr(TusUpload.UploadLength),
-  created_at: Schema.Int,
+  created_at: Schema.Int
+}
+
+export const Row = Schema.Struct({
+  ...given,
   finished_at: Schema.NullOr(Schema.Int),
   md5hash: Schema.NullOr(Schema.String),
   sha256: Schema.NullOr(Schema.String),
@@ -38,23 +45,13 @@ export type Row = typeof Row.Type
 
 const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 
-/** The values of a new upload. `metadata` is the unchanged value of the `upload-metadata` header. */
-interface New {
-  readonly id: string
-  readonly assemblyId: string
-  readonly kind: Kind
-  /** The value of the `upload-concat` header. */
-  readonly concat: string | undefined
-  readonly metadata: string
-  readonly filename: string
-  readonly fieldname: string
-  readonly userMeta: Readonly<Record<string, string | null>>
-  readonly length: bigint | undefined
-}
-
 /** The number of uploads that are read in one turn. */
 const slice = 200
 
+const New = Schema.Struct(given)
+type New = typeof New.Type
+
+const encodeNew = Schema.encodeSync(New)
 const { first, one } = Statement.rows(Row)
 const count = Statement.rows(Schema.Struct({ created: Schema.Int })).first
 const page = Statement.rows(PlacedRow).all
@@ -73,17 +70,7 @@ const make = Effect.gen(function* () {
     sql`(finished_at IS NULL OR kind = 'partial') AND created_at < ${createdBefore}`
 
   return {
-    insert: Effect.fnUntraced(function* ({ assemblyId, concat, length, userMeta, ...upload }: New) {
-      const row = {
-        ...upload,
-        assembly_id: assemblyId,
-        concat,
-        user_meta: JSON.stringify(userMeta),
-        length: length?.toString(),
-        created_at: yield* Clock.currentTimeMillis
-      }
-      yield* Statement.run(sql`INSERT INTO uploads ${sql.insert(row)}`)
-    }),
+    insert: (upload: New) => Statement.run(sql`INSERT INTO uploads ${sql.insert(encodeNew(upload))}`),
     /** Finds a tus upload that was not terminated. */
     find: (id: string) =>
       first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),

@@ -16,16 +16,8 @@ import * as Multipart from "effect/http/Multipart"
 const matches = ({ method, path }: Faults.Where, request: Around.Request): boolean =>
   (method === undefined || method === request.method) && (path === undefined || Around.matches(path, request))
 
-interface Waiting {
-  readonly fault: Faults.Fault
-  readonly left: number
-}
-
-/** Counts one request against a fault. The result is empty if the fault is used up. */
-const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
-
 const makeQueue = Effect.sync(() => {
-  let waiting: ReadonlyArray<Waiting> = []
+  let waiting: ReadonlyArray<{ readonly fault: Faults.Fault; left: number }> = []
   return {
     add: (fault: Faults.Fault) =>
       Effect.sync(() => {
@@ -38,7 +30,8 @@ const makeQueue = Effect.sync(() => {
     take: (request: Around.Request) =>
       Effect.sync(() => {
         const met = waiting.find(({ fault }) => matches(fault, request))
-        waiting = waiting.flatMap((one) => (one === met ? after(one) : [one]))
+        if (met !== undefined) met.left -= 1
+        waiting = waiting.filter(({ left }) => left > 0)
         return met?.fault
       })
   }
@@ -106,12 +99,11 @@ const disconnect = (request: Request): Effect.Effect<void> =>
 
 const message = "The emulator refused this request because of a configured fault."
 
-const refusal = (request: Request, status: number): Response =>
-  Around.refused(request, { code: "INJECTED_FAULT", status, message })
-
 const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answer): Response =>
   HttpServerResponse.setHeaders(
-    body === undefined ? refusal(request, status) : HttpServerResponse.text(body, { status }),
+    body === undefined
+      ? Around.refused(request, { code: "INJECTED_FAULT", status, message })
+      : HttpServerResponse.text(body, { status }),
     headers
   )
 

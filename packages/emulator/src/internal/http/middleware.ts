@@ -28,15 +28,14 @@ const headerLimit =
       : handler
   }
 
-/** Escapes a host for the error message. A host name has at most 253 characters, so a longer text is cut off. */
-const shown = (host: string): string => Printable.escape(host.slice(0, 253))
-
-/** 421 Misdirected Request (RFC 9110, 15.5.20). */
+/**
+ * 421 Misdirected Request (RFC 9110, 15.5.20). A host name has at most 253 characters, so a longer text is cut off.
+ */
 const unknownHost = (host: string) => ({
   code: "HOST_NOT_ALLOWED",
   status: 421,
   message:
-    `The emulator does not answer at the host "${shown(host)}". ` +
+    `The emulator does not answer at the host "${Printable.escape(host.slice(0, 253))}". ` +
     "Add the host to allowedHosts (--allowed-host), or make it the publicUrl (--public-url)."
 })
 

@@ -220,7 +220,7 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const said = yield* answer(request)
       if (Predicate.hasProperty(said, "assembly_id") && Predicate.isString(said.assembly_id)) {
-        yield* RequestNote.assembly(said.assembly_id)
+        yield* RequestNote.note({ assemblyId: said.assembly_id })
       }
       const body = yield* encode(said, turns)
       return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))

@@ -1,8 +1,10 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { region as own } from "../assembly/region.ts"
 import type { Refusal } from "../http/refusal.ts"
+
+/** The only region of the emulator. */
+export const region = "eu-west-1"
 
 /** The params of a request for statistics. */
 interface Asked {
@@ -20,9 +22,12 @@ interface Refusals {
  * Checks the `region` of statistics, which must be "a specific region or `all`" (spec.md, "Errors"), and then reads
  * their `since`, which is a time of the last 91 days (spec.md, "Retrieve Assembly statistics").
  */
-export const read = Effect.fnUntraced(function* ({ region, since }: Asked, { invalidRegion, invalidTime }: Refusals) {
-  if (region !== own && region !== "all") {
-    return yield* invalidRegion(`There is no such region: this service has ${own}.`)
+export const read = Effect.fnUntraced(function* (
+  { region: asked, since }: Asked,
+  { invalidRegion, invalidTime }: Refusals
+) {
+  if (asked !== region && asked !== "all") {
+    return yield* invalidRegion(`There is no such region: this service has ${region}.`)
   }
   const now = yield* DateTime.now
   const start = DateTime.make(since)

@@ -12,7 +12,7 @@ import * as Ids from "../data/ids.ts"
 import * as TextField from "../data/textField.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
-import * as Slices from "../http/slices.ts"
+import * as Turns from "../http/turns.ts"
 import * as CredentialStore from "./credentialStore.ts"
 import * as CredentialTypes from "./credentialTypes.ts"
 
@@ -110,7 +110,7 @@ const routes = Effect.gen(function* () {
   return yield* Effect.all([
     Route.signed(List, {
       encode: Effect.fnUntraced(function* ({ credentials: all, ...said }, turns) {
-        return { ...said, credentials: yield* Slices.map(turns, all, (one) => encodeCredential(one)) }
+        return { ...said, credentials: yield* Turns.map(turns, all, (one) => encodeCredential(one)) }
       }),
       handle: Effect.fnUntraced(function* ({ authKey, params: { order = "desc", page = 1, sort = "created" } }) {
         // All Template Credentials are on the first page. The official client asks for pages until one is empty.

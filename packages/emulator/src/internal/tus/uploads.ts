@@ -1,4 +1,5 @@
 import type * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
@@ -109,7 +110,7 @@ export const make = Effect.gen(function* () {
   const load = Effect.fnUntraced(function* (id: string) {
     const row = yield* uploads.find(id)
     if (Option.isNone(row)) return yield* TusRefusal.refuse("uploadNotFound")
-    yield* RequestNote.assembly(row.value.assembly_id)
+    yield* RequestNote.note({ assemblyId: row.value.assembly_id })
     if (yield* expiry.isOver(row.value)) {
       yield* files.remove(id)
       return yield* TusRefusal.refuse("uploadExpired")
@@ -125,7 +126,7 @@ export const make = Effect.gen(function* () {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const assembly = url === origin.assemblyUrl(id) ? yield* assemblies.find(id) : Option.none()
     if (Option.isNone(assembly)) return yield* TusRefusal.refuse("assemblyNotFound")
-    yield* RequestNote.assembly(id)
+    yield* RequestNote.note({ assemblyId: id })
     return yield* ifWaiting(assembly.value)
   })
 
@@ -182,11 +183,24 @@ export const make = Effect.gen(function* () {
   const insert = Effect.fnUntraced(function* (
     id: string,
     kind: UploadStore.Kind,
-    assemblyId: string,
-    { concat, header, length, metadata }: Creation
+    assembly_id: string,
+    { header: metadata, ...creation }: Creation
   ) {
-    const { assembly_url: _url, fieldname, filename, ...userMeta } = metadata
-    yield* uploads.insert({ id, assemblyId, kind, concat, metadata: header, filename, fieldname, userMeta, length })
+    const { assembly_url: _url, fieldname, filename, ...user_meta } = creation.metadata
+    const { concat = null, length = null } = creation
+    const created_at = yield* Clock.currentTimeMillis
+    yield* uploads.insert({
+      id,
+      assembly_id,
+      kind,
+      concat,
+      metadata,
+      filename,
+      fieldname,
+      user_meta,
+      length,
+      created_at
+    })
     return yield* settled(id)
   })
 

@@ -1,2 +1,0 @@
-/** The only region of the emulator. */
-export const region = "eu-west-1"
