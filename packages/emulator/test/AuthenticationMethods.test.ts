@@ -92,8 +92,10 @@ describe("Every operation with every proof", () => {
     ask.pipe(Effect.provide(client(method, { scope }).pipe(Layer.provide(Emulator.layer()))))
   )
 
-  it.effect("statistics without a region are refused with a bearer token too (spec A-6)", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "statistics without a region are refused with a bearer token too (spec A-6)",
+    Layer.mergeAll(Emulator.layer(), FetchHttpClient.layer),
+    function* () {
       const { baseUrl, credentials } = yield* Emulator.Emulator
       const tokens = Tokens.layer().pipe(Layer.provide([Credentials.layer(credentials), FetchHttpClient.layer]))
       const token = yield* Effect.provide(oneToken("assemblies:read"), tokens)
@@ -101,7 +103,7 @@ describe("Every operation with every proof", () => {
         HttpClientRequest.get(`${baseUrl}/assembly_stats?params={}`).pipe(HttpClientRequest.bearerToken(token))
       )
       assert.deepInclude(yield* response.json, { error: "ASSEMBLY_STATS_MISSING_REGION" })
-    }).pipe(Effect.provide([Emulator.layer(), FetchHttpClient.layer]))
+    }
   )
 
   it.effect.each(cases)(

@@ -1,13 +1,12 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { Upload, type UploadOptions } from "tus-js-client"
 import * as Browser from "./browser.ts"
-import { createUpload, head, layer as layerEmulator, send } from "./support.ts"
+import { layer as layerEmulator, send } from "./support.ts"
 import { assert, layer } from "./flow.ts"
 
 const origin = "https://app.example"
@@ -56,24 +55,6 @@ layer(layerEmulator())("A page of another origin", (it) => {
     // Every tus request needs a preflight.
     assert.strictEqual(asked, requests)
     yield* completed(assembly)
-  })
-
-  it.effect("goes on after a failure, resumes from a URL and terminates", function* () {
-    const faults = yield* Faults.Faults
-    const healed = yield* waiting
-    yield* faults.inject(Faults.Fault.Refuse({ method: "PATCH", status: 503 }))
-    yield* upload(healed)
-    yield* completed(healed)
-
-    const resumed = yield* waiting
-    const { headers } = yield* createUpload(resumed, { "upload-length": String(bytes.length) })
-    yield* upload(resumed, { uploadUrl: headers["location"] ?? "" })
-    yield* completed(resumed)
-
-    const given = yield* createUpload(yield* waiting, { "upload-length": "1" })
-    const url = given.headers["location"] ?? ""
-    yield* Effect.promise(() => Upload.terminate(url, { httpStack: Browser.make(origin).httpStack }))
-    assert.strictEqual((yield* head(url)).status, 404)
   })
 
   it.effect("creates an Assembly with the header in which Uppy names itself", function* () {

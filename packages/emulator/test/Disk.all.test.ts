@@ -203,8 +203,9 @@ const fill = (folder: string) => {
 describe.skipIf(!mayMount)(
   `a file system of 40 MB${mayMount ? "" : " (skipped: mounting one is not permitted here)"}`,
   () => {
-    it.live("that is full refuses with 507, reads on, and goes on where it stood when there is room (spec E-15)", () =>
-      Effect.gen(function* () {
+    it.live(
+      "that is full refuses with 507, reads on, and goes on where it stood when there is room (spec E-15)",
+      function* () {
         const disk = yield* small(40)
         yield* Effect.gen(function* () {
           const done = yield* waiting
@@ -256,40 +257,36 @@ describe.skipIf(!mayMount)(
           yield* completes(last)
           assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
         }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
-      }).pipe(Effect.scoped)
+      }
     )
 
-    it.live("that is full already keeps an emulator from starting, with one error", () =>
-      Effect.gen(function* () {
-        const disk = yield* small(1)
-        yield* Effect.sync(() => fill(disk))
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
-        assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
-      }).pipe(Effect.scoped)
-    )
+    it.live("that is full already keeps an emulator from starting, with one error", function* () {
+      const disk = yield* small(1)
+      yield* Effect.sync(() => fill(disk))
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
+      assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
+    })
 
-    it.live("that becomes read-only refuses with 507, until it is not", () =>
-      Effect.gen(function* () {
-        const disk = yield* small(40)
-        const files = `${disk}/data/files`
-        yield* Effect.gen(function* () {
-          const upload = yield* waiting
-          yield* patch(upload.url, 0, piece(0))
-          yield* Effect.acquireUseRelease(
-            Effect.sync(() => mount("--bind", files, files)),
-            () =>
-              Effect.gen(function* () {
-                yield* Effect.sync(() => mount("-o", "remount,ro,bind", files))
-                const refused = yield* patch(upload.url, 100_000, piece(100_000))
-                assert.strictEqual(refused.status, 507)
-                assert.match(refused.text, /the file system is read-only \(EROFS\)/)
-                assert.strictEqual(yield* offsetOf(upload.url), 100_000)
-              }),
-            () => Effect.sync(() => unmount(files))
-          )
-          yield* completes(upload)
-        }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
-      }).pipe(Effect.scoped)
-    )
+    it.live("that becomes read-only refuses with 507, until it is not", function* () {
+      const disk = yield* small(40)
+      const files = `${disk}/data/files`
+      yield* Effect.gen(function* () {
+        const upload = yield* waiting
+        yield* patch(upload.url, 0, piece(0))
+        yield* Effect.acquireUseRelease(
+          Effect.sync(() => mount("--bind", files, files)),
+          () =>
+            Effect.gen(function* () {
+              yield* Effect.sync(() => mount("-o", "remount,ro,bind", files))
+              const refused = yield* patch(upload.url, 100_000, piece(100_000))
+              assert.strictEqual(refused.status, 507)
+              assert.match(refused.text, /the file system is read-only \(EROFS\)/)
+              assert.strictEqual(yield* offsetOf(upload.url), 100_000)
+            }),
+          () => Effect.sync(() => unmount(files))
+        )
+        yield* completes(upload)
+      }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
+    })
   }
 )

@@ -64,26 +64,22 @@ it.live.skipIf(process.platform === "win32")(
   }
 )
 
-it.live("shares nothing with another one", () =>
-  Effect.gen(function* () {
-    const one = yield* Layer.build(Emulator.layer())
-    const other = yield* Layer.build(Emulator.layer())
-    assert.notDeepEqual(one.mapUnsafe.get(Emulator.Emulator.key), other.mapUnsafe.get(Emulator.Emulator.key))
-  }).pipe(Effect.scoped)
-)
+it.live("shares nothing with another one", function* () {
+  const one = yield* Layer.build(Emulator.layer())
+  const other = yield* Layer.build(Emulator.layer())
+  assert.notDeepEqual(one.mapUnsafe.get(Emulator.Emulator.key), other.mapUnsafe.get(Emulator.Emulator.key))
+})
 
-it.live("one Layer is one emulator, however often a program provides it", () =>
-  Effect.gen(function* () {
-    const emulator = Emulator.layer()
-    const asked = Layer.effectDiscard(Effect.map(Emulator.Emulator, ({ baseUrl }) => void seen.push(baseUrl)))
-    const seen: Array<string> = []
-    yield* Layer.build(
-      Layer.mergeAll(asked.pipe(Layer.provide(emulator)), Layer.fresh(asked).pipe(Layer.provide(emulator)))
-    )
-    assert.strictEqual(seen.length, 2)
-    assert.strictEqual(new Set(seen).size, 1)
-  }).pipe(Effect.scoped)
-)
+it.live("one Layer is one emulator, however often a program provides it", function* () {
+  const emulator = Emulator.layer()
+  const asked = Layer.effectDiscard(Effect.map(Emulator.Emulator, ({ baseUrl }) => void seen.push(baseUrl)))
+  const seen: Array<string> = []
+  yield* Layer.build(
+    Layer.mergeAll(asked.pipe(Layer.provide(emulator)), Layer.fresh(asked).pipe(Layer.provide(emulator)))
+  )
+  assert.strictEqual(seen.length, 2)
+  assert.strictEqual(new Set(seen).size, 1)
+})
 
 it.live(
   "is closed with its scope, though a request is under way, and keeps what arrived",
@@ -136,16 +132,6 @@ it.live("draws the same ids from the same seed, and none twice for the same data
   assert.notStrictEqual(yield* drawn({ seed: "b" }), first)
   const upload = yield* drawn({ seed: "a", data })
   assert.notStrictEqual(yield* drawn({ seed: "a", data }), upload)
-})
-
-it.live("draws no id twice from a seed", layer({ seed: "a" }), function* () {
-  const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 20 })
-  const paths = new Set<string>()
-  for (let number = 0; number < 20; number++) {
-    const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
-    paths.add(new URL(headers["location"] ?? "").pathname)
-  }
-  assert.strictEqual(paths.size, 20)
 })
 
 it.live("a seed decides no Auth Key and no secret", NodeFileSystem.layer, function* () {

@@ -31,23 +31,21 @@ const statuses = (ids: ReadonlyArray<string>) =>
     (all) => all.flat().map(({ status }) => status)
   )
 
-it.live("two are under way where the limit is two, then the others", () =>
-  Effect.gen(function* () {
-    const { arrived, gate, url } = yield* hanging
-    yield* Effect.gen(function* () {
-      const ids = yield* Effect.replicateEffect(create(url), 6)
-      yield* Queue.take(arrived)
-      yield* Queue.take(arrived)
-      assert.deepStrictEqual(yield* statuses(ids), ["processing", "processing"])
-      assert.strictEqual(yield* Queue.size(arrived), 0)
-      yield* gate.open
-      const ended = yield* Effect.repeat(statuses(ids), {
-        until: (all) => all.length === 6 && all.every((status) => status === "successful")
-      })
-      assert.strictEqual(ended.length, 6)
-    }).pipe(Effect.provide(layer({ limits: { notifications: 2 } })))
-  }).pipe(Effect.scoped)
-)
+it.live("two are under way where the limit is two, then the others", function* () {
+  const { arrived, gate, url } = yield* hanging
+  yield* Effect.gen(function* () {
+    const ids = yield* Effect.replicateEffect(create(url), 6)
+    yield* Queue.take(arrived)
+    yield* Queue.take(arrived)
+    assert.deepStrictEqual(yield* statuses(ids), ["processing", "processing"])
+    assert.strictEqual(yield* Queue.size(arrived), 0)
+    yield* gate.open
+    const ended = yield* Effect.repeat(statuses(ids), {
+      until: (all) => all.length === 6 && all.every((status) => status === "successful")
+    })
+    assert.strictEqual(ended.length, 6)
+  }).pipe(Effect.provide(layer({ limits: { notifications: 2 } })))
+})
 
 it.live("those that wait are sent after a restart", NodeFileSystem.layer, function* () {
   const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
@@ -66,16 +64,14 @@ it.live("those that wait are sent after a restart", NodeFileSystem.layer, functi
   assert.strictEqual(yield* Queue.size(arrived), 3)
 })
 
-it.effect("one that is not answered ends after 30 seconds", () =>
-  Effect.gen(function* () {
-    const { arrived, url } = yield* hanging
-    const id = yield* create(url)
-    yield* Queue.take(arrived)
-    yield* TestClock.adjust("30 seconds")
-    const [first] = yield* Effect.repeat(listed(id), { until: ([one]) => one?.["status"] !== "processing" })
-    assert.deepInclude(first, { status: "error", error: "The response timed out." })
-  }).pipe(Effect.provide(layer()), Effect.scoped)
-)
+it.effect("one that is not answered ends after 30 seconds", layer(), function* () {
+  const { arrived, url } = yield* hanging
+  const id = yield* create(url)
+  yield* Queue.take(arrived)
+  yield* TestClock.adjust("30 seconds")
+  const [first] = yield* Effect.repeat(listed(id), { until: ([one]) => one?.["status"] !== "processing" })
+  assert.deepInclude(first, { status: "error", error: "The response timed out." })
+})
 
 it.effect(
   "one that is always answered with 500 is sent 8 times, also across a restart",

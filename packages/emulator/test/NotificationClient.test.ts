@@ -29,46 +29,40 @@ const ask = Effect.fnUntraced(function* (
   return { outcome, resolved: answers.length - left.length }
 })
 
-it.live("a name is resolved once, and what it was resolved to is what is connected to", () =>
-  Effect.gen(function* () {
-    const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-    const url = urlAt("rebound.example")
-    // A second look-up would return a private address.
-    assert.deepStrictEqual(yield* ask("loopback", url, [["127.0.0.1"], ["10.0.0.1"]]), { outcome: 200, resolved: 1 })
-    yield* next
-    assert.deepStrictEqual(yield* ask("loopback", url, [["10.0.0.1"], ["127.0.0.1"]]), {
-      outcome: "OutOfReach",
-      resolved: 1
-    })
-  }).pipe(Effect.scoped)
-)
+it.live("a name is resolved once, and what it was resolved to is what is connected to", function* () {
+  const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+  const url = urlAt("rebound.example")
+  // A second look-up would return a private address.
+  assert.deepStrictEqual(yield* ask("loopback", url, [["127.0.0.1"], ["10.0.0.1"]]), { outcome: 200, resolved: 1 })
+  yield* next
+  assert.deepStrictEqual(yield* ask("loopback", url, [["10.0.0.1"], ["127.0.0.1"]]), {
+    outcome: "OutOfReach",
+    resolved: 1
+  })
+})
 
-it.live("of several addresses only those within reach are tried", () =>
-  Effect.gen(function* () {
-    const { heard, next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-    const url = urlAt("several.example")
-    const all = [["0.0.0.0", "fe80::1", "127.0.0.2"]]
-    assert.strictEqual((yield* ask("loopback", url, all)).outcome, 200)
-    yield* next
-    assert.strictEqual((yield* ask("public", url, all)).outcome, "OutOfReach")
-    assert.strictEqual(yield* heard, 0)
-    assert.strictEqual((yield* ask("any", url, [["0.0.0.0"]])).outcome, 200)
-  }).pipe(Effect.scoped)
-)
+it.live("of several addresses only those within reach are tried", function* () {
+  const { heard, next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+  const url = urlAt("several.example")
+  const all = [["0.0.0.0", "fe80::1", "127.0.0.2"]]
+  assert.strictEqual((yield* ask("loopback", url, all)).outcome, 200)
+  yield* next
+  assert.strictEqual((yield* ask("public", url, all)).outcome, "OutOfReach")
+  assert.strictEqual(yield* heard, 0)
+  assert.strictEqual((yield* ask("any", url, [["0.0.0.0"]])).outcome, 200)
+})
 
-it.live("of several addresses the first within reach is tried, where only one is", () =>
-  Effect.gen(function* () {
-    const family = getDefaultAutoSelectFamily()
-    yield* Effect.acquireRelease(
-      Effect.sync(() => setDefaultAutoSelectFamily(false)),
-      () => Effect.sync(() => setDefaultAutoSelectFamily(family))
-    )
-    // If the operating system connects to 127.0.0.1 for 0.0.0.0, no server listens there.
-    const { heard, urlAt } = yield* receiver([], { host: "127.0.0.2" })
-    assert.strictEqual((yield* ask("loopback", urlAt("several.example"), [["0.0.0.0", "127.0.0.2"]])).outcome, 200)
-    assert.strictEqual(yield* heard, 1)
-  }).pipe(Effect.scoped)
-)
+it.live("of several addresses the first within reach is tried, where only one is", function* () {
+  const family = getDefaultAutoSelectFamily()
+  yield* Effect.acquireRelease(
+    Effect.sync(() => setDefaultAutoSelectFamily(false)),
+    () => Effect.sync(() => setDefaultAutoSelectFamily(family))
+  )
+  // If the operating system connects to 127.0.0.1 for 0.0.0.0, no server listens there.
+  const { heard, urlAt } = yield* receiver([], { host: "127.0.0.2" })
+  assert.strictEqual((yield* ask("loopback", urlAt("several.example"), [["0.0.0.0", "127.0.0.2"]])).outcome, 200)
+  assert.strictEqual(yield* heard, 1)
+})
 
 it.live.each([
   ["public", "https://127.0.0.1:1/"],

@@ -158,23 +158,21 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
       { name: "new", type: "s3", content: { ...s3, secret: "" } },
       "content.secret: Expected at least 1 character"
     ]
-  ])("with %s are refused, naming the field and the rule but no secret", ([, params, message]) =>
-    Effect.gen(function* () {
-      const id = yield* made("taken")
-      const other = yield* made("other")
-      const created = yield* call("POST", path, params)
-      assert.deepInclude(created.said, { error: "TEMPLATE_CREDENTIALS_NOT_CREATED", http_code: 400, message })
-      assert.notInclude(created.text, secret)
-      if ("content" in params) {
-        const updated = yield* call("PUT", `${path}/${other}`, params)
-        assert.deepInclude(updated.said, { error: "TEMPLATE_CREDENTIALS_NOT_UPDATED", http_code: 400, message })
-        assert.notInclude(updated.text, secret)
-      }
-      const kept = (yield* TemplateCredentials.get(other)).credential
-      assert.deepStrictEqual([kept.name, shown(kept)], ["other", s3])
-      for (const one of [id, other]) yield* TemplateCredentials.delete(one)
-    })
-  )
+  ])("with %s are refused, naming the field and the rule but no secret", function* ([, params, message]) {
+    const id = yield* made("taken")
+    const other = yield* made("other")
+    const created = yield* call("POST", path, params)
+    assert.deepInclude(created.said, { error: "TEMPLATE_CREDENTIALS_NOT_CREATED", http_code: 400, message })
+    assert.notInclude(created.text, secret)
+    if ("content" in params) {
+      const updated = yield* call("PUT", `${path}/${other}`, params)
+      assert.deepInclude(updated.said, { error: "TEMPLATE_CREDENTIALS_NOT_UPDATED", http_code: 400, message })
+      assert.notInclude(updated.text, secret)
+    }
+    const kept = (yield* TemplateCredentials.get(other)).credential
+    assert.deepStrictEqual([kept.name, shown(kept)], ["other", s3])
+    for (const one of [id, other]) yield* TemplateCredentials.delete(one)
+  })
 
   it.effect.each(["none", "__proto__", "constructor", "S3"])("of the type %s do not exist", function* (type) {
     const refused = yield* Effect.flip(TemplateCredentials.create({ name: "typed", type, content }))

@@ -52,21 +52,19 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
       { name: "new", template: '{"steps":{":original":{"robot":"/file/hash"}}}' },
       "template.steps.:original.robot: Expected /upload/handle, because the name :original is reserved for the uploads"
     ]
-  ])("with %s are neither created nor changed", ([, params, message]) =>
-    Effect.gen(function* () {
-      const { id } = yield* Templates.create({ name: "kept", template: { steps } })
-      const created = yield* call("POST", "/templates", params)
-      assert.deepInclude(created.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-      const changed = yield* call("PUT", `/templates/${id}`, params)
-      assert.deepInclude(changed.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-      const { items } = yield* Templates.list()
-      assert.deepStrictEqual(
-        items.map(({ content, name }) => [name, content?.steps]),
-        [["kept", steps]]
-      )
-      yield* Templates.delete(id)
-    })
-  )
+  ])("with %s are neither created nor changed", function* ([, params, message]) {
+    const { id } = yield* Templates.create({ name: "kept", template: { steps } })
+    const created = yield* call("POST", "/templates", params)
+    assert.deepInclude(created.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
+    const changed = yield* call("PUT", `/templates/${id}`, params)
+    assert.deepInclude(changed.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
+    const { items } = yield* Templates.list()
+    assert.deepStrictEqual(
+      items.map(({ content, name }) => [name, content?.steps]),
+      [["kept", steps]]
+    )
+    yield* Templates.delete(id)
+  })
 
   it.effect("with a long name in any script are found by it", function* () {
     const name = `${"語".repeat(250)}/ä%2F`

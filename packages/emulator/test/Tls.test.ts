@@ -61,23 +61,6 @@ for (const [name, allowH2, send] of [
       assert.strictEqual(done.uploads?.[0]?.md5hash, createHash("md5").update(bytes).digest("hex"))
     })
 
-    it.effect("answers a page of another origin where pages may ask, and nowhere else", function* () {
-      const origin = "https://shop.example"
-      const open = yield* send(noAssembly, { headers: { origin } })
-      assert.deepInclude(open.headers, { "access-control-allow-origin": origin, vary: "Origin" })
-      const asked = yield* send("/resumable/files", {
-        method: "OPTIONS",
-        headers: { origin, "access-control-request-method": "POST" }
-      })
-      assert.strictEqual(asked.headers["access-control-allow-methods"], "POST, OPTIONS")
-      const closed = yield* send("/templates", { method: "POST", headers: { origin } })
-      assert.deepInclude(json(closed), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
-      // A page with the origin of the emulator is accepted.
-      const { localUrl } = yield* Emulator.Emulator
-      const own = yield* send("/templates", { method: "POST", headers: { origin: localUrl } })
-      assert.notInclude(own.text, "ORIGIN_NOT_ALLOWED")
-    })
-
     it.effect("answers no form of another host", function* () {
       const answer = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "evil.example" } })
       assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })

@@ -72,27 +72,25 @@ layer(layerEmulator({ notificationPause: "5 millis" }))("@transloadit/node", (it
     assert.strictEqual(yield* refusal(() => transloadit.listTemplates({ sort })), "TEMPLATE_LIST_ERROR")
   })
 
-  it.effect("replays a notification, to its own URL and to another", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const first = yield* receiver([])
-      const second = yield* receiver([])
-      const { assembly_id: id } = yield* Assemblies.create({ notifyUrl: first.url })
-      yield* first.next
-      const again = yield* Effect.promise(() => transloadit.replayAssemblyNotification(id))
-      assert.strictEqual(again.ok, "ASSEMBLY_NOTIFICATION_REPLAYED")
-      assert.strictEqual(JSON.parse((yield* first.next).transloadit).assembly_id, id)
-      const other = yield* Effect.promise(() =>
-        transloadit.replayAssemblyNotification(id, { notify_url: second.url, wait: false })
-      )
-      assert.strictEqual(JSON.parse((yield* second.next).transloadit).assembly_id, id)
-      const all = yield* Effect.repeat(listed(id), { until: (found) => found.length === 3 })
-      const ids = all.map((notification) => notification["id"])
-      assert.includeMembers(ids, [again.notification_id, other.notification_id])
+  it.effect("replays a notification, to its own URL and to another", function* () {
+    const transloadit = yield* official
+    const first = yield* receiver([])
+    const second = yield* receiver([])
+    const { assembly_id: id } = yield* Assemblies.create({ notifyUrl: first.url })
+    yield* first.next
+    const again = yield* Effect.promise(() => transloadit.replayAssemblyNotification(id))
+    assert.strictEqual(again.ok, "ASSEMBLY_NOTIFICATION_REPLAYED")
+    assert.strictEqual(JSON.parse((yield* first.next).transloadit).assembly_id, id)
+    const other = yield* Effect.promise(() =>
+      transloadit.replayAssemblyNotification(id, { notify_url: second.url, wait: false })
+    )
+    assert.strictEqual(JSON.parse((yield* second.next).transloadit).assembly_id, id)
+    const all = yield* Effect.repeat(listed(id), { until: (found) => found.length === 3 })
+    const ids = all.map((notification) => notification["id"])
+    assert.includeMembers(ids, [again.notification_id, other.notification_id])
 
-      const { assembly_id: silent } = yield* Assemblies.create({})
-      const refused = yield* Effect.flip(Effect.tryPromise(() => transloadit.replayAssemblyNotification(silent)))
-      assert.instanceOf(refused.cause, ApiError)
-    }).pipe(Effect.scoped)
-  )
+    const { assembly_id: silent } = yield* Assemblies.create({})
+    const refused = yield* Effect.flip(Effect.tryPromise(() => transloadit.replayAssemblyNotification(silent)))
+    assert.instanceOf(refused.cause, ApiError)
+  })
 })
