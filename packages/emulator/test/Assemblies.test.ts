@@ -6,22 +6,14 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
-import { createHash, randomUUID } from "node:crypto"
-import { hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { createHash } from "node:crypto"
+import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { call, post, signedFields } from "./signedCalls.ts"
 import { assert, layer } from "./flow.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
 const fromDate = DateTime.makeUnsafe("2020-01-01T00:00:00Z")
 const unknownId = Assembly.AssemblyId.make("0".repeat(32))
-
-/** Sends a signed query that the client of `@assembly-effect/api` would refuse to send. */
-const signedGet = Effect.fnUntraced(function* (path: string, params: object) {
-  const { credentials } = yield* Emulator.Emulator
-  const nonce = randomUUID()
-  const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce, ...params })
-  const fields = { params: body, signature: hmac(body, credentials.secret) }
-  return yield* send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(fields)))
-})
 
 layer(layerEmulator())("Assemblies", (it) => {
   it.effect("without uploads completes at once", function* () {
@@ -85,13 +77,9 @@ layer(layerEmulator())("Assemblies", (it) => {
     ["ASSEMBLY_INFINITE", { a: { robot: "/upload/handle", use: "b" }, b: { robot: "/upload/handle", use: ["a"] } }]
   ] as const)("fails with %s before anything is uploaded", function* ([error, steps]) {
     // The request is raw, because the client of `@assembly-effect/api` refuses most of these Steps.
-    const { credentials } = yield* Emulator.Emulator
-    const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: error }
-    const params = JSON.stringify({ steps, auth })
-    const form = { params, signature: hmac(params, credentials.secret), num_expected_upload_files: "1" }
-    const status = json(yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form))))
-    assert.strictEqual(Assembly.state(status), "Failed")
-    assert.strictEqual(status["error"], error)
+    const { said } = yield* post("/assemblies", { steps }, { num_expected_upload_files: "1" })
+    assert.strictEqual(Assembly.state(said), "Failed")
+    assert.strictEqual(said["error"], error)
   })
 
   it.effect("gives a Step the uploads and the files of another Step, if it uses both", function* () {
@@ -117,11 +105,8 @@ layer(layerEmulator())("Assemblies", (it) => {
   })
 
   it.effect("refuses a form that breaks a rule", function* () {
-    const { credentials } = yield* Emulator.Emulator
-    const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce: "form" })
-    const form = { params: body, signature: hmac(body, credentials.secret), num_expected_upload_files: "-1" }
-    const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-    assert.deepStrictEqual(json(answer), {
+    const { said } = yield* post("/assemblies", {}, { num_expected_upload_files: "-1" })
+    assert.deepStrictEqual(said, {
       error: "INVALID_FORM_DATA",
       http_code: 400,
       message: "num_expected_upload_files: Expected an integer of 0 to 9007199254740991"
@@ -129,13 +114,7 @@ layer(layerEmulator())("Assemblies", (it) => {
   })
 
   it.effect("answers a quiet creation with no more than its id and how it went", function* () {
-    const { credentials } = yield* Emulator.Emulator
-    const create = Effect.fnUntraced(function* (steps: object) {
-      const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-      const body = JSON.stringify({ auth, nonce: randomUUID(), quiet: true, steps })
-      const form = { params: body, signature: hmac(body, credentials.secret) }
-      return json(yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form))))
-    })
+    const create = (steps: object) => Effect.map(post("/assemblies", { quiet: true, steps }), ({ said }) => said)
     const done = yield* create({})
     assert.hasAllKeys(done, ["ok", "assembly_id"])
     assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(String(done["assembly_id"])))).ok, done["ok"])
@@ -143,19 +122,12 @@ layer(layerEmulator())("Assemblies", (it) => {
   })
 
   it.effect("puts fields of the form on top of those of the params, as the service does", function* () {
-    const { credentials } = yield* Emulator.Emulator
-    const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-    const body = JSON.stringify({ auth, nonce: "on top", fields: { a: 1, b: 2 } })
-    const form = { params: body, signature: hmac(body, credentials.secret), b: "form" }
-    const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-    assert.deepStrictEqual(json(answer)["fields"], { a: 1, b: "form" })
+    const { said } = yield* post("/assemblies", { fields: { a: 1, b: 2 } }, { b: "form" })
+    assert.deepStrictEqual(said["fields"], { a: 1, b: "form" })
   })
 
   it.effect("accepts the other name of the expected uploads, and keeps further fields", function* () {
-    const { credentials } = yield* Emulator.Emulator
-    const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce: "alias" })
-    const signature = hmac(body, credentials.secret)
-    const form = { params: body, signature, tus_num_expected_upload_files: "3", colour: "blue" }
+    const form = { ...(yield* signedFields()), tus_num_expected_upload_files: "3", colour: "blue" }
     const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormDataRecord(form)))
     assert.deepInclude(json(answer), { ok: "ASSEMBLY_UPLOADING", expected_tus_uploads: 3 })
     assert.deepStrictEqual(json(answer)["fields"], { colour: "blue" })
@@ -189,10 +161,10 @@ layer(layerEmulator())("The list", (it) => {
 
   it.effect("answers every fault with its one error, and ignores unknown keys (spec O-19, E-11)", function* () {
     for (const params of [{}, { fromdate: "yesterday" }, { fromdate: "2026-01-01 00:00:00", pagesize: 5001 }]) {
-      const answer = yield* signedGet("/assemblies", params)
+      const answer = yield* call("GET", "/assemblies", params)
       assert.deepInclude(json(answer), { error: "ASSEMBLY_LIST_ERROR", http_code: 400 })
     }
-    const known = yield* signedGet("/assemblies", { fromdate: "2026-01-01 00:00:00", unknown: 1 })
+    const known = yield* call("GET", "/assemblies", { fromdate: "2026-01-01 00:00:00", unknown: 1 })
     assert.strictEqual(known.status, 200)
   })
 })
@@ -239,7 +211,8 @@ layer(layerEmulator({ templates: [{ id: "template", content: {} }] }))("Statisti
   })
 
   it.effect("check the region before the time (spec E-8, E-9, L-1)", function* () {
-    const code = (params: object) => Effect.map(signedGet("/assembly_stats", params), (answer) => json(answer)["error"])
+    const code = (params: object) =>
+      Effect.map(call("GET", "/assembly_stats", params), (answer) => json(answer)["error"])
     const tooFar = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: 92 }))
     const recent = DateTime.formatIso(yield* DateTime.now)
     assert.strictEqual(yield* code({}), "ASSEMBLY_STATS_MISSING_REGION")

@@ -7,15 +7,11 @@ import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as References from "effect/References"
 import * as TestClock from "effect/testing/TestClock"
-import * as Tracer from "effect/Tracer"
 import * as Http from "node:http"
 import { DatabaseSync } from "node:sqlite"
-import { inspect } from "node:util"
 import * as Store from "../src/internal/auth/authKeys.ts"
 import { accepted, as, ask, call, createKey, given, list, listWithToken, recordOf, refused, tokenOf } from "./keys.ts"
 import { signedFields } from "./signedCalls.ts"
@@ -267,56 +263,6 @@ it.effect(
     assert.isNull((yield* recordOf(admin, idle.pair.key)).last_used)
   }
 )
-
-/** All texts that a program may print for a value. */
-const shown = (value: unknown): string =>
-  [String(value), JSON.stringify(value), inspect(value, { depth: 10, showHidden: true })].join("\n")
-
-it.live("secrets are in no log, no span, no error and no list", function* () {
-  const seen: Array<string> = []
-  const note = Logger.make((entry) => {
-    seen.push(Logger.formatLogFmt.log(entry), Logger.formatJson.log(entry), Logger.formatSimple.log(entry))
-  })
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
-  const secrets = yield* Effect.gen(function* () {
-    const { id, pair } = yield* createKey(admin, {
-      scope: ["auth_keys:write"],
-      authKey: "watched",
-      canShowAuthSecret: true
-    })
-    const { auth_secret } = yield* as(admin)(AuthKeys.secret(id))
-    const refusals = [
-      yield* call("POST", "/auth_keys", admin, { scope: ["read"], auth_key: "watched" }),
-      yield* call("PUT", `/auth_keys/${id}`, admin, { scope: [] }),
-      yield* call("DELETE", "/auth_keys/nobody", pair),
-      yield* call("POST", "/auth_keys/show_secret/nobody", pair),
-      yield* list(pair),
-      yield* call("GET", "/auth_keys", admin),
-      yield* call("PUT", `/auth_keys/${id}`, admin)
-    ]
-    for (const { headers, text } of refusals) seen.push(text, shown(headers))
-    const error = yield* Effect.flip(as(pair)(AuthKeys.create({ scope: ["read"] })))
-    seen.push(shown(error))
-    yield* Effect.logInfo("errors", error)
-    yield* as(admin)(AuthKeys.delete(id))
-    return [Redacted.value(auth_secret), Redacted.value(pair.secret), Redacted.value(admin.secret)]
-  }).pipe(
-    Effect.provide(layerEmulator({ credentials: admin }).pipe(Layer.provideMerge(Logger.layer([note])))),
-    Effect.provideService(References.MinimumLogLevel, "All"),
-    Effect.provideService(Tracer.Tracer, tracer)
-  )
-  for (const { attributes, events, name } of spans) seen.push(name, shown(events), shown([...attributes]))
-  assert.isAbove(spans.length, 5)
-  assert.isAbove(seen.length, 20)
-  for (const secret of secrets) assert.notInclude(seen.join("\n"), secret)
-})
 
 it.live(
   "a notification is signed with the Auth Key of its Assembly, and never with that of another Workspace",

@@ -1,11 +1,11 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Browser from "./browser.ts"
 import * as Raw from "./raw.ts"
-import { hmac, json, layer as layerEmulator } from "./support.ts"
+import { json, layer as layerEmulator } from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
 import { assert, layer } from "./flow.ts"
 
 const origin = "https://evil.example"
@@ -97,16 +97,8 @@ layer(layerEmulator())("A page of another origin", (it) => {
     else assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
   })
 
-  const signedForm = Effect.fnUntraced(function* (params: object = {}) {
-    const { credentials } = yield* Emulator.Emulator
-    const nonce = String(yield* Clock.currentTimeNanos)
-    const text = JSON.stringify({
-      auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" },
-      nonce,
-      ...params
-    })
-    return String(new URLSearchParams({ params: text, signature: hmac(text, credentials.secret) }))
-  })
+  const signedForm = (params: object = {}) =>
+    Effect.map(signedFields(params), (fields) => String(new URLSearchParams(fields)))
 
   it.effect.each([
     ["a foreign page", { origin }, 403],

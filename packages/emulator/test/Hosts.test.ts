@@ -2,7 +2,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, it as test } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -10,7 +9,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createServer } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { sendTo } from "./raw.ts"
-import { createUpload, hmac, json, layer as layerEmulator, patch } from "./support.ts"
+import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
 import { layer } from "./flow.ts"
 
 const noAssembly = "/assemblies/00000000000000000000000000000000"
@@ -64,10 +64,7 @@ layer(layerEmulator())("An emulator", (it) => {
   })
 
   it.effect("does nothing for another host, whatever is signed", function* () {
-    const { credentials } = yield* Emulator.Emulator
-    const nonce = String(yield* Clock.currentTimeNanos)
-    const params = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce })
-    const body = String(new URLSearchParams({ params, signature: hmac(params, credentials.secret) }))
+    const body = String(new URLSearchParams(yield* signedFields()))
     const sent = (host: string) =>
       sendTo("/assemblies", {
         method: "POST",

@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Notifications from "@assembly-effect/api/Notifications"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
@@ -19,7 +18,6 @@ import { as, given as authKey } from "./keys.ts"
 import { layerAssemblies, newAssembly } from "./stores.ts"
 import {
   createUpload,
-  hmac,
   json,
   layer as layerEmulator,
   patch,
@@ -28,6 +26,7 @@ import {
   uploadOne,
   temporaryFolder
 } from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
 import { assert, layer, live } from "./flow.ts"
 
 const north = authKey("north")
@@ -173,14 +172,12 @@ layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) =>
 
   /** Begins to send a form with one file, and waits until its Assembly exists. `end` sends the end of the form. */
   const beginForm = Effect.fnUntraced(function* (assemblyId: AssemblyId, params: object = {}) {
-    const { credentials } = yield* Emulator.Emulator
-    const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: assemblyId }
-    const signed = JSON.stringify({ ...params, auth })
+    const signed = yield* signedFields(params)
     const part = (name: string, value: string, rest = "") =>
       `--x\r\ncontent-disposition: form-data; name="${name}"${rest}\r\n\r\n${value}`
     const start = [
-      part("params", `${signed}\r\n`),
-      part("signature", `${hmac(signed, credentials.secret)}\r\n`),
+      part("params", `${signed.params}\r\n`),
+      part("signature", `${signed.signature}\r\n`),
       part("file", "a file", '; filename="a.txt"')
     ].join("")
     const rest = yield* Deferred.make<Uint8Array>()

@@ -11,7 +11,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
-import { call, signedFields } from "./signedCalls.ts"
+import { signedFields } from "./signedCalls.ts"
 import { createUpload, json, layer as layerEmulator, send } from "./support.ts"
 import { assert, layer } from "./flow.ts"
 
@@ -47,14 +47,6 @@ type Answer = Effect.Success<ReturnType<typeof send>>
 type Client = Effect.Services<ReturnType<typeof send>>
 
 layer(layerEmulator())("A generated request", (it) => {
-  it.effect("for statistics of a region that the service does not have is refused", function* () {
-    const since = "2026-01-01T00:00:00Z"
-    for (const region of ["mars", "EU-WEST-1", "__proto__"]) {
-      const { said } = yield* call("GET", "/assembly_stats", { region, since })
-      assert.deepInclude(said, { error: "ASSEMBLY_STATS_MISSING_REGION", http_code: 400 })
-    }
-  })
-
   it.effect.each(["01", "1e0", "-1", "1.5", "", " 1", "one", "Infinity", "9007199254740992"])(
     "with %j expected files is refused, also under the other name of the field",
     function* (files) {

@@ -4,20 +4,10 @@ import type * as Template from "@assembly-effect/emulator/Template"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import { official, toTemplate } from "./official.ts"
-import {
-  createUpload,
-  hmac,
-  json,
-  layer as layerEmulator,
-  patch,
-  send,
-  storeAt,
-  uploadOne,
-  temporaryFolder
-} from "./support.ts"
+import { createUpload, layer as layerEmulator, patch, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { post } from "./signedCalls.ts"
 import { assert, layer, live } from "./flow.ts"
 
 const bytes = new Uint8Array(100)
@@ -34,13 +24,6 @@ const templates: ReadonlyArray<Template.Template> = [
 ]
 
 const stored = (status: Assembly.Status) => status.results?.["stored"]?.[0]?.path
-
-const signedForm = Effect.fnUntraced(function* (path: string, params: object) {
-  const { credentials } = yield* Emulator.Emulator
-  const text = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, ...params })
-  const form = { params: text, signature: hmac(text, credentials.secret) }
-  return json(yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyUrlParams(form))))
-})
 
 layer(layerEmulator({ templates }))("A Template", (it) => {
   it.effect("has the Steps of an Assembly that names it, and fields for it", function* () {
@@ -111,11 +94,11 @@ layer(layerEmulator({ templates }))("A Template", (it) => {
 
   it.effect("may come as a text, and has to keep its rules", function* () {
     const steps = { fail: { robot: "/emulator/fail", error: "TEXT" } }
-    const { id } = yield* signedForm("/templates", { name: "as-a-text", template: JSON.stringify({ steps }) })
-    assert.strictEqual((yield* Assemblies.create({ templateId: String(id) })).error, "TEXT")
+    const { said } = yield* post("/templates", { name: "as-a-text", template: JSON.stringify({ steps }) })
+    assert.strictEqual((yield* Assemblies.create({ templateId: String(said["id"]) })).error, "TEXT")
     const wrong = [{ name: "wrong" }, { name: "wrong", template: "{" }, { name: "wrong", template: { steps: 1 } }]
     for (const params of wrong) {
-      const refused = yield* signedForm("/templates", params)
+      const { said: refused } = yield* post("/templates", params)
       assert.deepInclude(refused, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400 })
     }
   })
@@ -132,11 +115,12 @@ layer(layerEmulator({ templates }))("A Template", (it) => {
     const original = yield* Assemblies.create({ templateId: "broken" })
     yield* edit("SECOND")
     const replay = Effect.fnUntraced(function* (params: object) {
-      const { assembly_id, error } = yield* signedForm(`/assemblies/${original.assembly_id}/replay`, params)
+      const { said } = yield* post(`/assemblies/${original.assembly_id}/replay`, params)
+      const { assembly_id, error } = said
       return error ?? (yield* Assemblies.get(Assembly.AssemblyId.make(String(assembly_id))))
     })
     assert.deepInclude(yield* replay({}), { error: "FIRST", template_id: "broken" })
-    assert.deepInclude(yield* replay({ reparse_template: 0, nonce: 1 }), { error: "FIRST" })
+    assert.deepInclude(yield* replay({ reparse_template: 0 }), { error: "FIRST" })
     assert.deepInclude(yield* replay({ reparse_template: 1 }), { error: "SECOND", template_id: "broken" })
     assert.deepInclude(yield* replay({ template_id: "closed" }), { ok: "ASSEMBLY_COMPLETED", template_id: "closed" })
     assert.strictEqual(yield* replay({ template_id: "nowhere" }), "TEMPLATE_NOT_FOUND")

@@ -147,6 +147,3 @@ export const read = Effect.fnUntraced(function* (workspace: string, params: Sche
   yield* checkCredentials(workspace, decoded.steps ?? {})
   return { params: decoded, options: yield* share(readOptions(merged)) }
 })
-
-/** The decoded instructions of an Assembly. */
-export type Instructions = Effect.Success<ReturnType<typeof read>>
