@@ -4,12 +4,14 @@ import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
+import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import { as, given as authKey } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
+import { layerData } from "./stores.ts"
 import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "./flow.ts"
 
@@ -213,6 +215,18 @@ layer(layerEmulator())("A replay", (it) => {
     assert.strictEqual(results?.["stored"]?.[0]?.path, "second.txt")
     assert.sameMembers(Object.keys(results ?? {}), [":original", "stored", "hashed"])
   })
+})
+
+effect("concurrent changes of one keep each other", Layer.provideMerge(TemplateStore.layer, layerData()), function* () {
+  const store = yield* TemplateStore.TemplateStore
+  const times = { created_at: 0, modified_at: 0 }
+  yield* store.put({ ...TemplateStore.defaults, ...times, id: "one", workspace: "main", name: "one", content: {} })
+  const change = (settings: Partial<TemplateStore.Row>) =>
+    store.change("main", "one", (row) => Effect.as(Effect.yieldNow, { ...row, ...settings }))
+  const changes = [change({ require_signature_auth: true }), change({ assembly_status_expiry: "1day" })]
+  yield* Effect.all(changes, { concurrency: "unbounded" })
+  const found = yield* store.byId("main", "one")
+  assert.deepInclude(found, { require_signature_auth: true, assembly_status_expiry: "1day" })
 })
 
 effect(
