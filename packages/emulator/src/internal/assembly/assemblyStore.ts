@@ -84,6 +84,7 @@ const given = {
   created_at: Schema.Int
 }
 
+/** An Assembly in the database. */
 export const Row = Schema.Struct({
   ...given,
   uploaded_at: Schema.NullOr(Schema.Int),

@@ -28,6 +28,7 @@ const settings = {
   can_show_auth_secret: Schema.BooleanFromBit
 }
 
+/** An Auth Key in the database. */
 const Row = Schema.Struct({
   ...settings,
   id: Record.AuthKeyId,

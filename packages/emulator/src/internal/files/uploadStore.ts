@@ -34,6 +34,7 @@ const given = {
   created_at: Schema.Int
 }
 
+/** An upload in the database. */
 export const Row = Schema.Struct({
   ...given,
   finished_at: Schema.NullOr(Schema.Int),
