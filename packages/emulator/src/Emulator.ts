@@ -18,27 +18,23 @@ import * as Schema from "effect/Schema"
 import type * as Redacted from "effect/Redacted"
 import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
-import * as AccountQuota from "./internal/assembly/accountQuota.ts"
 import * as AssemblyRoutes from "./internal/assembly/assemblyRoutes.ts"
 import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
 import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
 import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
 import * as AuthKeys from "./internal/auth/authKeys.ts"
-import * as Cancellation from "./internal/assembly/cancellation.ts"
 import * as Certificate from "./internal/http/certificate.ts"
-import * as Creation from "./internal/assembly/creation.ts"
 import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
 import * as DamStore from "./internal/dam/damStore.ts"
-import * as BillRoutes from "./internal/billing/billRoutes.ts"
+import * as Bills from "./internal/billing/bills.ts"
 import * as BearerTokens from "./internal/auth/bearerTokens.ts"
 import * as Database from "./internal/data/database.ts"
 import * as StorageFailure from "./internal/data/storageFailure.ts"
 import * as Execution from "./internal/assembly/execution.ts"
-import * as FaultQueue from "./internal/http/faultQueue.ts"
+import * as FaultQueue from "./internal/http/faults.ts"
 import * as FileStore from "./internal/files/fileStore.ts"
-import * as UpdateRoutes from "./internal/assembly/updateRoutes.ts"
 import * as Middleware from "./internal/http/middleware.ts"
 import * as NotificationRoutes from "./internal/notifications/notificationRoutes.ts"
 import * as Notifications from "./internal/notifications/notifications.ts"
@@ -46,11 +42,10 @@ import * as NotificationStore from "./internal/notifications/notificationStore.t
 import * as Origin from "./internal/http/origin.ts"
 import * as NotificationClient from "./internal/notifications/notificationClient.ts"
 import * as QueueRoutes from "./internal/queues/queueRoutes.ts"
-import * as Robots from "./internal/robots/robots.ts"
 import * as Server from "./internal/http/server.ts"
 import * as ResultRoutes from "./internal/files/resultRoutes.ts"
 import * as SlotStore from "./internal/queues/slotStore.ts"
-import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
+import * as Statistics from "./internal/statistics/statistics.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
 import * as TemplateStore from "./internal/templates/templateStore.ts"
 import * as CredentialRoutes from "./internal/templateCredentials/credentialRoutes.ts"
@@ -63,7 +58,6 @@ import * as UploadStore from "./internal/files/uploadStore.ts"
 import * as Turns from "./internal/http/turns.ts"
 import * as Updates from "./internal/assembly/updates.ts"
 import * as UploadedFiles from "./internal/files/uploadedFiles.ts"
-import * as UsedSignatures from "./internal/auth/usedSignatures.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
 import * as Quotas from "./Quotas.ts"
@@ -218,12 +212,11 @@ const storage = ({ data }: Settings) =>
 
 const routes = (onRequest: Options["onRequest"], quotas: Quotas.Values | undefined) =>
   Layer.mergeAll(
-    AssemblyRoutes.layer,
+    AssemblyRoutes.layer(quotas),
     AuthKeyRoutes.layer,
-    UpdateRoutes.layer,
     NotificationRoutes.layer,
-    StatisticsRoutes.layer,
-    BillRoutes.layer,
+    Statistics.layer,
+    Bills.layer,
     QueueRoutes.layer,
     DamRoutes.layer,
     ResultRoutes.layer,
@@ -242,17 +235,12 @@ const stores = Layer.mergeAll(
   SlotStore.layer,
   TemplateStore.layer,
   CredentialStore.layer,
-  UploadStore.layer,
-  UsedSignatures.layer
+  UploadStore.layer
 )
 
 /** The services behind the routes. */
-const services = (
-  { allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings,
-  quotas: Quotas.Values | undefined
-) =>
-  Layer.merge(Authentication.layer, Creation.layer).pipe(
-    Layer.provideMerge(Layer.merge(Cancellation.layer, AccountQuota.layer(quotas))),
+const services = ({ allowPrivateNotifications, notificationPause, tokenLifetime, uploadLifetime }: Settings) =>
+  Authentication.layer.pipe(
     Layer.provideMerge(Expiry.layer(uploadLifetime)),
     Layer.provideMerge(BearerTokens.layer(tokenLifetime)),
     Layer.provideMerge(Execution.layer),
@@ -262,7 +250,6 @@ const services = (
         AssemblyStatus.layer,
         FaultQueue.layer,
         NotificationClient.layer(),
-        Robots.layer,
         Updates.layer,
         UploadLocks.layer,
         UploadedFiles.layer
@@ -285,7 +272,7 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) => {
       routerConfig: { maxParamLength: 255 * 9 }
     })
   ).pipe(
-    Layer.provide(services(options, quotas)),
+    Layer.provide(services(options)),
     Layer.provide(Origin.layer(options)),
     Layer.provide(SeededRandom.layer(options.seed)),
     Layer.provide(storage(options)),

@@ -2,231 +2,171 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Vitest from "@effect/vitest"
-import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
-import { createHash, randomUUID } from "node:crypto"
-import { hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { createHash } from "node:crypto"
+import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { call, post, signedFields } from "./signedCalls.ts"
+import { assert, layer } from "./flow.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
 const fromDate = DateTime.makeUnsafe("2020-01-01T00:00:00Z")
 const unknownId = Assembly.AssemblyId.make("0".repeat(32))
 
-/** Sends a signed query that the client of `@assembly-effect/api` would refuse to send. */
-const signedGet = Effect.fnUntraced(function* (path: string, params: object) {
-  const { credentials } = yield* Emulator.Emulator
-  const nonce = randomUUID()
-  const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce, ...params })
-  const fields = { params: body, signature: hmac(body, credentials.secret) }
-  return yield* send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(fields)))
-})
+layer(layerEmulator())("Assemblies", (it) => {
+  it.effect("without uploads completes at once", function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const status = yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.strictEqual(status.assembly_ssl_url, `${baseUrl}/assemblies/${status.assembly_id}`)
+    assert.strictEqual(status.tus_url, `${baseUrl}/resumable/files/`)
+    assert.deepStrictEqual(status.results, { ":original": [] })
+  })
 
-layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
-  it.effect("without uploads completes at once", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const status = yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.strictEqual(status.assembly_ssl_url, `${baseUrl}/assemblies/${status.assembly_id}`)
-      assert.strictEqual(status.tus_url, `${baseUrl}/resumable/files/`)
-      assert.deepStrictEqual(status.results, { ":original": [] })
+  it.effect("with uploads waits for them", function* () {
+    const status = yield* Assemblies.create({ numExpectedUploadFiles: 2, fields: { colour: "red" } })
+    assert.strictEqual(Assembly.state(status), "Busy")
+    assert.strictEqual(status.expected_tus_uploads, 2)
+    assert.deepStrictEqual(status["fields"], { colour: "red" })
+    assert.deepStrictEqual(yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id)), status)
+  })
+
+  it.effect("takes an id once", function* () {
+    const { assembly_id } = yield* Assemblies.create({})
+    const again = yield* Effect.flip(Assemblies.create({ assemblyId: Assembly.AssemblyId.make(assembly_id) }))
+    assert.strictEqual(again._tag === "ServiceFailure" && again.status, 409)
+  })
+
+  it.effect("stores what was uploaded", function* () {
+    const { workspace } = yield* Emulator.Emulator
+    const bytes = text("hello, world\n")
+    const status = yield* uploadOne({ steps: storeAt("stored/${file.name}") }, bytes)
+    const sha256 = createHash("sha256").update(bytes).digest("hex")
+    const [upload] = status.uploads ?? []
+    const [stored] = status.results?.["stored"] ?? []
+
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.deepInclude(upload, {
+      name: "a file.txt",
+      basename: "a file",
+      ext: "txt",
+      field: "file",
+      mime: "text/plain"
     })
-  )
+    assert.deepInclude(upload, { sha256, size: 13, user_meta: { mark: "ä" }, is_tus_file: true })
+    assert.deepInclude(stored, { workspace, path: "stored/a file.txt", sha256, size: 13 })
+    assert.match(String(stored?.asset_id), /^[A-Za-z0-9_-]{21}[AQgw]$/)
+    assert.match(String(stored?.version_id), /^[A-Za-z0-9_-]{21}[AQgw]$/)
+    assert.notStrictEqual<string | null | undefined>(stored?.asset_id, stored?.version_id)
+  })
 
-  it.effect("with uploads waits for them", () =>
-    Effect.gen(function* () {
-      const status = yield* Assemblies.create({ numExpectedUploadFiles: 2, fields: { colour: "red" } })
-      assert.strictEqual(Assembly.state(status), "Busy")
-      assert.strictEqual(status.expected_tus_uploads, 2)
-      assert.deepStrictEqual(status["fields"], { colour: "red" })
-      assert.deepStrictEqual(yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id)), status)
-    })
-  )
-
-  it.effect("takes an id once", () =>
-    Effect.gen(function* () {
-      const { assembly_id } = yield* Assemblies.create({})
-      const again = yield* Effect.flip(Assemblies.create({ assemblyId: Assembly.AssemblyId.make(assembly_id) }))
-      assert.strictEqual(again._tag === "ServiceFailure" && again.status, 409)
-    })
-  )
-
-  it.effect("stores what was uploaded", () =>
-    Effect.gen(function* () {
-      const { workspace } = yield* Emulator.Emulator
-      const bytes = text("hello, world\n")
-      const status = yield* uploadOne({ steps: storeAt("stored/${file.name}") }, bytes)
-      const sha256 = createHash("sha256").update(bytes).digest("hex")
-      const [upload] = status.uploads ?? []
-      const [stored] = status.results?.["stored"] ?? []
-
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.deepInclude(upload, {
-        name: "a file.txt",
-        basename: "a file",
-        ext: "txt",
-        field: "file",
-        mime: "text/plain"
-      })
-      assert.deepInclude(upload, { sha256, size: 13, user_meta: { mark: "ä" }, is_tus_file: true })
-      assert.deepInclude(stored, { workspace, path: "stored/a file.txt", sha256, size: 13 })
-      assert.match(String(stored?.asset_id), /^[A-Za-z0-9_-]{21}[AQgw]$/)
-      assert.match(String(stored?.version_id), /^[A-Za-z0-9_-]{21}[AQgw]$/)
-      assert.notStrictEqual<string | null | undefined>(stored?.asset_id, stored?.version_id)
-    })
-  )
-
-  it.effect("gives an asset a new version where its path is taken", () =>
-    Effect.gen(function* () {
-      const steps = storeAt("versions/one.txt")
-      const [first] = (yield* uploadOne({ steps }, text("1"))).results?.["stored"] ?? []
-      const [second] = (yield* uploadOne({ steps }, text("22"))).results?.["stored"] ?? []
-      assert.strictEqual(second?.asset_id, first?.asset_id)
-      assert.notStrictEqual(second?.version_id, first?.version_id)
-    })
-  )
+  it.effect("gives an asset a new version where its path is taken", function* () {
+    const steps = storeAt("versions/one.txt")
+    const [first] = (yield* uploadOne({ steps }, text("1"))).results?.["stored"] ?? []
+    const [second] = (yield* uploadOne({ steps }, text("22"))).results?.["stored"] ?? []
+    assert.strictEqual(second?.asset_id, first?.asset_id)
+    assert.notStrictEqual(second?.version_id, first?.version_id)
+  })
 
   it.effect.each([
     ["ASSEMBLY_STEP_UNKNOWN_ROBOT", { a: { robot: "/no/robot" } }],
     ["ASSEMBLY_STEP_UNKNOWN_USE", { a: { robot: "/upload/handle", use: "b" } }],
     ["ASSEMBLY_STEP_INVALID_USE", { a: { robot: "/upload/handle", use: [":original", 5] } }],
     ["ASSEMBLY_INFINITE", { a: { robot: "/upload/handle", use: "b" }, b: { robot: "/upload/handle", use: ["a"] } }]
-  ] as const)("fails with %s before anything is uploaded", ([error, steps]) =>
-    Effect.gen(function* () {
-      // The request is raw, because the client of `@assembly-effect/api` refuses most of these Steps.
-      const { credentials } = yield* Emulator.Emulator
-      const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: error }
-      const params = JSON.stringify({ steps, auth })
-      const form = { params, signature: hmac(params, credentials.secret), num_expected_upload_files: "1" }
-      const status = json(
-        yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-      )
-      assert.strictEqual(Assembly.state(status), "Failed")
-      assert.strictEqual(status["error"], error)
-    })
-  )
+  ] as const)("fails with %s before anything is uploaded", function* ([error, steps]) {
+    // The request is raw, because the client of `@assembly-effect/api` refuses most of these Steps.
+    const { said } = yield* post("/assemblies", { steps }, { num_expected_upload_files: "1" })
+    assert.strictEqual(Assembly.state(said), "Failed")
+    assert.strictEqual(said["error"], error)
+  })
 
-  it.effect("gives a Step the uploads and the files of another Step, if it uses both", () =>
-    Effect.gen(function* () {
-      const robot = "/upload/handle"
-      for (const own of [{}, { ":original": { robot } }]) {
-        const steps = { ...own, a: { robot }, both: { robot, use: [":original", "a"] } }
-        const { results } = yield* uploadOne({ steps }, text("1"))
-        assert.deepStrictEqual([results?.["a"]?.length, results?.["both"]?.length], [1, 2])
-      }
-    })
-  )
+  it.effect("gives a Step the uploads and the files of another Step, if it uses both", function* () {
+    const robot = "/upload/handle"
+    for (const own of [{}, { ":original": { robot } }]) {
+      const steps = { ...own, a: { robot }, both: { robot, use: [":original", "a"] } }
+      const { results } = yield* uploadOne({ steps }, text("1"))
+      assert.deepStrictEqual([results?.["a"]?.length, results?.["both"]?.length], [1, 2])
+    }
+  })
 
-  it.effect("fails when a robot fails, and keeps its uploads", () =>
-    Effect.gen(function* () {
-      const status = yield* uploadOne({ steps: storeAt("a/../b") }, text("x"))
-      assert.strictEqual(status.error, "INTERNAL_COMMAND_ERROR")
-      assert.strictEqual(status.uploads?.length, 1)
-    })
-  )
+  it.effect("fails when a robot fails, and keeps its uploads", function* () {
+    const status = yield* uploadOne({ steps: storeAt("a/../b") }, text("x"))
+    assert.strictEqual(status.error, "INTERNAL_COMMAND_ERROR")
+    assert.strictEqual(status.uploads?.length, 1)
+  })
 
-  it.effect("is not found under an id that nobody has", () =>
-    Effect.gen(function* () {
-      const missing = yield* Effect.flip(Assemblies.get(unknownId))
-      assert.deepInclude(missing, { _tag: "ServiceFailure", code: "ASSEMBLY_NOT_FOUND", status: 404 })
-      const other = yield* send(HttpClientRequest.get("/no/operation"))
-      assert.deepInclude(json(other), { error: "SERVER_404", http_code: 404 })
-    })
-  )
+  it.effect("is not found under an id that nobody has", function* () {
+    const missing = yield* Effect.flip(Assemblies.get(unknownId))
+    assert.deepInclude(missing, { _tag: "ServiceFailure", code: "ASSEMBLY_NOT_FOUND", status: 404 })
+    const other = yield* send(HttpClientRequest.get("/no/operation"))
+    assert.deepInclude(json(other), { error: "SERVER_404", http_code: 404 })
+  })
 
-  it.effect("refuses a form that breaks a rule", () =>
-    Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce: "form" })
-      const form = { params: body, signature: hmac(body, credentials.secret), num_expected_upload_files: "-1" }
-      const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-      assert.deepStrictEqual(json(answer), {
-        error: "INVALID_FORM_DATA",
-        http_code: 400,
-        message: "num_expected_upload_files: Expected an integer of 0 to 9007199254740991"
-      })
+  it.effect("refuses a form that breaks a rule", function* () {
+    const { said } = yield* post("/assemblies", {}, { num_expected_upload_files: "-1" })
+    assert.deepStrictEqual(said, {
+      error: "INVALID_FORM_DATA",
+      http_code: 400,
+      message: "num_expected_upload_files: Expected an integer of 0 to 9007199254740991"
     })
-  )
+  })
 
-  it.effect("answers a quiet creation with no more than its id and how it went", () =>
-    Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const create = Effect.fnUntraced(function* (steps: object) {
-        const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-        const body = JSON.stringify({ auth, nonce: randomUUID(), quiet: true, steps })
-        const form = { params: body, signature: hmac(body, credentials.secret) }
-        return json(yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form))))
-      })
-      const done = yield* create({})
-      assert.hasAllKeys(done, ["ok", "assembly_id"])
-      assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(String(done["assembly_id"])))).ok, done["ok"])
-      assert.hasAllKeys(yield* create({ a: { robot: "/no/robot" } }), ["error", "message", "assembly_id"])
-    })
-  )
+  it.effect("answers a quiet creation with no more than its id and how it went", function* () {
+    const create = (steps: object) => Effect.map(post("/assemblies", { quiet: true, steps }), ({ said }) => said)
+    const done = yield* create({})
+    assert.hasAllKeys(done, ["ok", "assembly_id"])
+    assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(String(done["assembly_id"])))).ok, done["ok"])
+    assert.hasAllKeys(yield* create({ a: { robot: "/no/robot" } }), ["error", "message", "assembly_id"])
+  })
 
-  it.effect("puts fields of the form on top of those of the params, as the service does", () =>
-    Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-      const body = JSON.stringify({ auth, nonce: "on top", fields: { a: 1, b: 2 } })
-      const form = { params: body, signature: hmac(body, credentials.secret), b: "form" }
-      const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-      assert.deepStrictEqual(json(answer)["fields"], { a: 1, b: "form" })
-    })
-  )
+  it.effect("puts fields of the form on top of those of the params, as the service does", function* () {
+    const { said } = yield* post("/assemblies", { fields: { a: 1, b: 2 } }, { b: "form" })
+    assert.deepStrictEqual(said["fields"], { a: 1, b: "form" })
+  })
 
-  it.effect("accepts the other name of the expected uploads, and keeps further fields", () =>
-    Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce: "alias" })
-      const signature = hmac(body, credentials.secret)
-      const form = { params: body, signature, tus_num_expected_upload_files: "3", colour: "blue" }
-      const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormDataRecord(form)))
-      assert.deepInclude(json(answer), { ok: "ASSEMBLY_UPLOADING", expected_tus_uploads: 3 })
-      assert.deepStrictEqual(json(answer)["fields"], { colour: "blue" })
-    })
-  )
+  it.effect("accepts the other name of the expected uploads, and keeps further fields", function* () {
+    const form = { ...(yield* signedFields()), tus_num_expected_upload_files: "3", colour: "blue" }
+    const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormDataRecord(form)))
+    assert.deepInclude(json(answer), { ok: "ASSEMBLY_UPLOADING", expected_tus_uploads: 3 })
+    assert.deepStrictEqual(json(answer)["fields"], { colour: "blue" })
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("The list", (it) => {
-  it.effect("is newest first, in pages, of a type, with keywords (spec R-11, O-9, O-10)", () =>
-    Effect.gen(function* () {
-      const completed = yield* Assemblies.create({ fields: { note: "Apple" } })
-      const waiting = yield* Assemblies.create({ numExpectedUploadFiles: 1, notifyUrl: "https://apple.example/hook" })
-      const failed = yield* Assemblies.create({ steps: { a: { robot: "/no/robot" } } })
-      const newestFirst = [failed, waiting, completed].map(({ assembly_id }) => assembly_id)
-      const ids = (query: Partial<Parameters<typeof Assemblies.list>[0]>) =>
-        Effect.map(Assemblies.list({ fromDate, ...query }), ({ count, items }) => ({
-          count,
-          ids: items.map(({ id }) => id)
-        }))
+layer(layerEmulator())("The list", (it) => {
+  it.effect("is newest first, in pages, of a type, with keywords (spec R-11, O-9, O-10)", function* () {
+    const completed = yield* Assemblies.create({ fields: { note: "Apple" } })
+    const waiting = yield* Assemblies.create({ numExpectedUploadFiles: 1, notifyUrl: "https://apple.example/hook" })
+    const failed = yield* Assemblies.create({ steps: { a: { robot: "/no/robot" } } })
+    const newestFirst = [failed, waiting, completed].map(({ assembly_id }) => assembly_id)
+    const ids = (query: Partial<Parameters<typeof Assemblies.list>[0]>) =>
+      Effect.map(Assemblies.list({ fromDate, ...query }), ({ count, items }) => ({
+        count,
+        ids: items.map(({ id }) => id)
+      }))
 
-      assert.deepStrictEqual(yield* ids({}), { count: 3, ids: newestFirst })
-      assert.deepStrictEqual(yield* ids({ page: 2, pageSize: 2 }), { count: 3, ids: [completed.assembly_id] })
-      assert.deepStrictEqual(yield* ids({ page: Number.MAX_SAFE_INTEGER }), { count: 3, ids: [] })
-      assert.deepStrictEqual(yield* ids({ page: 0, pageSize: 1 }), { count: 3, ids: [failed.assembly_id] })
-      assert.deepStrictEqual(yield* ids({ type: "uploading" }), { count: 1, ids: [waiting.assembly_id] })
-      assert.deepStrictEqual(yield* ids({ type: "failed" }), { count: 1, ids: [failed.assembly_id] })
-      assert.deepStrictEqual((yield* ids({ keywords: ["APPLE"] })).ids, [waiting.assembly_id, completed.assembly_id])
-      assert.deepStrictEqual((yield* ids({ keywords: ["apple", "note"] })).ids, [completed.assembly_id])
-      assert.deepStrictEqual((yield* ids({ keywords: ["unknown_robot"] })).ids, [failed.assembly_id])
-      assert.deepStrictEqual((yield* ids({ toDate: DateTime.makeUnsafe("2021-01-01T00:00:00Z") })).count, 0)
-      assert.deepStrictEqual((yield* ids({ fromDate: DateTime.makeUnsafe("2999-01-01T00:00:00Z") })).count, 0)
-    })
-  )
+    assert.deepStrictEqual(yield* ids({}), { count: 3, ids: newestFirst })
+    assert.deepStrictEqual(yield* ids({ page: 2, pageSize: 2 }), { count: 3, ids: [completed.assembly_id] })
+    assert.deepStrictEqual(yield* ids({ page: Number.MAX_SAFE_INTEGER }), { count: 3, ids: [] })
+    assert.deepStrictEqual(yield* ids({ page: 0, pageSize: 1 }), { count: 3, ids: [failed.assembly_id] })
+    assert.deepStrictEqual(yield* ids({ type: "uploading" }), { count: 1, ids: [waiting.assembly_id] })
+    assert.deepStrictEqual(yield* ids({ type: "failed" }), { count: 1, ids: [failed.assembly_id] })
+    assert.deepStrictEqual((yield* ids({ keywords: ["APPLE"] })).ids, [waiting.assembly_id, completed.assembly_id])
+    assert.deepStrictEqual((yield* ids({ keywords: ["apple", "note"] })).ids, [completed.assembly_id])
+    assert.deepStrictEqual((yield* ids({ keywords: ["unknown_robot"] })).ids, [failed.assembly_id])
+    assert.deepStrictEqual((yield* ids({ toDate: DateTime.makeUnsafe("2021-01-01T00:00:00Z") })).count, 0)
+    assert.deepStrictEqual((yield* ids({ fromDate: DateTime.makeUnsafe("2999-01-01T00:00:00Z") })).count, 0)
+  })
 
-  it.effect("answers every fault with its one error, and ignores unknown keys (spec O-19, E-11)", () =>
-    Effect.gen(function* () {
-      for (const params of [{}, { fromdate: "yesterday" }, { fromdate: "2026-01-01 00:00:00", pagesize: 5001 }]) {
-        const answer = yield* signedGet("/assemblies", params)
-        assert.deepInclude(json(answer), { error: "ASSEMBLY_LIST_ERROR", http_code: 400 })
-      }
-      const known = yield* signedGet("/assemblies", { fromdate: "2026-01-01 00:00:00", unknown: 1 })
-      assert.strictEqual(known.status, 200)
-    })
-  )
+  it.effect("answers every fault with its one error, and ignores unknown keys (spec O-19, E-11)", function* () {
+    for (const params of [{}, { fromdate: "yesterday" }, { fromdate: "2026-01-01 00:00:00", pagesize: 5001 }]) {
+      const answer = yield* call("GET", "/assemblies", params)
+      assert.deepInclude(json(answer), { error: "ASSEMBLY_LIST_ERROR", http_code: 400 })
+    }
+    const known = yield* call("GET", "/assemblies", { fromdate: "2026-01-01 00:00:00", unknown: 1 })
+    assert.strictEqual(known.status, 200)
+  })
 })
 
 Vitest.it.effect("the list finds all 45 Assemblies of one millisecond by a keyword", () =>
@@ -241,54 +181,47 @@ Vitest.it.effect("the list finds all 45 Assemblies of one millisecond by a keywo
   }).pipe(Effect.provide(layerEmulator()))
 )
 
-layer(layerEmulator({ templates: [{ id: "template", content: {} }] }), { excludeTestServices: true })(
-  "Statistics",
-  (it) => {
-    it.effect("count what happened (spec O-2)", () =>
-      Effect.gen(function* () {
-        yield* uploadOne({ steps: storeAt("counted.txt") }, text("12345"))
-        yield* uploadOne({ templateId: "template" }, text("123"))
-        yield* Assemblies.create({ steps: { a: { robot: "/no/robot" } } })
-        const since = DateTime.subtract(yield* DateTime.now, { hours: 3 })
+layer(layerEmulator({ templates: [{ id: "template", content: {} }] }))("Statistics", (it) => {
+  it.effect("count what happened (spec O-2)", function* () {
+    yield* uploadOne({ steps: storeAt("counted.txt") }, text("12345"))
+    yield* uploadOne({ templateId: "template" }, text("123"))
+    yield* Assemblies.create({ steps: { a: { robot: "/no/robot" } } })
+    const since = DateTime.subtract(yield* DateTime.now, { hours: 3 })
 
-        const without = yield* Assemblies.statistics({ region: "all", since })
-        assert.deepInclude(without, { totalAssemblies: 2, totalBytesUploaded: 5, totalOutputBytesProcessed: 5 })
-        assert.deepInclude(without, { totalFilesProcessed: 2, totalOutputFilesProcessed: 1, totalUsage: 10 })
-        assert.deepStrictEqual(without.errorStatsTotals, [
-          { error: "ASSEMBLY_STEP_UNKNOWN_ROBOT", num_erroneous_assemblies: 1 }
-        ])
-        assert.strictEqual(
-          without.stats.reduce((sum, bucket) => sum + bucket.num_successful_assemblies, 0),
-          1
-        )
-        assert.isAtLeast(without.stats.length, 4)
-
-        const ofTemplate = yield* Assemblies.statistics({ region: "all", since, templateId: "template" })
-        assert.deepInclude(ofTemplate, { totalAssemblies: 1, totalBytesUploaded: 3 })
-        const all = yield* Assemblies.statistics({ region: "all", since, templateId: "all" })
-        assert.strictEqual(all.totalAssemblies, 3)
-        const here = yield* Assemblies.statistics({ region: "eu-west-1", since, templateId: "all" })
-        assert.strictEqual(here.totalAssemblies, 3)
-        const elsewhere = yield* Effect.flip(Assemblies.statistics({ region: "elsewhere", since, templateId: "all" }))
-        assert.deepInclude(elsewhere, { _tag: "StatisticsMissingRegion", status: 400 })
-      })
+    const without = yield* Assemblies.statistics({ region: "all", since })
+    assert.deepInclude(without, { totalAssemblies: 2, totalBytesUploaded: 5, totalOutputBytesProcessed: 5 })
+    assert.deepInclude(without, { totalFilesProcessed: 2, totalOutputFilesProcessed: 1, totalUsage: 10 })
+    assert.deepStrictEqual(without.errorStatsTotals, [
+      { error: "ASSEMBLY_STEP_UNKNOWN_ROBOT", num_erroneous_assemblies: 1 }
+    ])
+    assert.strictEqual(
+      without.stats.reduce((sum, bucket) => sum + bucket.num_successful_assemblies, 0),
+      1
     )
+    assert.isAtLeast(without.stats.length, 4)
 
-    it.effect("check the region before the time (spec E-8, E-9, L-1)", () =>
-      Effect.gen(function* () {
-        const code = (params: object) =>
-          Effect.map(signedGet("/assembly_stats", params), (answer) => json(answer)["error"])
-        const tooFar = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: 92 }))
-        const recent = DateTime.formatIso(yield* DateTime.now)
-        assert.strictEqual(yield* code({}), "ASSEMBLY_STATS_MISSING_REGION")
-        assert.strictEqual(yield* code({ region: "", since: recent }), "ASSEMBLY_STATS_MISSING_REGION")
-        assert.strictEqual(yield* code({ region: "elsewhere", since: tooFar }), "ASSEMBLY_STATS_MISSING_REGION")
-        assert.strictEqual(yield* code({ region: "all" }), "ASSEMBLY_STATS_INVALID_TIME")
-        assert.strictEqual(yield* code({ region: "all", since: "no date" }), "ASSEMBLY_STATS_INVALID_TIME")
-        assert.strictEqual(yield* code({ region: "all", since: tooFar }), "ASSEMBLY_STATS_INVALID_TIME")
-        assert.strictEqual(yield* code({ region: "all", since: recent, more: 1 }), "ASSEMBLY_STATS_INVALID_TIME")
-        assert.strictEqual(yield* code({ region: "all", since: recent, template_id: null }), undefined)
-      })
-    )
-  }
-)
+    const ofTemplate = yield* Assemblies.statistics({ region: "all", since, templateId: "template" })
+    assert.deepInclude(ofTemplate, { totalAssemblies: 1, totalBytesUploaded: 3 })
+    const all = yield* Assemblies.statistics({ region: "all", since, templateId: "all" })
+    assert.strictEqual(all.totalAssemblies, 3)
+    const here = yield* Assemblies.statistics({ region: "eu-west-1", since, templateId: "all" })
+    assert.strictEqual(here.totalAssemblies, 3)
+    const elsewhere = yield* Effect.flip(Assemblies.statistics({ region: "elsewhere", since, templateId: "all" }))
+    assert.deepInclude(elsewhere, { _tag: "StatisticsMissingRegion", status: 400 })
+  })
+
+  it.effect("check the region before the time (spec E-8, E-9, L-1)", function* () {
+    const code = (params: object) =>
+      Effect.map(call("GET", "/assembly_stats", params), (answer) => json(answer)["error"])
+    const tooFar = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: 92 }))
+    const recent = DateTime.formatIso(yield* DateTime.now)
+    assert.strictEqual(yield* code({}), "ASSEMBLY_STATS_MISSING_REGION")
+    assert.strictEqual(yield* code({ region: "", since: recent }), "ASSEMBLY_STATS_MISSING_REGION")
+    assert.strictEqual(yield* code({ region: "elsewhere", since: tooFar }), "ASSEMBLY_STATS_MISSING_REGION")
+    assert.strictEqual(yield* code({ region: "all" }), "ASSEMBLY_STATS_INVALID_TIME")
+    assert.strictEqual(yield* code({ region: "all", since: "no date" }), "ASSEMBLY_STATS_INVALID_TIME")
+    assert.strictEqual(yield* code({ region: "all", since: tooFar }), "ASSEMBLY_STATS_INVALID_TIME")
+    assert.strictEqual(yield* code({ region: "all", since: recent, more: 1 }), "ASSEMBLY_STATS_INVALID_TIME")
+    assert.strictEqual(yield* code({ region: "all", since: recent, template_id: null }), undefined)
+  })
+})

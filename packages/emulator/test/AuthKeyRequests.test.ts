@@ -1,10 +1,9 @@
 /** Tests which requests for Auth Keys are refused, and with which message. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import { assert, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { as, call, createKey, given, refused } from "./keys.ts"
 import { layer as layerEmulator, send } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const admin = given("admin")
 const stranger = given("stranger")
@@ -13,7 +12,7 @@ const workspaces = [
   { slug: "south", keys: [stranger] }
 ]
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request for an Auth Key", (it) => {
+layer(layerEmulator({ workspaces }))("A request for an Auth Key", (it) => {
   const creations: ReadonlyArray<readonly [name: string, params: object, message: RegExp]> = [
     [
       "an unknown scope",
@@ -40,69 +39,57 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request f
     ]
   ]
 
-  it.effect.each(creations)("with %s is refused, by field and rule", ([, params, message]) =>
-    Effect.gen(function* () {
-      assert.match(refused(yield* call("POST", "/auth_keys", admin, params), 400, "AUTH_KEY_NOT_CREATED"), message)
-    })
-  )
+  it.effect.each(creations)("with %s is refused, by field and rule", function* ([, params, message]) {
+    assert.match(refused(yield* call("POST", "/auth_keys", admin, params), 400, "AUTH_KEY_NOT_CREATED"), message)
+  })
 
-  it.effect("to change one is refused, by field and rule", () =>
-    Effect.gen(function* () {
-      const { id } = yield* createKey(admin, { scope: ["read"] })
-      for (const [params, message] of [
-        [{ scope: ["x"] }, /^scope\.0: Expected a scope that GET/],
-        [{ description: "d".repeat(1001) }, /^description: Expected at most 1000 characters$/]
-      ] as const) {
-        const answer = yield* call("PUT", `/auth_keys/${id}`, admin, params)
-        assert.match(refused(answer, 400, "AUTH_KEY_NOT_UPDATED"), message)
-      }
-    })
-  )
+  it.effect("to change one is refused, by field and rule", function* () {
+    const { id } = yield* createKey(admin, { scope: ["read"] })
+    for (const [params, message] of [
+      [{ scope: ["x"] }, /^scope\.0: Expected a scope that GET/],
+      [{ description: "d".repeat(1001) }, /^description: Expected at most 1000 characters$/]
+    ] as const) {
+      const answer = yield* call("PUT", `/auth_keys/${id}`, admin, params)
+      assert.match(refused(answer, 400, "AUTH_KEY_NOT_UPDATED"), message)
+    }
+  })
 
-  it.effect("with an invalid id is refused with the code of its operation", () =>
-    Effect.gen(function* () {
-      const id = "%00"
-      for (const [method, path, code] of [
-        ["PUT", `/auth_keys/${id}`, "AUTH_KEY_NOT_UPDATED"],
-        ["DELETE", `/auth_keys/${id}`, "AUTH_KEY_NOT_DELETED"],
-        ["POST", `/auth_keys/show_secret/${id}`, "AUTH_SECRET_NOT_RETRIEVED"]
-      ] as const) {
-        assert.match(refused(yield* call(method, path, admin), 400, code), /^authKeyId: Expected an id without control/)
-      }
-    })
-  )
+  it.effect("with an invalid id is refused with the code of its operation", function* () {
+    const id = "%00"
+    for (const [method, path, code] of [
+      ["PUT", `/auth_keys/${id}`, "AUTH_KEY_NOT_UPDATED"],
+      ["DELETE", `/auth_keys/${id}`, "AUTH_KEY_NOT_DELETED"],
+      ["POST", `/auth_keys/show_secret/${id}`, "AUTH_SECRET_NOT_RETRIEVED"]
+    ] as const) {
+      assert.match(refused(yield* call(method, path, admin), 400, code), /^authKeyId: Expected an id without control/)
+    }
+  })
 
-  it.effect("with another body than a form is refused with the code of its operation", () =>
-    Effect.gen(function* () {
-      for (const type of ["application/json", "text/plain"]) {
-        const answer = yield* send(HttpClientRequest.post("/auth_keys").pipe(HttpClientRequest.bodyText("{}", type)))
-        const message = refused(answer, 400, "AUTH_KEY_NOT_CREATED")
-        assert.match(message, /^The operation does not accept a body of type /)
-      }
-    })
-  )
+  it.effect("with another body than a form is refused with the code of its operation", function* () {
+    for (const type of ["application/json", "text/plain"]) {
+      const answer = yield* send(HttpClientRequest.post("/auth_keys").pipe(HttpClientRequest.bodyText("{}", type)))
+      const message = refused(answer, 400, "AUTH_KEY_NOT_CREATED")
+      assert.match(message, /^The operation does not accept a body of type /)
+    }
+  })
 
-  it.effect("to list them or the scopes has no rule but the nonce", () =>
-    Effect.gen(function* () {
-      for (const path of ["/auth_keys", "/auth_keys/scopes"]) {
-        const message = refused(yield* call("GET", path, admin, { nonce: {} }), 400, "SERVER_400")
-        assert.match(message, /^nonce: /)
-      }
-    })
-  )
+  it.effect("to list them or the scopes has no rule but the nonce", function* () {
+    for (const path of ["/auth_keys", "/auth_keys/scopes"]) {
+      const message = refused(yield* call("GET", path, admin, { nonce: {} }), 400, "SERVER_400")
+      assert.match(message, /^nonce: /)
+    }
+  })
 })
 
-layer(layerEmulator({ workspaces, limits: { authKeys: 3 } }), { excludeTestServices: true })("A Workspace", (it) => {
-  it.effect("has at most as many Auth Keys as the limit says", () =>
-    Effect.gen(function* () {
-      const { id } = yield* createKey(admin, { scope: ["read"] })
-      const answer = yield* call("POST", "/auth_keys", admin, { scope: ["read"] })
-      const message = refused(answer, 409, "AUTH_KEY_NOT_CREATED")
-      assert.strictEqual(message, "auth_keys: A Workspace has at most 3 Auth Keys.")
-      yield* as(admin)(AuthKeys.delete(id))
-      yield* createKey(admin, { scope: ["read"] })
-      // Another Workspace has its own limit.
-      yield* createKey(stranger, { scope: ["read"] })
-    })
-  )
+layer(layerEmulator({ workspaces, limits: { authKeys: 3 } }))("A Workspace", (it) => {
+  it.effect("has at most as many Auth Keys as the limit says", function* () {
+    const { id } = yield* createKey(admin, { scope: ["read"] })
+    const answer = yield* call("POST", "/auth_keys", admin, { scope: ["read"] })
+    const message = refused(answer, 409, "AUTH_KEY_NOT_CREATED")
+    assert.strictEqual(message, "auth_keys: A Workspace has at most 3 Auth Keys.")
+    yield* as(admin)(AuthKeys.delete(id))
+    yield* createKey(admin, { scope: ["read"] })
+    // Another Workspace has its own limit.
+    yield* createKey(stranger, { scope: ["read"] })
+  })
 })

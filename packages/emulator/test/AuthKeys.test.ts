@@ -3,7 +3,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import {
@@ -21,6 +20,7 @@ import {
   tokenOf
 } from "./keys.ts"
 import { layer as layerEmulator } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const admin = given("admin")
 const manager = given("manager", ["auth_keys:read", "auth_keys:write", "assemblies:read"])
@@ -32,290 +32,259 @@ const workspaces = [
 
 const date = /^\d{4}\/\d{2}\/\d{2} \d{2}:\d{2}:\d{2} GMT$/
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key", (it) => {
-  it.effect("that is created authenticates at once, with its scopes only", () =>
-    Effect.gen(function* () {
-      const { id, pair, record } = yield* createKey(admin, { scope: ["assemblies:read"], description: "dashboard" })
-      assert.deepInclude(record, {
-        description: "dashboard",
-        scope: ["assemblies:read"],
-        signature_algo: null,
-        is_active: true,
-        is_allowed_for_smartcdn: false,
-        can_show_auth_secret: false,
-        modified: null,
-        last_used: null
-      })
-      assert.notStrictEqual<string>(id, pair.key)
-      accepted(yield* list(pair))
-      const token = yield* tokenOf(pair)
-      accepted(yield* listWithToken(token))
-      const error = yield* Effect.flip(as(pair)(Assemblies.create({})))
-      assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-      refused(yield* ask(pair, "assemblies:write"), 403, "TOKEN_INVALID_SCOPE")
+layer(layerEmulator({ workspaces }))("An Auth Key", (it) => {
+  it.effect("that is created authenticates at once, with its scopes only", function* () {
+    const { id, pair, record } = yield* createKey(admin, { scope: ["assemblies:read"], description: "dashboard" })
+    assert.deepInclude(record, {
+      description: "dashboard",
+      scope: ["assemblies:read"],
+      signature_algo: null,
+      is_active: true,
+      is_allowed_for_smartcdn: false,
+      can_show_auth_secret: false,
+      modified: null,
+      last_used: null
     })
-  )
+    assert.notStrictEqual<string>(id, pair.key)
+    accepted(yield* list(pair))
+    const token = yield* tokenOf(pair)
+    accepted(yield* listWithToken(token))
+    const error = yield* Effect.flip(as(pair)(Assemblies.create({})))
+    assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+    refused(yield* ask(pair, "assemblies:write"), 403, "TOKEN_INVALID_SCOPE")
+  })
 
-  it.effect("has all settings of its request, and each scope once", () =>
-    Effect.gen(function* () {
-      const answer = yield* call("POST", "/auth_keys", admin, {
-        auth_key: "chosen",
-        description: "ä\u0000💥",
-        scope: ["dam:read", "read", "dam:read"],
-        signature_algo: "sha1",
-        can_show_auth_secret: true,
-        is_allowed_for_smartcdn: true
-      })
-      const { auth_key, ok } = accepted(answer)
-      assert.strictEqual(ok, "AUTH_KEY_CREATED")
-      // No cache may store the secret.
-      assert.strictEqual(answer.headers["cache-control"], "no-store")
-      const { auth_secret, created, id, ...rest } = Object(auth_key)
-      assert.deepStrictEqual(rest, {
-        auth_key: "chosen",
-        description: "ä\u0000💥",
-        scope: ["dam:read", "read"],
-        signature_algo: "sha1",
-        is_active: true,
-        is_allowed_for_smartcdn: true,
-        can_show_auth_secret: true,
-        modified: null,
-        last_used: null
-      })
-      assert.match(created, date)
-      assert.match(id, /^[0-9a-f]{32}$/)
-      assert.match(auth_secret, /^[0-9a-f]{32}$/)
+  it.effect("has all settings of its request, and each scope once", function* () {
+    const answer = yield* call("POST", "/auth_keys", admin, {
+      auth_key: "chosen",
+      description: "ä\u0000💥",
+      scope: ["dam:read", "read", "dam:read"],
+      signature_algo: "sha1",
+      can_show_auth_secret: true,
+      is_allowed_for_smartcdn: true
     })
-  )
-
-  it.effect("is listed with those of its Workspace, also those that were given, and never with a secret", () =>
-    Effect.gen(function* () {
-      const { id } = yield* createKey(admin, { scope: ["read"], authKey: "listed" })
-      const answer = yield* call("GET", "/auth_keys", admin)
-      const { auth_keys, ok } = accepted(answer)
-      assert.strictEqual(ok, "AUTH_KEYS_FOUND")
-      const records = auth_keys as ReadonlyArray<Readonly<Record<string, unknown>>>
-      assert.deepStrictEqual(
-        records.slice(0, 2).map(({ auth_key }) => auth_key),
-        ["admin", "manager"]
-      )
-      assert.deepInclude(records.at(-1), { id, auth_key: "listed", scope: ["read"] })
-      assert.deepStrictEqual(records[1]?.["scope"], manager.scopes)
-      for (const record of records) {
-        assert.notProperty(record, "auth_secret")
-        assert.match(String(record["created"]), date)
-      }
-      const { auth_keys: foreign } = yield* as(stranger)(AuthKeys.list)
-      assert.deepStrictEqual(
-        foreign.map(({ auth_key }) => auth_key),
-        ["stranger"]
-      )
+    const { auth_key, ok } = accepted(answer)
+    assert.strictEqual(ok, "AUTH_KEY_CREATED")
+    // No cache may store the secret.
+    assert.strictEqual(answer.headers["cache-control"], "no-store")
+    const { auth_secret, created, id, ...rest } = Object(auth_key)
+    assert.deepStrictEqual(rest, {
+      auth_key: "chosen",
+      description: "ä\u0000💥",
+      scope: ["dam:read", "read"],
+      signature_algo: "sha1",
+      is_active: true,
+      is_allowed_for_smartcdn: true,
+      can_show_auth_secret: true,
+      modified: null,
+      last_used: null
     })
-  )
+    assert.match(created, date)
+    assert.match(id, /^[0-9a-f]{32}$/)
+    assert.match(auth_secret, /^[0-9a-f]{32}$/)
+  })
 
-  it.effect("may have the scopes that the service knows", () =>
-    Effect.gen(function* () {
-      const { scopes } = yield* as(admin)(AuthKeys.scopes)
-      assert.deepStrictEqual(scopes, Auth.KnownScope.literals)
-      const { record } = yield* createKey(admin, { scope: [...Auth.KnownScope.literals] })
-      assert.deepStrictEqual(record.scope, scopes)
+  it.effect("is listed with those of its Workspace, also those that were given, and never with a secret", function* () {
+    const { id } = yield* createKey(admin, { scope: ["read"], authKey: "listed" })
+    const answer = yield* call("GET", "/auth_keys", admin)
+    const { auth_keys, ok } = accepted(answer)
+    assert.strictEqual(ok, "AUTH_KEYS_FOUND")
+    const records = auth_keys as ReadonlyArray<Readonly<Record<string, unknown>>>
+    assert.deepStrictEqual(
+      records.slice(0, 2).map(({ auth_key }) => auth_key),
+      ["admin", "manager"]
+    )
+    assert.deepInclude(records.at(-1), { id, auth_key: "listed", scope: ["read"] })
+    assert.deepStrictEqual(records[1]?.["scope"], manager.scopes)
+    for (const record of records) {
+      assert.notProperty(record, "auth_secret")
+      assert.match(String(record["created"]), date)
+    }
+    const { auth_keys: foreign } = yield* as(stranger)(AuthKeys.list)
+    assert.deepStrictEqual(
+      foreign.map(({ auth_key }) => auth_key),
+      ["stranger"]
+    )
+  })
+
+  it.effect("may have the scopes that the service knows", function* () {
+    const { scopes } = yield* as(admin)(AuthKeys.scopes)
+    assert.deepStrictEqual(scopes, Auth.KnownScope.literals)
+    const { record } = yield* createKey(admin, { scope: [...Auth.KnownScope.literals] })
+    assert.deepStrictEqual(record.scope, scopes)
+  })
+
+  it.effect("that is changed keeps what the request does not name, and is changed at once", function* () {
+    const { id, pair } = yield* createKey(admin, {
+      scope: ["assemblies:read"],
+      description: "first",
+      signatureAlgo: "sha256"
     })
-  )
-
-  it.effect("that is changed keeps what the request does not name, and is changed at once", () =>
-    Effect.gen(function* () {
-      const { id, pair } = yield* createKey(admin, {
-        scope: ["assemblies:read"],
-        description: "first",
-        signatureAlgo: "sha256"
-      })
-      const { auth_key: same } = yield* as(admin)(AuthKeys.update(id, {}))
-      assert.deepInclude(same, { description: "first", scope: ["assemblies:read"], signature_algo: "sha256" })
-      assert.deepInclude(same, { is_allowed_for_smartcdn: false, can_show_auth_secret: false })
-      assert.notStrictEqual(same?.modified, null)
-      const { auth_key } = yield* as(admin)(
-        AuthKeys.update(id, {
-          scope: ["dam:read", "dam:read"],
-          description: "",
-          signatureAlgo: "sha1",
-          canShowAuthSecret: true,
-          isAllowedForSmartCdn: true
-        })
-      )
-      const { modified: _, ...changed } = auth_key ?? {}
-      assert.deepInclude(changed, {
+    const { auth_key: same } = yield* as(admin)(AuthKeys.update(id, {}))
+    assert.deepInclude(same, { description: "first", scope: ["assemblies:read"], signature_algo: "sha256" })
+    assert.deepInclude(same, { is_allowed_for_smartcdn: false, can_show_auth_secret: false })
+    assert.notStrictEqual(same?.modified, null)
+    const { auth_key } = yield* as(admin)(
+      AuthKeys.update(id, {
+        scope: ["dam:read", "dam:read"],
         description: "",
-        scope: ["dam:read"],
-        signature_algo: "sha1",
-        can_show_auth_secret: true,
-        is_allowed_for_smartcdn: true
+        signatureAlgo: "sha1",
+        canShowAuthSecret: true,
+        isAllowedForSmartCdn: true
       })
-      assert.notProperty(changed, "auth_secret")
-      refused(yield* list(pair, "sha1"), 400, "INSUFFICIENT_AUTH_SCOPE")
-      const { auth_key: off } = yield* as(admin)(
-        AuthKeys.update(id, { canShowAuthSecret: false, isAllowedForSmartCdn: false })
-      )
-      assert.deepInclude(off, { can_show_auth_secret: false, is_allowed_for_smartcdn: false, description: "" })
+    )
+    const { modified: _, ...changed } = auth_key ?? {}
+    assert.deepInclude(changed, {
+      description: "",
+      scope: ["dam:read"],
+      signature_algo: "sha1",
+      can_show_auth_secret: true,
+      is_allowed_for_smartcdn: true
     })
-  )
+    assert.notProperty(changed, "auth_secret")
+    refused(yield* list(pair, "sha1"), 400, "INSUFFICIENT_AUTH_SCOPE")
+    const { auth_key: off } = yield* as(admin)(
+      AuthKeys.update(id, { canShowAuthSecret: false, isAllowedForSmartCdn: false })
+    )
+    assert.deepInclude(off, { can_show_auth_secret: false, is_allowed_for_smartcdn: false, description: "" })
+  })
 
-  it.effect("whose scopes change, changes what its tokens grant", () =>
-    Effect.gen(function* () {
-      const { id, pair } = yield* createKey(admin, { scope: ["assemblies:read", "dam:read"] })
-      const token = yield* tokenOf(pair, "assemblies:read")
-      const whole = yield* tokenOf(pair)
-      yield* as(admin)(AuthKeys.update(id, { scope: ["dam:read"] }))
-      for (const one of [token, whole]) refused(yield* listWithToken(one), 400, "INSUFFICIENT_AUTH_SCOPE")
-      yield* as(admin)(AuthKeys.update(id, { scope: ["read"] }))
-      for (const one of [token, whole]) accepted(yield* listWithToken(one))
-      // A token never gets a scope that was not granted when the token was issued.
-      refused(yield* callWithToken("GET", "/templates", whole), 400, "INSUFFICIENT_AUTH_SCOPE")
-    })
-  )
+  it.effect("whose scopes change, changes what its tokens grant", function* () {
+    const { id, pair } = yield* createKey(admin, { scope: ["assemblies:read", "dam:read"] })
+    const token = yield* tokenOf(pair, "assemblies:read")
+    const whole = yield* tokenOf(pair)
+    yield* as(admin)(AuthKeys.update(id, { scope: ["dam:read"] }))
+    for (const one of [token, whole]) refused(yield* listWithToken(one), 400, "INSUFFICIENT_AUTH_SCOPE")
+    yield* as(admin)(AuthKeys.update(id, { scope: ["read"] }))
+    for (const one of [token, whole]) accepted(yield* listWithToken(one))
+    // A token never gets a scope that was not granted when the token was issued.
+    refused(yield* callWithToken("GET", "/templates", whole), 400, "INSUFFICIENT_AUTH_SCOPE")
+  })
 
-  it.effect("with signature_algo accepts no other algorithm", () =>
-    Effect.gen(function* () {
-      const { id, pair } = yield* createKey(admin, { scope: ["read"], signatureAlgo: "sha256" })
-      for (const algorithm of ["sha384", "sha1"]) {
-        const message = refused(yield* list(pair, algorithm), 400, "INVALID_SIGNATURE")
-        assert.strictEqual(message, "The Auth Key accepts only signatures of sha256.")
-      }
-      accepted(yield* list(pair, "sha256"))
-      yield* as(admin)(AuthKeys.update(id, { signatureAlgo: "sha1" }))
-      accepted(yield* list(pair, "sha1"))
-      refused(yield* list(pair, "sha256"), 400, "INVALID_SIGNATURE")
-      // A bearer token has no signature.
-      accepted(yield* listWithToken(yield* tokenOf(pair)))
-    })
-  )
+  it.effect("with signature_algo accepts no other algorithm", function* () {
+    const { id, pair } = yield* createKey(admin, { scope: ["read"], signatureAlgo: "sha256" })
+    for (const algorithm of ["sha384", "sha1"]) {
+      const message = refused(yield* list(pair, algorithm), 400, "INVALID_SIGNATURE")
+      assert.strictEqual(message, "The Auth Key accepts only signatures of sha256.")
+    }
+    accepted(yield* list(pair, "sha256"))
+    yield* as(admin)(AuthKeys.update(id, { signatureAlgo: "sha1" }))
+    accepted(yield* list(pair, "sha1"))
+    refused(yield* list(pair, "sha256"), 400, "INVALID_SIGNATURE")
+    // A bearer token has no signature.
+    accepted(yield* listWithToken(yield* tokenOf(pair)))
+  })
 
-  it.effect("that is deleted is refused at once, and so are its tokens", () =>
-    Effect.gen(function* () {
-      const { id, pair } = yield* createKey(admin, { scope: ["read"], authKey: "short-lived" })
-      const token = yield* tokenOf(pair)
-      accepted(yield* listWithToken(token))
-      assert.strictEqual((yield* as(admin)(AuthKeys.delete(id))).ok, "AUTH_KEY_DELETED")
-      refused(yield* list(pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
-      refused(yield* ask(pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
-      refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
-      const { auth_keys } = yield* as(admin)(AuthKeys.list)
-      assert.notInclude(
-        auth_keys.map((one) => one.id),
-        id
-      )
-      refused(yield* call("DELETE", `/auth_keys/${id}`, admin), 404, "AUTH_KEY_NOT_DELETED")
-      // A later Auth Key with the same `key` is a different Auth Key.
-      const again = yield* createKey(admin, { scope: ["read"], authKey: "short-lived" })
-      assert.notStrictEqual(again.id, id)
-      refused(yield* list(pair), 400, "INVALID_SIGNATURE")
-      refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
-      accepted(yield* list(again.pair))
-    })
-  )
+  it.effect("that is deleted is refused at once, and so are its tokens", function* () {
+    const { id, pair } = yield* createKey(admin, { scope: ["read"], authKey: "short-lived" })
+    const token = yield* tokenOf(pair)
+    accepted(yield* listWithToken(token))
+    assert.strictEqual((yield* as(admin)(AuthKeys.delete(id))).ok, "AUTH_KEY_DELETED")
+    refused(yield* list(pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
+    refused(yield* ask(pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
+    refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
+    const { auth_keys } = yield* as(admin)(AuthKeys.list)
+    assert.notInclude(
+      auth_keys.map((one) => one.id),
+      id
+    )
+    refused(yield* call("DELETE", `/auth_keys/${id}`, admin), 404, "AUTH_KEY_NOT_DELETED")
+    // A later Auth Key with the same `key` is a different Auth Key.
+    const again = yield* createKey(admin, { scope: ["read"], authKey: "short-lived" })
+    assert.notStrictEqual(again.id, id)
+    refused(yield* list(pair), 400, "INVALID_SIGNATURE")
+    refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
+    accepted(yield* list(again.pair))
+  })
 
-  it.effect("may delete itself, but not if it is the last one of its Workspace", () =>
-    Effect.gen(function* () {
-      const own = yield* createKey(admin, { scope: ["auth_keys:write"] })
-      yield* as(own.pair)(AuthKeys.delete(own.id))
-      refused(yield* call("GET", "/auth_keys", own.pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
-      const { id: last } = yield* recordOf(stranger, "stranger")
-      const message = refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
-      assert.strictEqual(
-        message,
-        "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted."
-      )
-      accepted(yield* list(stranger))
-    })
-  )
+  it.effect("may delete itself, but not if it is the last one of its Workspace", function* () {
+    const own = yield* createKey(admin, { scope: ["auth_keys:write"] })
+    yield* as(own.pair)(AuthKeys.delete(own.id))
+    refused(yield* call("GET", "/auth_keys", own.pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
+    const { id: last } = yield* recordOf(stranger, "stranger")
+    const message = refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
+    assert.strictEqual(message, "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted.")
+    accepted(yield* list(stranger))
+  })
 
-  it.effect("stays and keeps its scope if it is the last one of its Workspace that can create others", () =>
-    Effect.gen(function* () {
-      const { id: last } = yield* recordOf(stranger, "stranger")
-      const other = yield* createKey(stranger, { scope: ["assemblies:read"] })
-      refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
-      const change = { scope: ["read"], description: "not changed" }
-      const message = refused(yield* call("PUT", `/auth_keys/${last}`, stranger, change), 409, "AUTH_KEY_NOT_UPDATED")
-      assert.strictEqual(
-        message,
-        "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
-      )
-      assert.notStrictEqual((yield* recordOf(stranger, "stranger")).description, "not changed")
-      // Any other Auth Key may lose the scope.
-      const second = yield* createKey(stranger, { scope: ["auth_keys:write"] })
-      yield* as(stranger)(AuthKeys.update(second.id, { scope: ["assemblies:read"] }))
-      for (const { id } of [second, other]) yield* as(stranger)(AuthKeys.delete(id))
-    })
-  )
+  it.effect("stays and keeps its scope if it is the last one of its Workspace that can create others", function* () {
+    const { id: last } = yield* recordOf(stranger, "stranger")
+    const other = yield* createKey(stranger, { scope: ["assemblies:read"] })
+    refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
+    const change = { scope: ["read"], description: "not changed" }
+    const message = refused(yield* call("PUT", `/auth_keys/${last}`, stranger, change), 409, "AUTH_KEY_NOT_UPDATED")
+    assert.strictEqual(message, "scope: The last active Auth Key with the scope auth_keys:write must keep this scope.")
+    assert.notStrictEqual((yield* recordOf(stranger, "stranger")).description, "not changed")
+    // Any other Auth Key may lose the scope.
+    const second = yield* createKey(stranger, { scope: ["auth_keys:write"] })
+    yield* as(stranger)(AuthKeys.update(second.id, { scope: ["assemblies:read"] }))
+    for (const { id } of [second, other]) yield* as(stranger)(AuthKeys.delete(id))
+  })
 
-  it.effect("shows its secret when it is created, and later only if can_show_auth_secret is true", () =>
-    Effect.gen(function* () {
-      const { id, pair } = yield* createKey(admin, { scope: ["read"] })
-      const path = `/auth_keys/show_secret/${id}`
-      const message = refused(yield* call("POST", path, admin), 403, "AUTH_SECRET_NOT_RETRIEVED")
-      assert.strictEqual(
-        message,
-        "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
-      )
-      yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: true }))
-      const { auth_secret } = yield* as(admin)(AuthKeys.secret(id))
-      assert.strictEqual(Redacted.value(auth_secret), Redacted.value(pair.secret))
-      const answer = yield* call("POST", path, admin)
-      assert.deepStrictEqual(accepted(answer), { auth_secret: Redacted.value(pair.secret) })
-      assert.strictEqual(answer.headers["cache-control"], "no-store")
-      yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: false }))
-      const error = yield* Effect.flip(as(admin)(AuthKeys.secret(id)))
-      assert.deepInclude(error, { _tag: "AuthSecretNotRetrieved", status: 403 })
-    })
-  )
+  it.effect("shows its secret when it is created, and later only if can_show_auth_secret is true", function* () {
+    const { id, pair } = yield* createKey(admin, { scope: ["read"] })
+    const path = `/auth_keys/show_secret/${id}`
+    const message = refused(yield* call("POST", path, admin), 403, "AUTH_SECRET_NOT_RETRIEVED")
+    assert.strictEqual(
+      message,
+      "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
+    )
+    yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: true }))
+    const { auth_secret } = yield* as(admin)(AuthKeys.secret(id))
+    assert.strictEqual(Redacted.value(auth_secret), Redacted.value(pair.secret))
+    const answer = yield* call("POST", path, admin)
+    assert.deepStrictEqual(accepted(answer), { auth_secret: Redacted.value(pair.secret) })
+    assert.strictEqual(answer.headers["cache-control"], "no-store")
+    yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: false }))
+    const error = yield* Effect.flip(as(admin)(AuthKeys.secret(id)))
+    assert.deepInclude(error, { _tag: "AuthSecretNotRetrieved", status: 403 })
+  })
 
-  it.effect("of another Workspace is not there, and its key is taken", () =>
-    Effect.gen(function* () {
-      const foreign = yield* createKey(stranger, { scope: ["read"], canShowAuthSecret: true })
-      const path = `/auth_keys/${foreign.id}`
-      const message = "authKeyId: There is no such Auth Key in this Workspace."
-      assert.strictEqual(refused(yield* call("PUT", path, admin), 404, "AUTH_KEY_NOT_UPDATED"), message)
-      assert.strictEqual(refused(yield* call("DELETE", path, admin), 404, "AUTH_KEY_NOT_DELETED"), message)
-      const show = `/auth_keys/show_secret/${foreign.id}`
-      assert.strictEqual(refused(yield* call("POST", show, admin), 404, "AUTH_SECRET_NOT_RETRIEVED"), message)
-      const unknown = yield* Effect.flip(as(admin)(AuthKeys.delete(AuthKey.AuthKeyId.make("key-1"))))
-      assert.deepInclude(unknown, { _tag: "AuthKeyNotDeleted", status: 404 })
-      const unchanged = yield* Effect.flip(as(admin)(AuthKeys.update(foreign.id, { description: "mine" })))
-      assert.deepInclude(unchanged, { _tag: "AuthKeyNotUpdated", status: 404, description: message })
-      accepted(yield* list(foreign.pair))
-      for (const key of ["stranger", foreign.pair.key, "admin"]) {
-        const taken = yield* Effect.flip(createKey(admin, { scope: ["read"], authKey: key }))
-        assert.deepInclude(taken, {
-          _tag: "AuthKeyNotCreated",
-          status: 409,
-          description: "auth_key: Another Auth Key has this value."
-        })
-      }
-      accepted(yield* list(stranger))
-    })
-  )
+  it.effect("of another Workspace is not there, and its key is taken", function* () {
+    const foreign = yield* createKey(stranger, { scope: ["read"], canShowAuthSecret: true })
+    const path = `/auth_keys/${foreign.id}`
+    const message = "authKeyId: There is no such Auth Key in this Workspace."
+    assert.strictEqual(refused(yield* call("PUT", path, admin), 404, "AUTH_KEY_NOT_UPDATED"), message)
+    assert.strictEqual(refused(yield* call("DELETE", path, admin), 404, "AUTH_KEY_NOT_DELETED"), message)
+    const show = `/auth_keys/show_secret/${foreign.id}`
+    assert.strictEqual(refused(yield* call("POST", show, admin), 404, "AUTH_SECRET_NOT_RETRIEVED"), message)
+    const unknown = yield* Effect.flip(as(admin)(AuthKeys.delete(AuthKey.AuthKeyId.make("key-1"))))
+    assert.deepInclude(unknown, { _tag: "AuthKeyNotDeleted", status: 404 })
+    const unchanged = yield* Effect.flip(as(admin)(AuthKeys.update(foreign.id, { description: "mine" })))
+    assert.deepInclude(unchanged, { _tag: "AuthKeyNotUpdated", status: 404, description: message })
+    accepted(yield* list(foreign.pair))
+    for (const key of ["stranger", foreign.pair.key, "admin"]) {
+      const taken = yield* Effect.flip(createKey(admin, { scope: ["read"], authKey: key }))
+      assert.deepInclude(taken, {
+        _tag: "AuthKeyNotCreated",
+        status: 409,
+        description: "auth_key: Another Auth Key has this value."
+      })
+    }
+    accepted(yield* list(stranger))
+  })
 })
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request manages only Auth Keys", (it) => {
+layer(layerEmulator({ workspaces }))("A request manages only Auth Keys", (it) => {
   const message = (scopes: string) =>
     `scope: The request needs all scopes of an Auth Key to manage the Auth Key; it lacks ${scopes}.`
 
-  it.effect("whose scopes it has: it creates no stronger one", () =>
-    Effect.gen(function* () {
-      const { pair } = yield* createKey(manager, { scope: ["assemblies:read"] })
-      accepted(yield* list(pair))
-      for (const [scope, lacking] of [
-        [["assemblies:read", "dam:write"], "dam:write"],
-        [["read", "write"], "read write"],
-        [["assemblies:write"], "assemblies:write"]
-      ] as const) {
-        const answer = yield* call("POST", "/auth_keys", manager, { scope })
-        assert.strictEqual(refused(answer, 403, "AUTH_KEY_NOT_CREATED"), message(lacking))
-      }
-    })
-  )
+  it.effect("whose scopes it has: it creates no stronger one", function* () {
+    const { pair } = yield* createKey(manager, { scope: ["assemblies:read"] })
+    accepted(yield* list(pair))
+    for (const [scope, lacking] of [
+      [["assemblies:read", "dam:write"], "dam:write"],
+      [["read", "write"], "read write"],
+      [["assemblies:write"], "assemblies:write"]
+    ] as const) {
+      const answer = yield* call("POST", "/auth_keys", manager, { scope })
+      assert.strictEqual(refused(answer, 403, "AUTH_KEY_NOT_CREATED"), message(lacking))
+    }
+  })
 
-  it.effect("whose scopes it has: it neither extends itself, nor changes, deletes or shows a stronger one", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "whose scopes it has: it neither extends itself, nor changes, deletes or shows a stronger one",
+    function* () {
       const { id: own } = yield* recordOf(admin, "manager")
       const extended = yield* call("PUT", `/auth_keys/${own}`, manager, { scope: ["auth_keys:write", "dam:read"] })
       assert.strictEqual(refused(extended, 403, "AUTH_KEY_NOT_UPDATED"), message("dam:read"))
@@ -335,15 +304,13 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request m
       yield* as(manager)(AuthKeys.update(weak.id, { canShowAuthSecret: true }))
       yield* as(manager)(AuthKeys.secret(weak.id))
       yield* as(manager)(AuthKeys.delete(weak.id))
-    })
+    }
   )
 
-  it.effect("whose scopes its token has", () =>
-    Effect.gen(function* () {
-      const token = yield* tokenOf(admin, "auth_keys:write", "dam:read")
-      const answer = yield* callWithToken("POST", "/auth_keys", token, { scope: ["assemblies:read"] })
-      assert.strictEqual(refused(answer, 403, "AUTH_KEY_NOT_CREATED"), message("assemblies:read"))
-      accepted(yield* callWithToken("POST", "/auth_keys", token, { scope: ["dam:read"] }))
-    })
-  )
+  it.effect("whose scopes its token has", function* () {
+    const token = yield* tokenOf(admin, "auth_keys:write", "dam:read")
+    const answer = yield* callWithToken("POST", "/auth_keys", token, { scope: ["assemblies:read"] })
+    assert.strictEqual(refused(answer, 403, "AUTH_KEY_NOT_CREATED"), message("assemblies:read"))
+    accepted(yield* callWithToken("POST", "/auth_keys", token, { scope: ["dam:read"] }))
+  })
 })

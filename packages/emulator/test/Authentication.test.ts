@@ -1,11 +1,11 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Vitest from "@effect/vitest"
-import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const list = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
   send(HttpClientRequest.get("/assemblies", { headers }).pipe(HttpClientRequest.setUrlParams(fields)))
@@ -28,138 +28,111 @@ const refused = (answer: { readonly status: number; readonly text: string }, cod
   assert.deepStrictEqual({ status: answer.status, error, http_code }, { status: 400, error: code, http_code: 400 })
 }
 
-layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => {
-  it.effect.each(["sha384", "sha256", "sha1"])("accepts a signature of %s", (algorithm) =>
-    Effect.gen(function* () {
-      assert.strictEqual((yield* list(yield* signed({}, algorithm))).status, 200)
-    })
-  )
+layer(layerEmulator())("Authentication", (it) => {
+  it.effect.each(["sha384", "sha256", "sha1"])("accepts a signature of %s", function* (algorithm) {
+    assert.strictEqual((yield* list(yield* signed({}, algorithm))).status, 200)
+  })
 
-  it.effect("accepts an expiry in any ISO 8601 form", () =>
-    Effect.gen(function* () {
-      for (const expires of ["2999-01-01T00:00Z", "2999-01-01T00:00:00", "2999-01-01T00:00:00.123+02:00"]) {
-        assert.strictEqual((yield* list(yield* signed({ expires }))).status, 200)
-      }
-    })
-  )
+  it.effect("accepts an expiry in any ISO 8601 form", function* () {
+    for (const expires of ["2999-01-01T00:00Z", "2999-01-01T00:00:00", "2999-01-01T00:00:00.123+02:00"]) {
+      assert.strictEqual((yield* list(yield* signed({ expires }))).status, 200)
+    }
+  })
 
-  it.effect("refuses what is missing (spec A-1)", () =>
-    Effect.gen(function* () {
-      const { key } = (yield* Emulator.Emulator).credentials
-      const { params } = yield* signed({})
-      refused(yield* list({}), "NO_AUTH_PARAMETER")
-      refused(yield* list({ params: "{}" }), "NO_AUTH_PARAMETER")
-      refused(yield* list({ params: paramsWith({}) }), "NO_AUTH_KEY_PARAMETER")
-      refused(yield* list({ params: paramsWith({ key }) }), "NO_AUTH_EXPIRES_PARAMETER")
-      refused(yield* list({ params }), "NO_SIGNATURE_FIELD")
-    })
-  )
+  it.effect("refuses what is missing (spec A-1)", function* () {
+    const { key } = (yield* Emulator.Emulator).credentials
+    const { params } = yield* signed({})
+    refused(yield* list({}), "NO_AUTH_PARAMETER")
+    refused(yield* list({ params: "{}" }), "NO_AUTH_PARAMETER")
+    refused(yield* list({ params: paramsWith({}) }), "NO_AUTH_KEY_PARAMETER")
+    refused(yield* list({ params: paramsWith({ key }) }), "NO_AUTH_EXPIRES_PARAMETER")
+    refused(yield* list({ params }), "NO_SIGNATURE_FIELD")
+  })
 
-  it.effect("refuses a signature with another secret", () =>
-    Effect.gen(function* () {
-      const { params } = yield* signed({})
-      refused(yield* list({ params, signature: hmac(params, Redacted.make("another")) }), "INVALID_SIGNATURE")
-    })
-  )
+  it.effect("refuses a signature with another secret", function* () {
+    const { params } = yield* signed({})
+    refused(yield* list({ params, signature: hmac(params, Redacted.make("another")) }), "INVALID_SIGNATURE")
+  })
 
-  it.effect("refuses params of which one byte changed", () =>
-    Effect.gen(function* () {
-      const { params, signature } = yield* signed({})
-      refused(yield* list({ params: params.replace("2026-01-01", "2026-01-02"), signature }), "INVALID_SIGNATURE")
-      // The JSON value is the same, but its text differs.
-      refused(yield* list({ params: `${params} `, signature }), "INVALID_SIGNATURE")
-    })
-  )
+  it.effect("refuses params of which one byte changed", function* () {
+    const { params, signature } = yield* signed({})
+    refused(yield* list({ params: params.replace("2026-01-01", "2026-01-02"), signature }), "INVALID_SIGNATURE")
+    // The JSON value is the same, but its text differs.
+    refused(yield* list({ params: `${params} `, signature }), "INVALID_SIGNATURE")
+  })
 
-  it.effect("refuses a signature of no known form", () =>
-    Effect.gen(function* () {
-      const { params, signature } = yield* signed({})
-      refused(yield* list({ params, signature: signature.slice("sha384:".length) }), "INVALID_SIGNATURE")
-      refused(yield* list({ params, signature: signature.replace("sha384", "sha512") }), "INVALID_SIGNATURE")
-      refused(yield* list({ params, signature: signature.slice(0, -2) }), "INVALID_SIGNATURE")
-    })
-  )
+  it.effect("refuses a signature of no known form", function* () {
+    const { params, signature } = yield* signed({})
+    refused(yield* list({ params, signature: signature.slice("sha384:".length) }), "INVALID_SIGNATURE")
+    refused(yield* list({ params, signature: signature.replace("sha384", "sha512") }), "INVALID_SIGNATURE")
+    refused(yield* list({ params, signature: signature.slice(0, -2) }), "INVALID_SIGNATURE")
+  })
 
-  it.effect("refuses an expiry that is past (spec A-3)", () =>
-    Effect.gen(function* () {
-      const past = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { seconds: 1 }))
-      refused(yield* list(yield* signed({ expires: past })), "AUTH_EXPIRED")
-    })
-  )
+  it.effect("refuses an expiry that is past (spec A-3)", function* () {
+    const past = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { seconds: 1 }))
+    refused(yield* list(yield* signed({ expires: past })), "AUTH_EXPIRED")
+  })
 
   it.effect.each(["tomorrow", "2999-02-30T00:00", "2999-13-01T00:00:00Z", "32503680000", "2999-01-01"])(
     "refuses %s as an expiry",
-    (expires) =>
-      Effect.gen(function* () {
-        refused(yield* list(yield* signed({ expires })), "INVALID_AUTH_EXPIRES_PARAMETER")
-      })
+    function* (expires) {
+      refused(yield* list(yield* signed({ expires })), "INVALID_AUTH_EXPIRES_PARAMETER")
+    }
   )
 
-  it.effect("refuses a signature that was used (spec A-4)", () =>
-    Effect.gen(function* () {
-      const fields = yield* signed({})
-      assert.strictEqual((yield* list(fields)).status, 200)
-      refused(yield* list(fields), "SIGNATURE_REUSE_DETECTED")
-      // A signature with upper-case digits is the same signature.
-      const [algorithm, digits = ""] = fields.signature.split(":")
-      refused(yield* list({ ...fields, signature: `${algorithm}:${digits.toUpperCase()}` }), "SIGNATURE_REUSE_DETECTED")
-    })
-  )
+  it.effect("refuses a signature that was used (spec A-4)", function* () {
+    const fields = yield* signed({})
+    assert.strictEqual((yield* list(fields)).status, 200)
+    refused(yield* list(fields), "SIGNATURE_REUSE_DETECTED")
+    // A signature with upper-case digits is the same signature.
+    const [algorithm, digits = ""] = fields.signature.split(":")
+    refused(yield* list({ ...fields, signature: `${algorithm}:${digits.toUpperCase()}` }), "SIGNATURE_REUSE_DETECTED")
+  })
 
-  it.effect("takes a referer that auth.referer matches, and a request without one", () =>
-    Effect.gen(function* () {
-      const auth = { referer: "^https://example\\.com/" }
-      const status = (headers: Readonly<Record<string, string>>) =>
-        Effect.flatMap(signed(auth), (fields) => Effect.map(list(fields, headers), (answer) => answer.status))
-      assert.strictEqual(yield* status({}), 200)
-      assert.strictEqual(yield* status({ referer: "https://example.com/page" }), 200)
-      refused(yield* list(yield* signed(auth), { referer: "https://example.org/" }), "REFERER_MISMATCH")
-      refused(yield* list(yield* signed({ referer: "(" }), { referer: "https://example.com/" }), "REFERER_MISMATCH")
-    })
-  )
+  it.effect("takes a referer that auth.referer matches, and a request without one", function* () {
+    const auth = { referer: "^https://example\\.com/" }
+    const status = (headers: Readonly<Record<string, string>>) =>
+      Effect.flatMap(signed(auth), (fields) => Effect.map(list(fields, headers), (answer) => answer.status))
+    assert.strictEqual(yield* status({}), 200)
+    assert.strictEqual(yield* status({ referer: "https://example.com/page" }), 200)
+    refused(yield* list(yield* signed(auth), { referer: "https://example.org/" }), "REFERER_MISMATCH")
+    refused(yield* list(yield* signed({ referer: "(" }), { referer: "https://example.com/" }), "REFERER_MISMATCH")
+  })
 
-  it.effect.each([1.5, {}, null])("refuses the nonce %j", (nonce) =>
-    Effect.gen(function* () {
-      refused(yield* list(yield* signed({ nonce })), "ASSEMBLY_LIST_ERROR")
-      const { credentials } = yield* Emulator.Emulator
-      const params = JSON.stringify({
-        auth: { key: credentials.key, expires: future },
-        nonce,
-        fromdate: `2026-01-01 00:00:${10 + calls++}`
-      })
-      refused(yield* list({ params, signature: hmac(params, credentials.secret) }), "ASSEMBLY_LIST_ERROR")
+  it.effect.each([1.5, {}, null])("refuses the nonce %j", function* (nonce) {
+    refused(yield* list(yield* signed({ nonce })), "ASSEMBLY_LIST_ERROR")
+    const { credentials } = yield* Emulator.Emulator
+    const params = JSON.stringify({
+      auth: { key: credentials.key, expires: future },
+      nonce,
+      fromdate: `2026-01-01 00:00:${10 + calls++}`
     })
-  )
+    refused(yield* list({ params, signature: hmac(params, credentials.secret) }), "ASSEMBLY_LIST_ERROR")
+  })
 
-  it.effect("refuses an Auth Key that is not there", () =>
-    Effect.gen(function* () {
-      refused(yield* list(yield* signed({ key: "nobody" })), "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
-    })
-  )
+  it.effect("refuses an Auth Key that is not there", function* () {
+    refused(yield* list(yield* signed({ key: "nobody" })), "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
+  })
 })
 
-layer(
-  layerEmulator({ credentials: { key: "writer", secret: Redacted.make("secret"), scopes: ["assemblies:write"] } }),
-  { excludeTestServices: true }
-)("An Auth Key of one scope", (it) => {
-  it.effect("is refused what it may not do, and its signature is used up", () =>
-    Effect.gen(function* () {
+layer(layerEmulator({ credentials: { key: "writer", secret: Redacted.make("secret"), scopes: ["assemblies:write"] } }))(
+  "An Auth Key of one scope",
+  (it) => {
+    it.effect("is refused what it may not do, and its signature is used up", function* () {
       const fields = yield* signed({})
       refused(yield* list(fields), "INSUFFICIENT_AUTH_SCOPE")
       refused(yield* list(fields), "SIGNATURE_REUSE_DETECTED")
     })
-  )
 
-  it.effect("may do what its scope says", () =>
-    Effect.gen(function* () {
+    it.effect("may do what its scope says", function* () {
       const { credentials } = yield* Emulator.Emulator
       const params = JSON.stringify({ auth: { key: credentials.key, expires: future }, nonce: 1 })
       const form = { params, signature: hmac(params, credentials.secret) }
       const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormDataRecord(form)))
       assert.strictEqual(json(answer)["ok"], "ASSEMBLY_COMPLETED")
     })
-  )
-})
+  }
+)
 
 Vitest.it.effect("an expiry of the current millisecond is AUTH_EXPIRED, one of the next is accepted", () =>
   Effect.gen(function* () {

@@ -1,8 +1,6 @@
 import * as Billing from "@assembly-effect/api/Billing"
-import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
-import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -12,17 +10,13 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
-import * as BillStore from "../src/internal/billing/billStore.ts"
-import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
+import * as Bills from "../src/internal/billing/bills.ts"
 import { call } from "./signedCalls.ts"
+import { layerAssemblies, newAssembly } from "./stores.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { assert, describe, it } from "./flow.ts"
 
 const month = Bill.Month.make
-
-const stores = AssemblyStore.layer.pipe(Layer.provideMerge(Turns.layer), Layer.provideMerge(Database.layer(":memory:")))
-
-let ids = 0
 
 /** Creates and ends an Assembly with one upload and one result. If `moved` is undefined, the Assembly is canceled. */
 const end = Effect.fnUntraced(function* (
@@ -30,25 +24,9 @@ const end = Effect.fnUntraced(function* (
   moved: readonly [input: number, output: number] | undefined
 ) {
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const { epochMilliseconds: createdAt } = yield* DateTime.now
-  const id = AssemblyId.make((ids++).toString(16).padStart(32, "0"))
-  yield* assemblies.insert({
-    id,
-    workspace,
-    region: "eu-west-1",
-    params: {},
-    fields: {},
-    redirectUrl: undefined,
-    emitProgress: false,
-    notificationPayload: [],
-    expectedUploads: 0,
-    authKey: "key",
-    isSigned: true,
-    maxSize: undefined,
-    replayOf: undefined,
-    receiving: false,
-    createdAt
-  })
+  const assembly = yield* newAssembly(workspace)
+  const { id } = assembly
+  yield* assemblies.insert(assembly)
   yield* assemblies.beginExecution(id)
   if (moved === undefined) return yield* assemblies.stop(id, "canceled")
   const [input, output] = moved
@@ -61,7 +39,7 @@ const end = Effect.fnUntraced(function* (
 })
 
 const find = (workspace: string, of: string) =>
-  Effect.flatMap(BillStore.make, (bills) => bills.find(workspace, month(of))).pipe(Effect.map(Option.getOrUndefined))
+  Effect.flatMap(Bills.make, (bills) => bills.find(workspace, month(of))).pipe(Effect.map(Option.getOrUndefined))
 
 const months = ["2026-01", "2026-02", "2026-03"] as const
 
@@ -77,40 +55,36 @@ const Ended = Schema.Struct({
 })
 
 describe("A bill", () => {
-  it.effect("has the Assemblies that ended in its month, in UTC", () =>
-    Effect.gen(function* () {
-      const lastMoment = DateTime.makeUnsafe("2026-01-31T23:59:59.999Z").epochMilliseconds
-      yield* TestClock.setTime(lastMoment)
-      yield* end("north", [1000, 0])
-      assert.notProperty(yield* find("north", "2026-01"), "invoice_id")
-      yield* TestClock.adjust("1 milli")
-      yield* end("north", [0, 7000])
-      yield* end("north", [1000, 0])
-      assert.deepInclude(yield* find("north", "2026-01"), {
-        month: "2026-01",
-        total: 0.000001,
-        assemblies: 1,
-        invoice_id: "north-2026-01"
-      })
-      assert.deepInclude(yield* find("north", "2026-02"), {
-        total: 0.000008,
-        assemblies: 2,
-        bytes_in: 1000,
-        bytes_out: 7000,
-        robots: { "/file/hash": { steps: 2, bytes_in: 1000, bytes_out: 7000 } }
-      })
-      for (const empty of ["2025-12", "2026-03", "0000-01", "9999-12"]) assert.isUndefined(yield* find("north", empty))
-      assert.isUndefined(yield* find("south", "2026-01"))
-    }).pipe(Effect.provide(stores))
-  )
+  it.effect("has the Assemblies that ended in its month, in UTC", layerAssemblies, function* () {
+    const lastMoment = DateTime.makeUnsafe("2026-01-31T23:59:59.999Z").epochMilliseconds
+    yield* TestClock.setTime(lastMoment)
+    yield* end("north", [1000, 0])
+    assert.notProperty(yield* find("north", "2026-01"), "invoice_id")
+    yield* TestClock.adjust("1 milli")
+    yield* end("north", [0, 7000])
+    yield* end("north", [1000, 0])
+    assert.deepInclude(yield* find("north", "2026-01"), {
+      month: "2026-01",
+      total: 0.000001,
+      assemblies: 1,
+      invoice_id: "north-2026-01"
+    })
+    assert.deepInclude(yield* find("north", "2026-02"), {
+      total: 0.000008,
+      assemblies: 2,
+      bytes_in: 1000,
+      bytes_out: 7000,
+      robots: { "/file/hash": { steps: 2, bytes_in: 1000, bytes_out: 7000 } }
+    })
+    for (const empty of ["2025-12", "2026-03", "0000-01", "9999-12"]) assert.isUndefined(yield* find("north", empty))
+    assert.isUndefined(yield* find("south", "2026-01"))
+  })
 
-  it.effect("has an Assembly that was canceled, which moved nothing", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(DateTime.makeUnsafe("2026-02-28T12:00:00Z").epochMilliseconds)
-      yield* end("north", undefined)
-      assert.deepInclude(yield* find("north", "2026-02"), { assemblies: 1, total: 0, robots: {} })
-    }).pipe(Effect.provide(stores))
-  )
+  it.effect("has an Assembly that was canceled, which moved nothing", layerAssemblies, function* () {
+    yield* TestClock.setTime(DateTime.makeUnsafe("2026-02-28T12:00:00Z").epochMilliseconds)
+    yield* end("north", undefined)
+    assert.deepInclude(yield* find("north", "2026-02"), { assemblies: 1, total: 0, robots: {} })
+  })
 
   it.effect.prop(
     "is the sum of what its Assemblies moved, in whole microdollars",
@@ -139,7 +113,7 @@ describe("A bill", () => {
             assert.strictEqual(bill?.sub_total, bill?.total)
           }
         }
-      }).pipe(Effect.provide(Layer.fresh(stores))),
+      }).pipe(Effect.provide(Layer.fresh(layerAssemblies))),
     { arbitrary: { runs: 30 } }
   )
 })
@@ -154,54 +128,54 @@ const workspaces = [
 
 describe("GET /bill/:month", () => {
   // The emulator and the client share the clock of the test.
-  it.effect("answers the bills of this month and of earlier ones", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(DateTime.makeUnsafe("2026-01-31T23:59:00Z").epochMilliseconds)
-      yield* Effect.gen(function* () {
-        const first = yield* uploadOne({ steps: storeAt("a.txt") }, new Uint8Array(1500))
-        const second = yield* uploadOne({ steps: { hashed: { robot: "/file/hash" } } }, new Uint8Array(700))
-        const failed = yield* uploadOne({ steps: { fail: { robot: "/emulator/fail" } } }, new Uint8Array(100))
-        assert.deepStrictEqual(
-          [first, second, failed].map(({ bytes_usage }) => bytes_usage),
-          [3000, 1400, 100]
-        )
-        const january = {
-          ok: "BILL_FOUND" as const,
-          month: "2026-01",
-          sub_total: 0.000005,
-          credit: 0,
-          total: 0.000005,
-          currency: "USD",
-          plan: { name: "emulator", price_per_gigabyte: 1 },
-          assemblies: 3,
-          bytes_in: 2300,
-          bytes_out: 2200,
-          robots: {
-            "/file/hash": { steps: 1, bytes_in: 700, bytes_out: 700 },
-            "/transloadit/store": { steps: 1, bytes_in: 1500, bytes_out: 1500 },
-            "/upload/handle": { steps: 1, bytes_in: 1500, bytes_out: 1500 }
-          }
+  it.effect("answers the bills of this month and of earlier ones", function* () {
+    yield* TestClock.setTime(DateTime.makeUnsafe("2026-01-31T23:59:00Z").epochMilliseconds)
+    yield* Effect.gen(function* () {
+      const first = yield* uploadOne({ steps: storeAt("a.txt") }, new Uint8Array(1500))
+      const second = yield* uploadOne({ steps: { hashed: { robot: "/file/hash" } } }, new Uint8Array(700))
+      const failed = yield* uploadOne({ steps: { fail: { robot: "/emulator/fail" } } }, new Uint8Array(100))
+      assert.deepStrictEqual(
+        [first, second, failed].map(({ bytes_usage }) => bytes_usage),
+        [3000, 1400, 100]
+      )
+      const january = {
+        ok: "BILL_FOUND" as const,
+        month: "2026-01",
+        sub_total: 0.000005,
+        credit: 0,
+        total: 0.000005,
+        currency: "USD",
+        plan: { name: "emulator", price_per_gigabyte: 1 },
+        assemblies: 3,
+        bytes_in: 2300,
+        bytes_out: 2200,
+        robots: {
+          "/file/hash": { steps: 1, bytes_in: 700, bytes_out: 700 },
+          "/transloadit/store": { steps: 1, bytes_in: 1500, bytes_out: 1500 },
+          "/upload/handle": { steps: 1, bytes_in: 1500, bytes_out: 1500 }
         }
-        const now = yield* Billing.get(month("2026-01"))
-        assert.deepInclude(now, january)
-        assert.notProperty(now, "invoice_id")
-        const february = yield* Effect.flip(Billing.get(month("2026-02")))
-        assert.deepInclude(february, { _tag: "BillNotFound", code: "BILL_NOT_FOUND", status: 200 })
+      }
+      const now = yield* Billing.get(month("2026-01"))
+      assert.deepInclude(now, january)
+      assert.notProperty(now, "invoice_id")
+      const february = yield* Effect.flip(Billing.get(month("2026-02")))
+      assert.deepInclude(february, { _tag: "BillNotFound", code: "BILL_NOT_FOUND", status: 200 })
 
-        yield* TestClock.adjust("1 minute")
-        yield* uploadOne({ steps: storeAt("b.txt") }, new Uint8Array(1))
-        assert.deepInclude(yield* Billing.get(month("2026-01")), { ...january, invoice_id: "north-2026-01" })
-        assert.deepInclude(yield* Billing.get(month("2026-02")), { total: 0.000001, assemblies: 1 })
-        for (const empty of ["2025-12", "2026-03"]) {
-          assert.strictEqual((yield* Effect.flip(Billing.get(month(empty))))._tag, "BillNotFound")
-        }
-        assert.strictEqual((yield* Effect.flip(Client.as(other)(Billing.get(month("2026-01")))))._tag, "BillNotFound")
-      }).pipe(Effect.provide(layerEmulator({ workspaces })))
-    })
-  )
+      yield* TestClock.adjust("1 minute")
+      yield* uploadOne({ steps: storeAt("b.txt") }, new Uint8Array(1))
+      assert.deepInclude(yield* Billing.get(month("2026-01")), { ...january, invoice_id: "north-2026-01" })
+      assert.deepInclude(yield* Billing.get(month("2026-02")), { total: 0.000001, assemblies: 1 })
+      for (const empty of ["2025-12", "2026-03"]) {
+        assert.strictEqual((yield* Effect.flip(Billing.get(month(empty))))._tag, "BillNotFound")
+      }
+      assert.strictEqual((yield* Effect.flip(Client.as(other)(Billing.get(month("2026-01")))))._tag, "BillNotFound")
+    }).pipe(Effect.provide(layerEmulator({ workspaces })))
+  })
 
-  it.live("refuses a month that breaks its rule, and a key without the scope", () =>
-    Effect.gen(function* () {
+  it.live(
+    "refuses a month that breaks its rule, and a key without the scope",
+    layerEmulator({ workspaces }),
+    function* () {
       for (const invalid of ["2026-13", "2026-1", "26-01", "2026-01-01", "latest"]) {
         const answer = yield* call("GET", `/bill/${invalid}`, {})
         assert.deepInclude(json(answer), { error: "SERVER_400", http_code: 400 }, invalid)
@@ -211,6 +185,6 @@ describe("GET /bill/:month", () => {
       assert.deepInclude(json(unsigned), { error: "NO_AUTH_PARAMETER" })
       const error = yield* Effect.flip(Client.as(reader)(Billing.get(month("2026-01"))))
       assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-    }).pipe(Effect.provide(layerEmulator({ workspaces })))
+    }
   )
 })

@@ -1,14 +1,13 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { Upload, type UploadOptions } from "tus-js-client"
 import * as Browser from "./browser.ts"
-import { createUpload, head, layer as layerEmulator, send } from "./support.ts"
+import { layer as layerEmulator, send } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const origin = "https://app.example"
 
@@ -43,80 +42,50 @@ const completed = Effect.fnUntraced(function* (assembly: Assembly.Status) {
   assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("A page of another origin", (it) => {
+layer(layerEmulator())("A page of another origin", (it) => {
   it.effect.each([
     ["in one request", {}, 2],
     ["in chunks", { chunkSize: 70_000 }, 6],
     ["with the creation", { uploadDataDuringCreation: true }, 1],
     ["in parts", { parallelUploads: 2 }, 5],
     ["of a length that is told last", { uploadLengthDeferred: true, chunkSize: 200_000 }, 3]
-  ] as const)("uploads with tus-js-client %s", ([, options, requests]) =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting
-      const { asked } = yield* upload(assembly, options)
-      // Every tus request needs a preflight.
-      assert.strictEqual(asked, requests)
-      yield* completed(assembly)
-    })
-  )
+  ] as const)("uploads with tus-js-client %s", function* ([, options, requests]) {
+    const assembly = yield* waiting
+    const { asked } = yield* upload(assembly, options)
+    // Every tus request needs a preflight.
+    assert.strictEqual(asked, requests)
+    yield* completed(assembly)
+  })
 
-  it.effect("goes on after a failure, resumes from a URL and terminates", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const healed = yield* waiting
-      yield* faults.inject(Faults.Fault.Refuse({ method: "PATCH", status: 503 }))
-      yield* upload(healed)
-      yield* completed(healed)
+  it.effect("creates an Assembly with the header in which Uppy names itself", function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const { fetch } = Browser.make(origin)
+    const refused = yield* Effect.promise(() =>
+      fetch(`${baseUrl}/assemblies`, { method: "POST", headers: { "transloadit-client": "uppy-core:6" } })
+    )
+    // The page can read the response, so the preflight permitted the header.
+    assert.strictEqual(refused.status, 400)
+  })
 
-      const resumed = yield* waiting
-      const { headers } = yield* createUpload(resumed, { "upload-length": String(bytes.length) })
-      yield* upload(resumed, { uploadUrl: headers["location"] ?? "" })
-      yield* completed(resumed)
+  it.effect("reads why it was refused", function* () {
+    const refused = yield* Effect.flip(upload(yield* waiting, { metadata: {}, retryDelays: [] }))
+    assert.match(refused.message, /ERR_INVALID_METADATA/)
+  })
 
-      const given = yield* createUpload(yield* waiting, { "upload-length": "1" })
-      const url = given.headers["location"] ?? ""
-      yield* Effect.promise(() => Upload.terminate(url, { httpStack: Browser.make(origin).httpStack }))
-      assert.strictEqual((yield* head(url)).status, 404)
-    })
-  )
+  it.effect("follows an Assembly by its Status and its updates, and cancels it", function* () {
+    const { fetch } = Browser.make(origin)
+    const status = yield* waiting
+    const inPage = Effect.provideService(FetchHttpClient.Fetch, fetch)
+    assert.strictEqual((yield* inPage(Assemblies.get(idOf(status)))).ok, "ASSEMBLY_UPLOADING")
+    const updates = yield* Effect.promise(() => fetch(status.update_stream_url ?? ""))
+    assert.strictEqual(updates.headers.get("content-type"), "text/event-stream")
+    assert.strictEqual((yield* inPage(Assemblies.cancel(idOf(status)))).ok, "ASSEMBLY_CANCELED")
+    assert.include(yield* Effect.promise(() => updates.text()), "assembly_finished")
+  })
 
-  it.effect("creates an Assembly with the header in which Uppy names itself", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const { fetch } = Browser.make(origin)
-      const refused = yield* Effect.promise(() =>
-        fetch(`${baseUrl}/assemblies`, { method: "POST", headers: { "transloadit-client": "uppy-core:6" } })
-      )
-      // The page can read the response, so the preflight permitted the header.
-      assert.strictEqual(refused.status, 400)
-    })
-  )
-
-  it.effect("reads why it was refused", () =>
-    Effect.gen(function* () {
-      const refused = yield* Effect.flip(upload(yield* waiting, { metadata: {}, retryDelays: [] }))
-      assert.match(refused.message, /ERR_INVALID_METADATA/)
-    })
-  )
-
-  it.effect("follows an Assembly by its Status and its updates, and cancels it", () =>
-    Effect.gen(function* () {
-      const { fetch } = Browser.make(origin)
-      const status = yield* waiting
-      const inPage = Effect.provideService(FetchHttpClient.Fetch, fetch)
-      assert.strictEqual((yield* inPage(Assemblies.get(idOf(status)))).ok, "ASSEMBLY_UPLOADING")
-      const updates = yield* Effect.promise(() => fetch(status.update_stream_url ?? ""))
-      assert.strictEqual(updates.headers.get("content-type"), "text/event-stream")
-      assert.strictEqual((yield* inPage(Assemblies.cancel(idOf(status)))).ok, "ASSEMBLY_CANCELED")
-      assert.include(yield* Effect.promise(() => updates.text()), "assembly_finished")
-    })
-  )
-
-  it.effect("gets nothing that it did not ask for", () =>
-    Effect.gen(function* () {
-      const { headers } = yield* send(HttpClientRequest.options("/resumable/files/"))
-      assert.notProperty(headers, "access-control-allow-origin")
-      assert.notProperty(headers, "access-control-allow-headers")
-    })
-  )
+  it.effect("gets nothing that it did not ask for", function* () {
+    const { headers } = yield* send(HttpClientRequest.options("/resumable/files/"))
+    assert.notProperty(headers, "access-control-allow-origin")
+    assert.notProperty(headers, "access-control-allow-headers")
+  })
 })

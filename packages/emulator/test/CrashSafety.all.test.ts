@@ -6,7 +6,6 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -20,6 +19,8 @@ import { request } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { storeAll, storeOne } from "./assets.ts"
+import { assert, it } from "./flow.ts"
+import { temporaryFolder } from "./support.ts"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
 
@@ -105,79 +106,75 @@ const size = 4 * 1024 * 1024
 const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-it.live("the last bytes count, also those that a killed process had only written", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const first = yield* start({ data })
-    const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(Effect.provide(client(first.ready)))
-    const url = yield* create(created, 10)
-    yield* patch(url, 0, bytes.slice(0, 4))
-    yield* first.kill
-    const id = url.slice(url.lastIndexOf("/") + 1)
-    yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
+it.live("the last bytes count, also those that a killed process had only written", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const data = yield* fs.makeTempDirectoryScoped()
+  const first = yield* start({ data })
+  const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(Effect.provide(client(first.ready)))
+  const url = yield* create(created, 10)
+  yield* patch(url, 0, bytes.slice(0, 4))
+  yield* first.kill
+  const id = url.slice(url.lastIndexOf("/") + 1)
+  yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
 
-    const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
-    // The second emulator has received no request for the upload.
-    const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
-      Effect.provide(client(second.ready))
-    )
-    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
-    assert.strictEqual(status.uploads?.[0]?.size, 10)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
+  // The second emulator has received no request for the upload.
+  const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
+    Effect.provide(client(second.ready))
+  )
+  assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
+  assert.strictEqual(status.uploads?.[0]?.size, 10)
+})
 
-it.live("a SIGKILL loses no acknowledged byte and no acknowledged Assembly", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    let port = 0
-    let assemblyId: Assembly.AssemblyId | undefined
-    let url = ""
-    let acknowledged = 0
+it.live("a SIGKILL loses no acknowledged byte and no acknowledged Assembly", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  let port = 0
+  let assemblyId: Assembly.AssemblyId | undefined
+  let url = ""
+  let acknowledged = 0
 
-    for (let life = 0; life < 3 && acknowledged < size; life++) {
-      const running = yield* start({ data, port })
-      port = Number(new URL(running.ready.baseUrl).port)
-      if (assemblyId === undefined) {
-        const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(
-          Effect.provide(client(running.ready))
-        )
-        assemblyId = Assembly.AssemblyId.make(created.assembly_id)
-        url = yield* create(created, size)
-      } else {
-        const offset = yield* offsetOf(url)
-        assert.isAtLeast(offset, acknowledged)
-        acknowledged = offset
-      }
-      // Sends small acknowledged pieces and kills the process during one of them.
-      for (let piece = 0; piece < 2 + life && acknowledged < size; piece++) {
-        acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged, acknowledged + 200_000))
-      }
-      if (life === 2) {
-        acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged))
-        const status = yield* Assemblies.get(assemblyId).pipe(Effect.provide(client(running.ready)))
-        assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-        assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
-      }
-      const onItsWay = yield* Effect.forkChild(Effect.exit(patch(url, acknowledged, bytes.slice(acknowledged))))
-      yield* Effect.yieldNow
-      yield* running.kill
-      yield* Fiber.join(onItsWay)
+  for (let life = 0; life < 3 && acknowledged < size; life++) {
+    const running = yield* start({ data, port })
+    port = Number(new URL(running.ready.baseUrl).port)
+    if (assemblyId === undefined) {
+      const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(
+        Effect.provide(client(running.ready))
+      )
+      assemblyId = Assembly.AssemblyId.make(created.assembly_id)
+      url = yield* create(created, size)
+    } else {
+      const offset = yield* offsetOf(url)
+      assert.isAtLeast(offset, acknowledged)
+      acknowledged = offset
     }
-    const last = yield* start({ data, port })
-    const status = yield* Assemblies.get(assemblyId ?? Assembly.AssemblyId.make("0".repeat(32))).pipe(
-      Effect.provide(client(last.ready))
-    )
-    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-    assert.deepInclude(status.uploads?.[0], { size, sha256 })
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+    // Sends small acknowledged pieces and kills the process during one of them.
+    for (let piece = 0; piece < 2 + life && acknowledged < size; piece++) {
+      acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged, acknowledged + 200_000))
+    }
+    if (life === 2) {
+      acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged))
+      const status = yield* Assemblies.get(assemblyId).pipe(Effect.provide(client(running.ready)))
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+      assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
+    }
+    const onItsWay = yield* Effect.forkChild(Effect.exit(patch(url, acknowledged, bytes.slice(acknowledged))))
+    yield* Effect.yieldNow
+    yield* running.kill
+    yield* Fiber.join(onItsWay)
+  }
+  const last = yield* start({ data, port })
+  const status = yield* Assemblies.get(assemblyId ?? Assembly.AssemblyId.make("0".repeat(32))).pipe(
+    Effect.provide(client(last.ready))
+  )
+  assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+  assert.deepInclude(status.uploads?.[0], { size, sha256 })
+})
 
-it.live("what was stored before a crash is not stored again when its Assembly is executed again", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
+it.live(
+  "what was stored before a crash is not stored again when its Assembly is executed again",
+  NodeFileSystem.layer,
+  function* () {
+    const data = yield* temporaryFolder
     const content = bytes.slice(0, 1000)
     const steps = {
       hashed: { use: ":original", robot: "/file/hash" },
@@ -217,70 +214,63 @@ it.live("what was stored before a crash is not stored again when its Assembly is
       rows.map((row) => row["id"]),
       [before.version]
     )
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
-it.live("a SIGKILL during a move of many assets leaves all of them moved, or none", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const names = Array.from({ length: 300 }, (_, index) => `${index}`)
-    const first = yield* start({ data })
-    const { assetIds, folders } = yield* Effect.gen(function* () {
-      const stored = yield* storeAll("one", names)
-      const other = yield* storeOne("other/there")
-      const kept = yield* storeOne("one/there")
-      const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
-      return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
-    }).pipe(
-      Effect.provide(client(first.ready)),
-      Effect.provideService(Emulator.Emulator, {
-        baseUrl: first.ready.baseUrl,
-        localUrl: first.ready.baseUrl,
-        certificate: undefined,
-        credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
-        workspace: "emulator"
-      })
-    )
-    yield* first.kill
+it.live("a SIGKILL during a move of many assets leaves all of them moved, or none", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  const names = Array.from({ length: 300 }, (_, index) => `${index}`)
+  const first = yield* start({ data })
+  const { assetIds, folders } = yield* Effect.gen(function* () {
+    const stored = yield* storeAll("one", names)
+    const other = yield* storeOne("other/there")
+    const kept = yield* storeOne("one/there")
+    const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
+    return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
+  }).pipe(
+    Effect.provide(client(first.ready)),
+    Effect.provideService(Emulator.Emulator, {
+      baseUrl: first.ready.baseUrl,
+      localUrl: first.ready.baseUrl,
+      certificate: undefined,
+      credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
+      workspace: "emulator"
+    })
+  )
+  yield* first.kill
 
-    for (const [life, pause] of [0, 5, 15, 40].entries()) {
-      const running = yield* start({ data })
-      const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
-      const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
-      assert.strictEqual(paths.length, names.length)
-      const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
-      assert.strictEqual(places.size, 1, [...places].join(" and "))
-      const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
-      const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
-        startImmediately: true
-      })
-      // The pause decides only how far the move gets before the process is killed.
-      yield* Effect.sleep(pause)
-      yield* running.kill
-      yield* Fiber.join(asked)
-    }
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  for (const [life, pause] of [0, 5, 15, 40].entries()) {
+    const running = yield* start({ data })
+    const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
+    const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
+    assert.strictEqual(paths.length, names.length)
+    const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
+    assert.strictEqual(places.size, 1, [...places].join(" and "))
+    const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
+    const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
+      startImmediately: true
+    })
+    // The pause decides only how far the move gets before the process is killed.
+    yield* Effect.sleep(pause)
+    yield* running.kill
+    yield* Fiber.join(asked)
+  }
+})
 
-it.live("a data folder belongs to one emulator at a time", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const other = yield* start({ data })
-    const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
-    assert.strictEqual(refused._tag, "DataInUse")
-    // The end of a process releases the folder, even after SIGKILL.
-    yield* other.kill
-    yield* Layer.build(Emulator.layer({ data }))
-    assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+it.live("a data folder belongs to one emulator at a time", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  const other = yield* start({ data })
+  const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
+  assert.strictEqual(refused._tag, "DataInUse")
+  // The end of a process releases the folder, even after SIGKILL.
+  yield* other.kill
+  yield* Layer.build(Emulator.layer({ data }))
+  assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
+})
 
 /** Sends 60 uploads of 5 MiB at once to a new emulator, and returns the peak memory of its process, in MiB. */
 const peakOfManyUploads = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const data = yield* fs.makeTempDirectoryScoped()
+  const data = yield* temporaryFolder
   const { ready, rss } = yield* start({ data })
   const content = Uint8Array.from({ length: 5 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
   const expected = createHash("sha256").update(content).digest("hex")
@@ -297,11 +287,9 @@ const peakOfManyUploads = Effect.gen(function* () {
   return yield* rss
 }).pipe(Effect.scoped)
 
-it.live("60 uploads of 5 MiB at once are stored intact, in less than 300 MiB", () =>
-  Effect.gen(function* () {
-    // If the emulator kept bodies in memory, every run would need more. The time of a garbage collection differs from
-    // run to run, so one of three peaks is enough.
-    const peak = yield* Effect.repeat(peakOfManyUploads, { until: (mebibytes) => mebibytes < 300, times: 2 })
-    assert.isBelow(peak, 300)
-  }).pipe(Effect.provide(NodeFileSystem.layer))
-)
+it.live("60 uploads of 5 MiB at once are stored intact, in less than 300 MiB", NodeFileSystem.layer, function* () {
+  // If the emulator kept bodies in memory, every run would need more. The time of a garbage collection differs from
+  // run to run, so one of three peaks is enough.
+  const peak = yield* Effect.repeat(peakOfManyUploads, { until: (mebibytes) => mebibytes < 300, times: 2 })
+  assert.isBelow(peak, 300)
+})

@@ -1,12 +1,12 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import { assert, layer } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Browser from "./browser.ts"
 import * as Raw from "./raw.ts"
-import { hmac, json, layer as layerEmulator } from "./support.ts"
+import { json, layer as layerEmulator } from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
+import { assert, layer } from "./flow.ts"
 
 const origin = "https://evil.example"
 const id = "0".repeat(32)
@@ -60,55 +60,45 @@ const routes = [
 
 const changes = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
 
-layer(layerEmulator(), { excludeTestServices: true })("A page of another origin", (it) => {
-  it.effect.each(routes)("%s %s: preflight and request are %s", ([method, path, access]) =>
-    Effect.gen(function* () {
-      const { fetch } = Browser.make(origin)
-      const { localUrl } = yield* Emulator.Emulator
-      // A request with this header needs a preflight.
-      const asked = yield* Effect.result(
-        Effect.tryPromise(() => fetch(`${localUrl}${path}`, { method, headers: { authorization: "Bearer x" } }))
-      )
-      assert.strictEqual(asked._tag, access === "open" ? "Success" : "Failure")
+layer(layerEmulator())("A page of another origin", (it) => {
+  it.effect.each(routes)("%s %s: preflight and request are %s", function* ([method, path, access]) {
+    const { fetch } = Browser.make(origin)
+    const { localUrl } = yield* Emulator.Emulator
+    // A request with this header needs a preflight.
+    const asked = yield* Effect.result(
+      Effect.tryPromise(() => fetch(`${localUrl}${path}`, { method, headers: { authorization: "Bearer x" } }))
+    )
+    assert.strictEqual(asked._tag, access === "open" ? "Success" : "Failure")
 
-      const preflight = yield* Raw.sendTo(path, {
-        method: "OPTIONS",
-        headers: { origin, "access-control-request-method": method }
-      })
-      const answer = yield* Raw.sendTo(path, { method, headers: { origin } })
-      if (access === "open") {
-        assert.include([200, 204], preflight.status)
-        assert.include((preflight.headers["access-control-allow-methods"] ?? "").split(", "), method)
-        for (const { headers } of [preflight, answer]) {
-          assert.deepInclude(headers, { "access-control-allow-origin": origin, vary: "Origin" })
-          // The response does not permit the browser to send cookies or passwords.
-          assert.notProperty(headers, "access-control-allow-credentials")
-        }
-        assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
-        return
-      }
-      assert.strictEqual(preflight.status, 403)
+    const preflight = yield* Raw.sendTo(path, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": method }
+    })
+    const answer = yield* Raw.sendTo(path, { method, headers: { origin } })
+    if (access === "open") {
+      assert.include([200, 204], preflight.status)
+      assert.include((preflight.headers["access-control-allow-methods"] ?? "").split(", "), method)
       for (const { headers } of [preflight, answer]) {
-        assert.deepStrictEqual(
-          Object.keys(headers).filter((name) => name.startsWith("access-control-")),
-          []
-        )
+        assert.deepInclude(headers, { "access-control-allow-origin": origin, vary: "Origin" })
+        // The response does not permit the browser to send cookies or passwords.
+        assert.notProperty(headers, "access-control-allow-credentials")
       }
-      if (changes(method)) assert.deepInclude(json(answer), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
-      else assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
-    })
-  )
-
-  const signedForm = Effect.fnUntraced(function* (params: object = {}) {
-    const { credentials } = yield* Emulator.Emulator
-    const nonce = String(yield* Clock.currentTimeNanos)
-    const text = JSON.stringify({
-      auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" },
-      nonce,
-      ...params
-    })
-    return String(new URLSearchParams({ params: text, signature: hmac(text, credentials.secret) }))
+      assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
+      return
+    }
+    assert.strictEqual(preflight.status, 403)
+    for (const { headers } of [preflight, answer]) {
+      assert.deepStrictEqual(
+        Object.keys(headers).filter((name) => name.startsWith("access-control-")),
+        []
+      )
+    }
+    if (changes(method)) assert.deepInclude(json(answer), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
+    else assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
   })
+
+  const signedForm = (params: object = {}) =>
+    Effect.map(signedFields(params), (fields) => String(new URLSearchParams(fields)))
 
   it.effect.each([
     ["a foreign page", { origin }, 403],
@@ -121,61 +111,53 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
     ["a page of this origin by another name", { origin: "http://app.localhost:9", host: "App.localhost:9" }, 200],
     ["a person, from no page", { "sec-fetch-site": "none" }, 200],
     ["a program", {}, 200]
-  ] as const)("a form that %s posts without a preflight replays or not", ([, given, status]) =>
-    Effect.gen(function* () {
-      const { localUrl } = yield* Emulator.Emulator
-      const { assembly_id } = yield* Assemblies.create({})
-      const headers = { ...given, ...("origin" in given && given.origin === "own" ? { origin: localUrl } : {}) }
-      const answer = yield* Raw.sendTo(`/assemblies/${assembly_id}/replay`, {
-        method: "POST",
-        headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
-        body: yield* signedForm()
-      })
-      assert.strictEqual(answer.status, status)
+  ] as const)("a form that %s posts without a preflight replays or not", function* ([, given, status]) {
+    const { localUrl } = yield* Emulator.Emulator
+    const { assembly_id } = yield* Assemblies.create({})
+    const headers = { ...given, ...("origin" in given && given.origin === "own" ? { origin: localUrl } : {}) }
+    const answer = yield* Raw.sendTo(`/assemblies/${assembly_id}/replay`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+      body: yield* signedForm()
     })
-  )
+    assert.strictEqual(answer.status, status)
+  })
 
-  it.effect("gets no preflight for a method that uploads do not know", () =>
-    Effect.gen(function* () {
-      const answer = yield* Raw.sendTo(`/resumable/files/${id}`, {
-        method: "OPTIONS",
-        headers: { origin, "access-control-request-method": "PUT" }
-      })
-      assert.strictEqual(answer.status, 403)
-      assert.notProperty(answer.headers, "access-control-allow-origin")
+  it.effect("gets no preflight for a method that uploads do not know", function* () {
+    const answer = yield* Raw.sendTo(`/resumable/files/${id}`, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "PUT" }
     })
-  )
+    assert.strictEqual(answer.status, 403)
+    assert.notProperty(answer.headers, "access-control-allow-origin")
+  })
 
-  it.effect("gets no token, though it knows the secret", () =>
-    Effect.gen(function* () {
-      const { credentials, localUrl } = yield* Emulator.Emulator
-      const basic = btoa(`${credentials.key}:${Redacted.value(credentials.secret)}`)
-      const body = new URLSearchParams({ grant_type: "client_credentials", aud: "api2" })
-      const asked = yield* Effect.flip(
-        Effect.tryPromise(() =>
-          Browser.make(origin).fetch(`${localUrl}/token`, {
-            method: "POST",
-            headers: { authorization: `Basic ${basic}` },
-            body
-          })
-        )
+  it.effect("gets no token, though it knows the secret", function* () {
+    const { credentials, localUrl } = yield* Emulator.Emulator
+    const basic = btoa(`${credentials.key}:${Redacted.value(credentials.secret)}`)
+    const body = new URLSearchParams({ grant_type: "client_credentials", aud: "api2" })
+    const asked = yield* Effect.flip(
+      Effect.tryPromise(() =>
+        Browser.make(origin).fetch(`${localUrl}/token`, {
+          method: "POST",
+          headers: { authorization: `Basic ${basic}` },
+          body
+        })
       )
-      assert.match(String(asked.cause), /CORS: the preflight is answered with 403/)
-    })
-  )
+    )
+    assert.match(String(asked.cause), /CORS: the preflight is answered with 403/)
+  })
 })
 
 const publicUrl = "https://dev.example.com"
 
-layer(layerEmulator({ publicUrl }), { excludeTestServices: true })("A page of the public URL", (it) => {
+layer(layerEmulator({ publicUrl }))("A page of the public URL", (it) => {
   it.effect.each([
     [publicUrl, 404],
     [`${publicUrl}.evil.example`, 403]
-  ] as const)("behind a proxy that names another host is one of this origin: %s, %s", ([page, status]) =>
-    Effect.gen(function* () {
-      const { localUrl } = yield* Emulator.Emulator
-      const headers = { origin: page, host: new URL(localUrl).host }
-      assert.strictEqual((yield* Raw.sendTo("/anything/else", { method: "POST", headers })).status, status)
-    })
-  )
+  ] as const)("behind a proxy that names another host is one of this origin: %s, %s", function* ([page, status]) {
+    const { localUrl } = yield* Emulator.Emulator
+    const headers = { origin: page, host: new URL(localUrl).host }
+    assert.strictEqual((yield* Raw.sendTo("/anything/else", { method: "POST", headers })).status, status)
+  })
 })

@@ -5,7 +5,6 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
@@ -13,222 +12,197 @@ import * as Stream from "effect/Stream"
 import { nobody, storeAll, storeOne } from "./assets.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const filename = Schema.decodeSync(DamAsset.Filename)
 
-layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) => {
-  it.effect("renames it where it is (spec R-15, T-3, O-20)", () =>
-    Effect.gen(function* () {
-      const assetId = yield* storeOne("reports/2026/old.txt")
-      const moved = yield* Dam.move(assetId, { filename: filename("e\u0301té.txt") })
-      assert.deepInclude(moved, {
-        asset_id: assetId,
-        filename: "été.txt",
-        path: "reports/2026/été.txt",
-        deleted_at: null
-      })
-      assert.deepInclude(moved.asset, { asset_id: assetId, path: moved.path, size: 20 })
-      assert.isNotNull(moved.folder_id)
+layer(layerEmulator())("Moving an asset", (it) => {
+  it.effect("renames it where it is (spec R-15, T-3, O-20)", function* () {
+    const assetId = yield* storeOne("reports/2026/old.txt")
+    const moved = yield* Dam.move(assetId, { filename: filename("e\u0301té.txt") })
+    assert.deepInclude(moved, {
+      asset_id: assetId,
+      filename: "été.txt",
+      path: "reports/2026/été.txt",
+      deleted_at: null
     })
-  )
+    assert.deepInclude(moved.asset, { asset_id: assetId, path: moved.path, size: 20 })
+    assert.isNotNull(moved.folder_id)
+  })
 
-  it.effect("moves it to a folder, to the root, or keeps its folder (spec T-4, O-31)", () =>
-    Effect.gen(function* () {
-      const there = yield* Dam.move(yield* storeOne("target/there.txt"), { filename: filename("there.txt") })
-      const assetId = yield* storeOne("source/file.txt")
+  it.effect("moves it to a folder, to the root, or keeps its folder (spec T-4, O-31)", function* () {
+    const there = yield* Dam.move(yield* storeOne("target/there.txt"), { filename: filename("there.txt") })
+    const assetId = yield* storeOne("source/file.txt")
 
-      const toFolder = yield* Dam.move(assetId, { destinationFolderId: there.folder_id })
-      assert.deepInclude(toFolder, { path: "target/file.txt", folder_id: there.folder_id })
-      const kept = yield* Dam.move(assetId, { filename: filename("other.txt") })
-      assert.deepInclude(kept, { path: "target/other.txt", folder_id: there.folder_id })
-      const toRoot = yield* Dam.move(assetId, { destinationFolderId: null })
-      assert.deepInclude(toRoot, { path: "other.txt", folder_id: null })
-      const both = yield* Dam.move(assetId, { filename: filename("both.txt"), destinationFolderId: there.folder_id })
-      assert.strictEqual(both.path, "target/both.txt")
-      // The asset already has this path.
-      assert.strictEqual((yield* Dam.move(assetId, { filename: filename("both.txt") })).path, "target/both.txt")
-    })
-  )
+    const toFolder = yield* Dam.move(assetId, { destinationFolderId: there.folder_id })
+    assert.deepInclude(toFolder, { path: "target/file.txt", folder_id: there.folder_id })
+    const kept = yield* Dam.move(assetId, { filename: filename("other.txt") })
+    assert.deepInclude(kept, { path: "target/other.txt", folder_id: there.folder_id })
+    const toRoot = yield* Dam.move(assetId, { destinationFolderId: null })
+    assert.deepInclude(toRoot, { path: "other.txt", folder_id: null })
+    const both = yield* Dam.move(assetId, { filename: filename("both.txt"), destinationFolderId: there.folder_id })
+    assert.strictEqual(both.path, "target/both.txt")
+    // The asset already has this path.
+    assert.strictEqual((yield* Dam.move(assetId, { filename: filename("both.txt") })).path, "target/both.txt")
+  })
 
-  it.effect("answers 404 for an asset or a folder that is not there (spec O-22, E-13)", () =>
-    Effect.gen(function* () {
-      const assetId = yield* storeOne("lost.txt")
-      const noAsset = yield* Effect.flip(Dam.move(Identifier.AssetId.make(nobody), { destinationFolderId: null }))
-      const folder = Identifier.FolderId.make(nobody)
-      const noFolder = yield* Effect.flip(Dam.move(assetId, { destinationFolderId: folder }))
-      assert.deepInclude(noAsset, { _tag: "DamResourceNotFound", status: 404 })
-      assert.deepInclude(noFolder, { _tag: "DamResourceNotFound", status: 404 })
-    })
-  )
+  it.effect("answers 404 for an asset or a folder that is not there (spec O-22, E-13)", function* () {
+    const assetId = yield* storeOne("lost.txt")
+    const noAsset = yield* Effect.flip(Dam.move(Identifier.AssetId.make(nobody), { destinationFolderId: null }))
+    const folder = Identifier.FolderId.make(nobody)
+    const noFolder = yield* Effect.flip(Dam.move(assetId, { destinationFolderId: folder }))
+    assert.deepInclude(noAsset, { _tag: "DamResourceNotFound", status: 404 })
+    assert.deepInclude(noFolder, { _tag: "DamResourceNotFound", status: 404 })
+  })
 
-  it.effect("answers 409 for a name that is taken (spec E-14)", () =>
-    Effect.gen(function* () {
-      const assetId = yield* storeOne("taken/a.txt")
-      yield* storeOne("taken/b.txt")
-      yield* storeOne("taken/folder/c.txt")
-      for (const name of ["b.txt", "folder"]) {
-        const conflict = yield* Effect.flip(Dam.move(assetId, { filename: filename(name) }))
-        assert.deepInclude(conflict, { _tag: "DamMutationConflict", status: 409 })
-      }
-      assert.strictEqual((yield* Dam.move(assetId, { filename: filename("B.txt") })).path, "taken/B.txt")
-    })
-  )
+  it.effect("answers 409 for a name that is taken (spec E-14)", function* () {
+    const assetId = yield* storeOne("taken/a.txt")
+    yield* storeOne("taken/b.txt")
+    yield* storeOne("taken/folder/c.txt")
+    for (const name of ["b.txt", "folder"]) {
+      const conflict = yield* Effect.flip(Dam.move(assetId, { filename: filename(name) }))
+      assert.deepInclude(conflict, { _tag: "DamMutationConflict", status: 409 })
+    }
+    assert.strictEqual((yield* Dam.move(assetId, { filename: filename("B.txt") })).path, "taken/B.txt")
+  })
 
-  it.effect("limits the path to 512 code points and 1024 bytes (spec O-32)", () =>
-    Effect.gen(function* () {
-      // The path of the folder has 253 + 1 + 200 code points. A filename of 57 makes 512 with the separator.
-      const assetId = yield* storeOne(`${"d".repeat(253)}/${"e".repeat(200)}/x`)
-      const within = yield* Dam.move(assetId, { filename: filename("f".repeat(57)) })
-      assert.strictEqual([...within.path].length, 512)
-      const long = yield* Effect.flip(Dam.move(assetId, { filename: filename("f".repeat(58)) }))
-      assert.deepInclude(long, { _tag: "DamInvalidRequest", status: 400 })
+  it.effect("limits the path to 512 code points and 1024 bytes (spec O-32)", function* () {
+    // The path of the folder has 253 + 1 + 200 code points. A filename of 57 makes 512 with the separator.
+    const assetId = yield* storeOne(`${"d".repeat(253)}/${"e".repeat(200)}/x`)
+    const within = yield* Dam.move(assetId, { filename: filename("f".repeat(57)) })
+    assert.strictEqual([...within.path].length, 512)
+    const long = yield* Effect.flip(Dam.move(assetId, { filename: filename("f".repeat(58)) }))
+    assert.deepInclude(long, { _tag: "DamInvalidRequest", status: 400 })
 
-      const wide = yield* storeOne(`${"\u{1f600}".repeat(200)}/x`)
-      const bytes = yield* Effect.flip(Dam.move(wide, { filename: filename("\u{1f600}".repeat(56)) }))
-      assert.deepInclude(bytes, { _tag: "DamInvalidRequest", status: 400 })
-      assert.strictEqual((yield* Dam.move(wide, { filename: filename("\u{1f600}".repeat(55)) })).asset_id, wide)
-    })
-  )
+    const wide = yield* storeOne(`${"\u{1f600}".repeat(200)}/x`)
+    const bytes = yield* Effect.flip(Dam.move(wide, { filename: filename("\u{1f600}".repeat(56)) }))
+    assert.deepInclude(bytes, { _tag: "DamInvalidRequest", status: 400 })
+    assert.strictEqual((yield* Dam.move(wide, { filename: filename("\u{1f600}".repeat(55)) })).asset_id, wide)
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("Getting an asset", (it) => {
-  it.effect("tells where it is and what it has", () =>
-    Effect.gen(function* () {
-      const [assetId = assert.fail()] = yield* storeAll("get", ["one.txt"])
-      const { asset, ok } = yield* Dam.get(assetId)
-      assert.strictEqual(ok, "DAM_ASSET_FOUND")
-      assert.deepInclude(asset, {
-        asset_id: assetId,
-        workspace: "emulator",
-        path: "get/one.txt",
-        mime: "text/plain",
-        size: 7
-      })
-      const [listed] = (yield* Dam.list({ prefix: "get/" })).assets
-      assert.deepStrictEqual(listed, asset)
+layer(layerEmulator())("Getting an asset", (it) => {
+  it.effect("tells where it is and what it has", function* () {
+    const [assetId = assert.fail()] = yield* storeAll("get", ["one.txt"])
+    const { asset, ok } = yield* Dam.get(assetId)
+    assert.strictEqual(ok, "DAM_ASSET_FOUND")
+    assert.deepInclude(asset, {
+      asset_id: assetId,
+      workspace: "emulator",
+      path: "get/one.txt",
+      mime: "text/plain",
+      size: 7
     })
-  )
+    const [listed] = (yield* Dam.list({ prefix: "get/" })).assets
+    assert.deepStrictEqual(listed, asset)
+  })
 
-  it.effect("finds each of its versions, never another one", () =>
-    Effect.gen(function* () {
-      const assetId = yield* storeOne("versions/file.txt")
-      const first = (yield* Dam.get(assetId)).asset
-      assert.strictEqual(yield* storeOne("versions/file.txt"), assetId)
-      const second = (yield* Dam.get(assetId)).asset
-      assert.notStrictEqual(second.version_id, first.version_id)
-      yield* Dam.move(assetId, { filename: filename("moved.txt") })
-      for (const version of [first, second]) {
-        const { asset } = yield* Dam.get(assetId, { versionId: version.version_id })
-        assert.deepStrictEqual(asset, { ...version, path: "versions/moved.txt" })
-      }
-      const other = (yield* Dam.get(yield* storeOne("versions/other.txt"))).asset
-      for (const versionId of [other.version_id, Identifier.VersionId.make(nobody)]) {
-        const error = yield* Effect.flip(Dam.get(assetId, { versionId }))
-        assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
-        assert.include(error.message, "version_id: ")
-      }
-    })
-  )
-
-  it.effect("answers 404 for an unknown id, and 400 for what is no id", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(Dam.get(Identifier.AssetId.make(nobody)))
+  it.effect("finds each of its versions, never another one", function* () {
+    const assetId = yield* storeOne("versions/file.txt")
+    const first = (yield* Dam.get(assetId)).asset
+    assert.strictEqual(yield* storeOne("versions/file.txt"), assetId)
+    const second = (yield* Dam.get(assetId)).asset
+    assert.notStrictEqual(second.version_id, first.version_id)
+    yield* Dam.move(assetId, { filename: filename("moved.txt") })
+    for (const version of [first, second]) {
+      const { asset } = yield* Dam.get(assetId, { versionId: version.version_id })
+      assert.deepStrictEqual(asset, { ...version, path: "versions/moved.txt" })
+    }
+    const other = (yield* Dam.get(yield* storeOne("versions/other.txt"))).asset
+    for (const versionId of [other.version_id, Identifier.VersionId.make(nobody)]) {
+      const error = yield* Effect.flip(Dam.get(assetId, { versionId }))
       assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
-      for (const path of ["short", `${"A".repeat(21)}B`, "__proto__", "..%2F..%2Fa", "%00", "A".repeat(99)]) {
-        for (const method of ["GET", "DELETE"] as const) {
-          const answer = json(yield* call(method, `/dam/assets/${path}`, {}))
-          assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 }, `${method} ${path}`)
-          assert.match(String(answer["message"]), /^assetId: /)
-        }
+      assert.include(error.message, "version_id: ")
+    }
+  })
+
+  it.effect("answers 404 for an unknown id, and 400 for what is no id", function* () {
+    const error = yield* Effect.flip(Dam.get(Identifier.AssetId.make(nobody)))
+    assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
+    for (const path of ["short", `${"A".repeat(21)}B`, "__proto__", "..%2F..%2Fa", "%00", "A".repeat(99)]) {
+      for (const method of ["GET", "DELETE"] as const) {
+        const answer = json(yield* call(method, `/dam/assets/${path}`, {}))
+        assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 }, `${method} ${path}`)
+        assert.match(String(answer["message"]), /^assetId: /)
       }
-    })
-  )
+    }
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("A deleted asset", (it) => {
-  it.effect("is gone from get, list and every change at once", () =>
-    Effect.gen(function* () {
-      const [assetId = assert.fail(), kept = assert.fail()] = yield* storeAll("deleted", ["a", "b"])
-      const { asset } = yield* Dam.get(assetId)
-      const deleted = yield* Dam.delete(assetId)
-      assert.deepInclude(deleted, { ok: "DAM_ASSET_DELETED", asset_id: assetId })
-      assert.match(deleted.deleted_at.text, /Z$/)
-      const gone: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient>> = [
-        Dam.get(assetId),
-        Dam.get(assetId, { versionId: asset.version_id }),
-        Dam.move(assetId, { destinationFolderId: null }),
-        Dam.moveMany({ assetIds: [kept, assetId], destinationFolderId: null }),
-        Dam.moveEntry({ source: "deleted/a", destination: "b" }),
-        Dam.delete(assetId),
-        Dam.deleteMany({ assetIds: [kept, assetId] })
-      ]
-      for (const ask of gone) {
-        assert.strictEqual((yield* Effect.flip(ask))._tag, "DamResourceNotFound")
-      }
-      const listed = yield* Stream.runCollect(Dam.listAll({ prefix: "deleted/" }))
-      assert.deepStrictEqual(
-        Array.from(listed, ({ asset_id }) => asset_id),
-        [kept]
-      )
-    })
-  )
+layer(layerEmulator())("A deleted asset", (it) => {
+  it.effect("is gone from get, list and every change at once", function* () {
+    const [assetId = assert.fail(), kept = assert.fail()] = yield* storeAll("deleted", ["a", "b"])
+    const { asset } = yield* Dam.get(assetId)
+    const deleted = yield* Dam.delete(assetId)
+    assert.deepInclude(deleted, { ok: "DAM_ASSET_DELETED", asset_id: assetId })
+    assert.match(deleted.deleted_at.text, /Z$/)
+    const gone: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient>> = [
+      Dam.get(assetId),
+      Dam.get(assetId, { versionId: asset.version_id }),
+      Dam.move(assetId, { destinationFolderId: null }),
+      Dam.moveMany({ assetIds: [kept, assetId], destinationFolderId: null }),
+      Dam.moveEntry({ source: "deleted/a", destination: "b" }),
+      Dam.delete(assetId),
+      Dam.deleteMany({ assetIds: [kept, assetId] })
+    ]
+    for (const ask of gone) {
+      assert.strictEqual((yield* Effect.flip(ask))._tag, "DamResourceNotFound")
+    }
+    const listed = yield* Stream.runCollect(Dam.listAll({ prefix: "deleted/" }))
+    assert.deepStrictEqual(
+      Array.from(listed, ({ asset_id }) => asset_id),
+      [kept]
+    )
+  })
 
-  it.effect("leaves its path to a new asset", () =>
-    Effect.gen(function* () {
-      const first = yield* storeOne("again/file")
-      yield* Dam.delete(first)
-      const second = yield* storeOne("again/file")
-      assert.notStrictEqual(second, first)
-      assert.strictEqual((yield* Dam.get(second)).asset.path, "again/file")
-      assert.strictEqual((yield* Effect.flip(Dam.get(first)))._tag, "DamResourceNotFound")
-      // The request to delete one asset has no `asset_ids`, so the message does not name them.
-      assert.notInclude((yield* Effect.flip(Dam.delete(first))).message, "asset_ids")
-    })
-  )
+  it.effect("leaves its path to a new asset", function* () {
+    const first = yield* storeOne("again/file")
+    yield* Dam.delete(first)
+    const second = yield* storeOne("again/file")
+    assert.notStrictEqual(second, first)
+    assert.strictEqual((yield* Dam.get(second)).asset.path, "again/file")
+    assert.strictEqual((yield* Effect.flip(Dam.get(first)))._tag, "DamResourceNotFound")
+    // The request to delete one asset has no `asset_ids`, so the message does not name them.
+    assert.notInclude((yield* Effect.flip(Dam.delete(first))).message, "asset_ids")
+  })
 
-  it.effect("leaves its name to a move", () =>
-    Effect.gen(function* () {
-      const [a = assert.fail(), b = assert.fail(), c = assert.fail()] = yield* storeAll("free", ["a", "b", "c"])
-      yield* Dam.deleteMany({ assetIds: [a, b] })
-      assert.strictEqual((yield* Dam.move(c, { filename: filename("a") })).path, "free/a")
-      assert.strictEqual((yield* Dam.moveEntry({ source: "free/a", destination: "free/b" })).path, "free/b")
-      const [d = assert.fail()] = yield* storeAll("other", ["a"])
-      const { folder_id } = yield* Dam.move(c, { filename: filename("c") })
-      const moved = yield* Dam.moveMany({ assetIds: [d], destinationFolderId: folder_id })
-      assert.deepStrictEqual(
-        moved.assets.map(({ path }) => path),
-        ["free/a"]
-      )
-    })
-  )
+  it.effect("leaves its name to a move", function* () {
+    const [a = assert.fail(), b = assert.fail(), c = assert.fail()] = yield* storeAll("free", ["a", "b", "c"])
+    yield* Dam.deleteMany({ assetIds: [a, b] })
+    assert.strictEqual((yield* Dam.move(c, { filename: filename("a") })).path, "free/a")
+    assert.strictEqual((yield* Dam.moveEntry({ source: "free/a", destination: "free/b" })).path, "free/b")
+    const [d = assert.fail()] = yield* storeAll("other", ["a"])
+    const { folder_id } = yield* Dam.move(c, { filename: filename("c") })
+    const moved = yield* Dam.moveMany({ assetIds: [d], destinationFolderId: folder_id })
+    assert.deepStrictEqual(
+      moved.assets.map(({ path }) => path),
+      ["free/a"]
+    )
+  })
 
-  it.effect("leaves its bytes to the Assembly that stored it, to download and to replay", () =>
-    Effect.gen(function* () {
-      const bytes = new TextEncoder().encode("the bytes")
-      const status = yield* uploadOne({ steps: storeAt("bytes/file") }, bytes)
-      const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(status.results?.["stored"]?.[0]?.asset_id)
-      yield* Dam.delete(assetId)
-      const download = yield* send(HttpClientRequest.get(status.uploads?.[0]?.tus_upload_url ?? ""))
-      assert.deepInclude(download, { status: 200, text: "the bytes" })
-      const replayed = yield* Assemblies.replay(Assembly.AssemblyId.make(status.assembly_id))
-      yield* Assemblies.awaitCompletion(replayed.assembly_id, { interval: "10 millis" })
-      const [asset] = (yield* Dam.list({ prefix: "bytes/" })).assets
-      assert.deepInclude(asset, { path: "bytes/file", size: bytes.length })
-      assert.notStrictEqual(asset?.asset_id, assetId)
-    })
-  )
+  it.effect("leaves its bytes to the Assembly that stored it, to download and to replay", function* () {
+    const bytes = new TextEncoder().encode("the bytes")
+    const status = yield* uploadOne({ steps: storeAt("bytes/file") }, bytes)
+    const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(status.results?.["stored"]?.[0]?.asset_id)
+    yield* Dam.delete(assetId)
+    const download = yield* send(HttpClientRequest.get(status.uploads?.[0]?.tus_upload_url ?? ""))
+    assert.deepInclude(download, { status: 200, text: "the bytes" })
+    const replayed = yield* Assemblies.replay(Assembly.AssemblyId.make(status.assembly_id))
+    yield* Assemblies.awaitCompletion(replayed.assembly_id, { interval: "10 millis" })
+    const [asset] = (yield* Dam.list({ prefix: "bytes/" })).assets
+    assert.deepInclude(asset, { path: "bytes/file", size: bytes.length })
+    assert.notStrictEqual(asset?.asset_id, assetId)
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("An operation of the DAM", (it) => {
-  it.effect("is refused with a general error", () =>
-    Effect.gen(function* () {
-      const params = { prefix: "x".repeat(2 ** 20) }
-      const answer = yield* call("POST", "/dam/entries/move", params)
-      assert.deepInclude(json(answer), { error: "SERVER_413", http_code: 413 })
-      const error = yield* Faults.Faults.use(({ inject }) =>
-        inject(Faults.Fault.Refuse({ path: "/dam/assets/bulk/delete", status: 503 }))
-      ).pipe(Effect.andThen(Dam.deleteMany({ assetIds: [Identifier.AssetId.make(nobody)] })), Effect.flip)
-      assert.deepInclude(error, { _tag: "ServiceFailure", status: 503 })
-    })
-  )
+layer(layerEmulator())("An operation of the DAM", (it) => {
+  it.effect("is refused with a general error", function* () {
+    const params = { prefix: "x".repeat(2 ** 20) }
+    const answer = yield* call("POST", "/dam/entries/move", params)
+    assert.deepInclude(json(answer), { error: "SERVER_413", http_code: 413 })
+    const error = yield* Faults.Faults.use(({ inject }) =>
+      inject(Faults.Fault.Refuse({ path: "/dam/assets/bulk/delete", status: 503 }))
+    ).pipe(Effect.andThen(Dam.deleteMany({ assetIds: [Identifier.AssetId.make(nobody)] })), Effect.flip)
+    assert.deepInclude(error, { _tag: "ServiceFailure", status: 503 })
+  })
 })

@@ -3,7 +3,6 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, describe, effect, layer, live } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,6 +15,7 @@ import * as Statement from "../src/internal/data/statement.ts"
 import { layerStore, nobody, put, storeAll, storeOne } from "./assets.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator } from "./support.ts"
+import { assert, describe, effect, layer, live } from "./flow.ts"
 
 const filename = Schema.decodeSync(DamAsset.Filename)
 
@@ -29,161 +29,145 @@ const folderOf = (assetId: Identifier.AssetId, name: string) =>
     ({ folder_id }) => folder_id ?? assert.fail("the asset is in the root")
   )
 
-layer(layerEmulator(), { excludeTestServices: true })("Many assets", (it) => {
-  it.effect("are moved to a folder, and to the root", () =>
-    Effect.gen(function* () {
-      const [a, b] = yield* storeAll("move/from", ["a", "b"])
-      const target = yield* folderOf(yield* storeOne("move/to/there"), "there")
-      const [first, second] = [a ?? assert.fail(), b ?? assert.fail()]
-      const moved = yield* Dam.moveMany({ assetIds: [second, first], destinationFolderId: target })
-      assert.strictEqual(moved.ok, "DAM_ASSETS_MOVED")
-      assert.deepStrictEqual(
-        moved.assets.map(({ asset, asset_id, deleted_at, filename: name, folder_id, path }) => ({
-          ids: [asset.asset_id, asset_id],
-          paths: [asset.path, path],
-          name,
-          folder_id,
-          deleted_at
-        })),
-        [
-          { ids: [second, second], paths: ["move/to/b", "move/to/b"], name: "b", folder_id: target, deleted_at: null },
-          { ids: [first, first], paths: ["move/to/a", "move/to/a"], name: "a", folder_id: target, deleted_at: null }
-        ]
-      )
-      assert.strictEqual((yield* Dam.get(first)).asset.path, "move/to/a")
-      // One of the assets is already in the root.
-      yield* Dam.move(first, { destinationFolderId: null, filename: filename("bulk a") })
-      const rooted = yield* Dam.moveMany({ assetIds: [first, second], destinationFolderId: null })
-      assert.deepStrictEqual(
-        rooted.assets.map(({ folder_id, path }) => [folder_id, path]),
-        [
-          [null, "bulk a"],
-          [null, "b"]
-        ]
-      )
-    })
-  )
+layer(layerEmulator())("Many assets", (it) => {
+  it.effect("are moved to a folder, and to the root", function* () {
+    const [a, b] = yield* storeAll("move/from", ["a", "b"])
+    const target = yield* folderOf(yield* storeOne("move/to/there"), "there")
+    const [first, second] = [a ?? assert.fail(), b ?? assert.fail()]
+    const moved = yield* Dam.moveMany({ assetIds: [second, first], destinationFolderId: target })
+    assert.strictEqual(moved.ok, "DAM_ASSETS_MOVED")
+    assert.deepStrictEqual(
+      moved.assets.map(({ asset, asset_id, deleted_at, filename: name, folder_id, path }) => ({
+        ids: [asset.asset_id, asset_id],
+        paths: [asset.path, path],
+        name,
+        folder_id,
+        deleted_at
+      })),
+      [
+        { ids: [second, second], paths: ["move/to/b", "move/to/b"], name: "b", folder_id: target, deleted_at: null },
+        { ids: [first, first], paths: ["move/to/a", "move/to/a"], name: "a", folder_id: target, deleted_at: null }
+      ]
+    )
+    assert.strictEqual((yield* Dam.get(first)).asset.path, "move/to/a")
+    // One of the assets is already in the root.
+    yield* Dam.move(first, { destinationFolderId: null, filename: filename("bulk a") })
+    const rooted = yield* Dam.moveMany({ assetIds: [first, second], destinationFolderId: null })
+    assert.deepStrictEqual(
+      rooted.assets.map(({ folder_id, path }) => [folder_id, path]),
+      [
+        [null, "bulk a"],
+        [null, "b"]
+      ]
+    )
+  })
 
-  it.effect("are deleted", () =>
-    Effect.gen(function* () {
-      const ids = yield* storeAll("gone", ["a", "b", "c"])
-      const deleted = yield* Dam.deleteMany({ assetIds: ids.slice(0, 2) })
-      assert.strictEqual(deleted.ok, "DAM_ASSETS_DELETED")
-      assert.deepStrictEqual(
-        deleted.assets.map(({ asset_id }) => asset_id),
-        ids.slice(0, 2)
-      )
-      assert.isTrue(deleted.assets.every(({ deleted_at }) => deleted_at.text.endsWith("Z")))
-      assert.deepStrictEqual(yield* pathsUnder("gone/"), ["gone/c"])
-    })
-  )
+  it.effect("are deleted", function* () {
+    const ids = yield* storeAll("gone", ["a", "b", "c"])
+    const deleted = yield* Dam.deleteMany({ assetIds: ids.slice(0, 2) })
+    assert.strictEqual(deleted.ok, "DAM_ASSETS_DELETED")
+    assert.deepStrictEqual(
+      deleted.assets.map(({ asset_id }) => asset_id),
+      ids.slice(0, 2)
+    )
+    assert.isTrue(deleted.assets.every(({ deleted_at }) => deleted_at.text.endsWith("Z")))
+    assert.deepStrictEqual(yield* pathsUnder("gone/"), ["gone/c"])
+  })
 
-  it.effect("up to 500 are changed at once", () =>
-    Effect.gen(function* () {
+  it.effect("up to 500 are changed at once", function* () {
+    const ids = yield* storeAll(
+      "most",
+      Array.from({ length: 501 }, (_, index) => `${index}`)
+    )
+    const target = yield* folderOf(yield* storeOne("target of most/there"), "there")
+    const most = ids.slice(0, 500)
+    const moved = yield* Dam.moveMany({ assetIds: most, destinationFolderId: target })
+    assert.deepStrictEqual(
+      moved.assets.map(({ asset_id }) => asset_id),
+      most
+    )
+    assert.strictEqual((yield* Dam.deleteMany({ assetIds: most })).assets.length, 500)
+    assert.deepStrictEqual(yield* pathsUnder("most/"), ["most/500"])
+  })
+
+  it.effect("stay as they are if one of them is unknown, deleted or listed twice", function* () {
+    const ids = yield* storeAll("kept", ["a", "b", "c"])
+    const [first = "", second = "", third = ""] = ids
+    yield* Dam.delete(ids[2] ?? assert.fail())
+    const cases = [
+      [[first, nobody, second], 404, "DAM_RESOURCE_NOT_FOUND", "asset_ids.1"],
+      [[first, second, third], 404, "DAM_RESOURCE_NOT_FOUND", "asset_ids.2"],
+      [[first, second, first], 400, "DAM_INVALID_REQUEST", "asset_ids.2"],
+      [[first, "__proto__"], 400, "DAM_INVALID_REQUEST", "asset_ids.1"]
+    ] as const
+    for (const [asset_ids, status, error, field] of cases) {
+      for (const path of ["/dam/assets/bulk/move", "/dam/assets/bulk/delete"]) {
+        const answer = yield* call("POST", path, { asset_ids, destination_folder_id: null })
+        assert.strictEqual(answer.status, status)
+        assert.deepInclude(json(answer), { error, http_code: status })
+        assert.isTrue(String(json(answer)["message"]).startsWith(`${field}: `), answer.text)
+      }
+      assert.deepStrictEqual(yield* pathsUnder("kept/"), ["kept/a", "kept/b"])
+    }
+  })
+
+  it.effect("stay as they are if a name is taken, two have the same name, or the folder is not there", function* () {
+    const [a, b] = yield* storeAll("taken/from", ["a", "b"])
+    const [other] = yield* storeAll("taken/other", ["a"])
+    yield* storeAll("taken/to", ["b"])
+    yield* storeOne("taken/folders/b/c")
+    const target = yield* folderOf(yield* storeOne("taken/to/there"), "there")
+    const withFolder = yield* folderOf(yield* storeOne("taken/folders/there"), "there")
+    const before = yield* pathsUnder("taken/")
+    const assetIds = (...ids: ReadonlyArray<Identifier.AssetId | undefined>) => ids.map((id) => id ?? assert.fail())
+    const cases = [
+      [assetIds(a, b), target, "DamMutationConflict", "asset_ids.1: "],
+      [assetIds(a, b), withFolder, "DamMutationConflict", "asset_ids.1: "],
+      [assetIds(b, a, other), null, "DamMutationConflict", "asset_ids.2: "],
+      [assetIds(a, b), Identifier.FolderId.make(nobody), "DamResourceNotFound", "destination_folder_id: "]
+    ] as const
+    for (const [ids, destinationFolderId, tag, message] of cases) {
+      const error = yield* Effect.flip(Dam.moveMany({ assetIds: ids, destinationFolderId }))
+      assert.strictEqual(error._tag, tag)
+      assert.include(error.message, message)
+      assert.deepStrictEqual(yield* pathsUnder("taken/"), before)
+    }
+  })
+
+  it.effect("stay as they are if the path of one of them becomes too long", function* () {
+    const ids = yield* storeAll("long", ["short", "n".repeat(250)])
+    const deep = yield* folderOf(yield* storeOne(`${"d".repeat(200)}/${"e".repeat(200)}/there`), "there")
+    const error = yield* Effect.flip(Dam.moveMany({ assetIds: ids, destinationFolderId: deep }))
+    assert.strictEqual(error._tag, "DamInvalidRequest")
+    assert.include(error.message, "asset_ids.1: ")
+    assert.deepStrictEqual(yield* pathsUnder("long/"), ["long/short", `long/${"n".repeat(250)}`])
+  })
+
+  it.effect("that all want one name at the same time: exactly one gets it", function* () {
+    for (let round = 0; round < 5; round++) {
       const ids = yield* storeAll(
-        "most",
-        Array.from({ length: 501 }, (_, index) => `${index}`)
+        `race/${round}`,
+        Array.from({ length: 20 }, (_, index) => `${index}`)
       )
-      const target = yield* folderOf(yield* storeOne("target of most/there"), "there")
-      const most = ids.slice(0, 500)
-      const moved = yield* Dam.moveMany({ assetIds: most, destinationFolderId: target })
-      assert.deepStrictEqual(
-        moved.assets.map(({ asset_id }) => asset_id),
-        most
+      const exits = yield* Effect.forEach(
+        ids,
+        (id, index) =>
+          Effect.result(
+            index % 2 === 0
+              ? Effect.asVoid(Dam.move(id, { filename: filename("winner") }))
+              : Effect.asVoid(Dam.moveEntry({ source: `race/${round}/${index}`, destination: `race/${round}/winner` }))
+          ),
+        { concurrency: "unbounded" }
       )
-      assert.strictEqual((yield* Dam.deleteMany({ assetIds: most })).assets.length, 500)
-      assert.deepStrictEqual(yield* pathsUnder("most/"), ["most/500"])
-    })
-  )
-
-  it.effect("stay as they are if one of them is unknown, deleted or listed twice", () =>
-    Effect.gen(function* () {
-      const ids = yield* storeAll("kept", ["a", "b", "c"])
-      const [first = "", second = "", third = ""] = ids
-      yield* Dam.delete(ids[2] ?? assert.fail())
-      const cases = [
-        [[first, nobody, second], 404, "DAM_RESOURCE_NOT_FOUND", "asset_ids.1"],
-        [[first, second, third], 404, "DAM_RESOURCE_NOT_FOUND", "asset_ids.2"],
-        [[first, second, first], 400, "DAM_INVALID_REQUEST", "asset_ids.2"],
-        [[first, "__proto__"], 400, "DAM_INVALID_REQUEST", "asset_ids.1"]
-      ] as const
-      for (const [asset_ids, status, error, field] of cases) {
-        for (const path of ["/dam/assets/bulk/move", "/dam/assets/bulk/delete"]) {
-          const answer = yield* call("POST", path, { asset_ids, destination_folder_id: null })
-          assert.strictEqual(answer.status, status)
-          assert.deepInclude(json(answer), { error, http_code: status })
-          assert.isTrue(String(json(answer)["message"]).startsWith(`${field}: `), answer.text)
-        }
-        assert.deepStrictEqual(yield* pathsUnder("kept/"), ["kept/a", "kept/b"])
+      assert.strictEqual(exits.filter(({ _tag }) => _tag === "Success").length, 1)
+      for (const exit of exits) {
+        if (exit._tag === "Failure") assert.strictEqual(exit.failure._tag, "DamMutationConflict")
       }
-    })
-  )
-
-  it.effect("stay as they are if a name is taken, two have the same name, or the folder is not there", () =>
-    Effect.gen(function* () {
-      const [a, b] = yield* storeAll("taken/from", ["a", "b"])
-      const [other] = yield* storeAll("taken/other", ["a"])
-      yield* storeAll("taken/to", ["b"])
-      yield* storeOne("taken/folders/b/c")
-      const target = yield* folderOf(yield* storeOne("taken/to/there"), "there")
-      const withFolder = yield* folderOf(yield* storeOne("taken/folders/there"), "there")
-      const before = yield* pathsUnder("taken/")
-      const assetIds = (...ids: ReadonlyArray<Identifier.AssetId | undefined>) => ids.map((id) => id ?? assert.fail())
-      const cases = [
-        [assetIds(a, b), target, "DamMutationConflict", "asset_ids.1: "],
-        [assetIds(a, b), withFolder, "DamMutationConflict", "asset_ids.1: "],
-        [assetIds(b, a, other), null, "DamMutationConflict", "asset_ids.2: "],
-        [assetIds(a, b), Identifier.FolderId.make(nobody), "DamResourceNotFound", "destination_folder_id: "]
-      ] as const
-      for (const [ids, destinationFolderId, tag, message] of cases) {
-        const error = yield* Effect.flip(Dam.moveMany({ assetIds: ids, destinationFolderId }))
-        assert.strictEqual(error._tag, tag)
-        assert.include(error.message, message)
-        assert.deepStrictEqual(yield* pathsUnder("taken/"), before)
-      }
-    })
-  )
-
-  it.effect("stay as they are if the path of one of them becomes too long", () =>
-    Effect.gen(function* () {
-      const ids = yield* storeAll("long", ["short", "n".repeat(250)])
-      const deep = yield* folderOf(yield* storeOne(`${"d".repeat(200)}/${"e".repeat(200)}/there`), "there")
-      const error = yield* Effect.flip(Dam.moveMany({ assetIds: ids, destinationFolderId: deep }))
-      assert.strictEqual(error._tag, "DamInvalidRequest")
-      assert.include(error.message, "asset_ids.1: ")
-      assert.deepStrictEqual(yield* pathsUnder("long/"), ["long/short", `long/${"n".repeat(250)}`])
-    })
-  )
-
-  it.effect("that all want one name at the same time: exactly one gets it", () =>
-    Effect.gen(function* () {
-      for (let round = 0; round < 5; round++) {
-        const ids = yield* storeAll(
-          `race/${round}`,
-          Array.from({ length: 20 }, (_, index) => `${index}`)
-        )
-        const exits = yield* Effect.forEach(
-          ids,
-          (id, index) =>
-            Effect.result(
-              index % 2 === 0
-                ? Effect.asVoid(Dam.move(id, { filename: filename("winner") }))
-                : Effect.asVoid(
-                    Dam.moveEntry({ source: `race/${round}/${index}`, destination: `race/${round}/winner` })
-                  )
-            ),
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual(exits.filter(({ _tag }) => _tag === "Success").length, 1)
-        for (const exit of exits) {
-          if (exit._tag === "Failure") assert.strictEqual(exit.failure._tag, "DamMutationConflict")
-        }
-        const paths = yield* pathsUnder(`race/${round}/`)
-        assert.strictEqual(paths.length, 20)
-        assert.strictEqual(paths.filter((path) => path.endsWith("winner")).length, 1)
-      }
-    })
-  )
+      const paths = yield* pathsUnder(`race/${round}/`)
+      assert.strictEqual(paths.length, 20)
+      assert.strictEqual(paths.filter((path) => path.endsWith("winner")).length, 1)
+    }
+  })
 })
 
 const main = "main"
@@ -230,33 +214,33 @@ describe("A failure in the middle of a change", () => {
       filename: "there",
       destinationFolderId: undefined
     })
-    return there.folderId
+    return there.folder_id
   })
 
-  effect.each(cases)("of the code keeps nothing of it (%s)", (name) =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const stored = yield* Effect.forEach(
-        Array.from({ length: 100 }, (_, index) => `from/${index}`),
-        (path) => put(path)
-      )
-      const ids = stored.map(({ id }) => id)
-      const folder = yield* target
-      const before = yield* state
-      yield* sql.unsafe(
-        `CREATE TRIGGER broken BEFORE UPDATE ON assets WHEN old.id = '${ids[50]}' BEGIN SELECT RAISE(FAIL, 'broken'); END`
-      )
-      const exit = yield* Effect.exit(changeOf(name, ids, folder))
-      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-      assert.deepStrictEqual(yield* state, before)
-      yield* sql`DROP TRIGGER broken`
-      yield* changeOf(name, ids, folder)
-      assert.notDeepEqual(yield* state, before)
-    }).pipe(Effect.provide(layerStore()))
-  )
+  effect.each(cases)("of the code keeps nothing of it (%s)", layerStore(), function* (name) {
+    const sql = yield* SqlClient.SqlClient
+    const stored = yield* Effect.forEach(
+      Array.from({ length: 100 }, (_, index) => `from/${index}`),
+      (path) => put(path)
+    )
+    const ids = stored.map(({ id }) => id)
+    const folder = yield* target
+    const before = yield* state
+    yield* sql.unsafe(
+      `CREATE TRIGGER broken BEFORE UPDATE ON assets WHEN old.id = '${ids[50]}' BEGIN SELECT RAISE(FAIL, 'broken'); END`
+    )
+    const exit = yield* Effect.exit(changeOf(name, ids, folder))
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    assert.deepStrictEqual(yield* state, before)
+    yield* sql`DROP TRIGGER broken`
+    yield* changeOf(name, ids, folder)
+    assert.notDeepEqual(yield* state, before)
+  })
 
-  live.each(cases)("of the disk keeps nothing of it, and is a typed error (%s)", (name) =>
-    Effect.gen(function* () {
+  live.each(cases)(
+    "of the disk keeps nothing of it, and is a typed error (%s)",
+    NodeFileSystem.layer,
+    function* (name) {
       const fs = yield* FileSystem.FileSystem
       const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
       yield* Effect.gen(function* () {
@@ -273,7 +257,9 @@ describe("A failure in the middle of a change", () => {
           CREATE TRIGGER large AFTER UPDATE ON assets WHEN old.filename = '50'
           BEGIN INSERT INTO journal VALUES (hex(zeroblob(100000))); END`
         const before = yield* state
-        const { page_count } = yield* Statement.one(Schema.Struct({ page_count: Schema.Int }))(sql`PRAGMA page_count`)
+        const { page_count } = yield* Statement.rows(Schema.Struct({ page_count: Schema.Int })).one(
+          sql`PRAGMA page_count`
+        )
         const limit = (most: number) => Statement.run(sql`PRAGMA max_page_count = ${sql.literal(String(most))}`)
         yield* limit(page_count)
         const error = yield* Effect.flip(changeOf(name, ids, folder))
@@ -283,17 +269,19 @@ describe("A failure in the middle of a change", () => {
         yield* changeOf(name, ids, folder)
         assert.notDeepEqual(yield* state, before)
       }).pipe(Effect.provide(layerStore(path)))
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+    }
   )
 })
 
-effect("work that is repeated after a crash does not bring back an asset that was deleted since", () =>
-  Effect.gen(function* () {
+effect(
+  "work that is repeated after a crash does not bring back an asset that was deleted since",
+  layerStore(),
+  function* () {
     const dam = yield* DamStore.DamStore
     const { id, version } = yield* put("file", { madeBy: "a Step" })
     yield* dam.remove(main, [id])
     assert.deepStrictEqual(yield* put("file", { madeBy: "a Step" }), { id, version })
     assert.deepStrictEqual((yield* state).paths, [])
     assert.notStrictEqual((yield* put("file", { madeBy: "another Step" })).id, id)
-  }).pipe(Effect.provide(layerStore()))
+  }
 )

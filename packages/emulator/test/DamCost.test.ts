@@ -1,12 +1,12 @@
 /** Tests that the statements of the DAM use indexes, so that only a list reads all assets of a Workspace. */
 import type * as Identifier from "@assembly-effect/schema/Identifier"
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put } from "./assets.ts"
+import { assert, it } from "./flow.ts"
 
 /** Runs an effect and returns the statements that the effect executed, with their parameters. */
 const statementsOf = <A, E, R>(work: Effect.Effect<A, E, R>) => {
@@ -40,7 +40,7 @@ const operations = Effect.gen(function* () {
   const assetIds: ReadonlyArray<Identifier.AssetId> = [first.id, second.id]
   yield* dam.get(workspace, first.id, undefined)
   yield* dam.get(workspace, first.id, first.version)
-  const { folderId } = yield* dam.move({
+  const { folder_id: folderId } = yield* dam.move({
     workspace,
     assetId: first.id,
     filename: "moved",
@@ -53,20 +53,18 @@ const operations = Effect.gen(function* () {
   yield* dam.remove(workspace, assetIds)
 })
 
-it.effect("no statement of an operation reads all assets or all folders of a Workspace", () =>
-  Effect.gen(function* () {
-    const { statements } = yield* statementsOf(operations)
-    assert.isAbove(statements.length, 20)
-    for (const [text, params] of statements) {
-      for (const step of yield* planOf(text, params)) {
-        assert.notMatch(step, /SCAN (assets|versions|folders|parents|children)/, text)
-        // The newest asset is the first entry of this index.
-        if (text.includes("ORDER BY position DESC")) continue
-        assert.notMatch(step, /\(workspace=\?\)$/, text)
-      }
+it.effect("no statement of an operation reads all assets or all folders of a Workspace", layerStore(), function* () {
+  const { statements } = yield* statementsOf(operations)
+  assert.isAbove(statements.length, 20)
+  for (const [text, params] of statements) {
+    for (const step of yield* planOf(text, params)) {
+      assert.notMatch(step, /SCAN (assets|versions|folders|parents|children)/, text)
+      // The newest asset is the first entry of this index.
+      if (text.includes("ORDER BY position DESC")) continue
+      assert.notMatch(step, /\(workspace=\?\)$/, text)
     }
-  }).pipe(Effect.provide(layerStore()))
-)
+  }
+})
 
 /** The maximum number of rows that statements may read: the sum of their limits. */
 const readBy = (statements: ReadonlyArray<readonly [text: string, params: ReadonlyArray<unknown>]>) =>
@@ -97,8 +95,10 @@ const insert = Effect.fnUntraced(function* (count: number) {
     FROM numbers`)
 })
 
-it.effect("a whole walk reads each asset at most twice, with few statements, for any prefix and any limit", () =>
-  Effect.gen(function* () {
+it.effect(
+  "a whole walk reads each asset at most twice, with few statements, for any prefix and any limit",
+  layerStore(),
+  function* () {
     const count = 2400
     yield* insert(count)
     const walks = [
@@ -122,5 +122,5 @@ it.effect("a whole walk reads each asset at most twice, with few statements, for
     const plan = yield* planOf(...statement)
     assert.include(plan, "SEARCH assets USING INDEX assets_by_position (workspace=? AND position>? AND position<?)")
     assert.isEmpty(plan.filter((step) => step.includes("TEMP B-TREE")))
-  }).pipe(Effect.provide(layerStore()))
+  }
 )

@@ -1,175 +1,157 @@
 /** Tests moves of assets and folders by their paths, and invalid paths. */
 import * as Dam from "@assembly-effect/api/Dam"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { storeAll, storeOne } from "./assets.ts"
 import { signedForm } from "./notified.ts"
 import { json, layer as layerEmulator, storeAt } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const pathsUnder = (prefix: string) =>
   Effect.map(Stream.runCollect(Dam.listAll({ prefix })), (assets) => Array.from(assets, ({ path }) => path))
 
 const moveEntry = (source: string, destination: string) => Dam.moveEntry({ source, destination })
 
-layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its path", (it) => {
-  it.effect("renames and moves an asset, and creates missing folders", () =>
-    Effect.gen(function* () {
-      const id = yield* storeOne("asset/a.txt")
-      const moved = yield* moveEntry("/asset/a.txt", "/asset/b.txt")
-      assert.deepInclude(moved, { ok: "DAM_ENTRY_MOVED", path: "asset/b.txt" })
-      assert.strictEqual((yield* moveEntry("asset/b.txt", "asset/new/folders/c.txt")).path, "asset/new/folders/c.txt")
-      assert.strictEqual((yield* Dam.get(id)).asset.path, "asset/new/folders/c.txt")
-      assert.strictEqual((yield* moveEntry("asset/new/folders/c.txt", "asset.txt")).path, "asset.txt")
-      assert.deepStrictEqual(yield* pathsUnder("asset/"), [])
-      // The asset already has this path.
-      assert.strictEqual((yield* moveEntry("asset.txt", "/asset.txt")).path, "asset.txt")
-      assert.strictEqual((yield* Dam.get(id)).asset.path, "asset.txt")
-    })
-  )
+layer(layerEmulator())("Moving an entry by its path", (it) => {
+  it.effect("renames and moves an asset, and creates missing folders", function* () {
+    const id = yield* storeOne("asset/a.txt")
+    const moved = yield* moveEntry("/asset/a.txt", "/asset/b.txt")
+    assert.deepInclude(moved, { ok: "DAM_ENTRY_MOVED", path: "asset/b.txt" })
+    assert.strictEqual((yield* moveEntry("asset/b.txt", "asset/new/folders/c.txt")).path, "asset/new/folders/c.txt")
+    assert.strictEqual((yield* Dam.get(id)).asset.path, "asset/new/folders/c.txt")
+    assert.strictEqual((yield* moveEntry("asset/new/folders/c.txt", "asset.txt")).path, "asset.txt")
+    assert.deepStrictEqual(yield* pathsUnder("asset/"), [])
+    // The asset already has this path.
+    assert.strictEqual((yield* moveEntry("asset.txt", "/asset.txt")).path, "asset.txt")
+    assert.strictEqual((yield* Dam.get(id)).asset.path, "asset.txt")
+  })
 
-  it.effect("moves a folder with everything in it; its id and the ids of its assets stay", () =>
-    Effect.gen(function* () {
-      const [a, b] = yield* storeAll("folder/one/two", ["a", "b"])
-      yield* storeOne("folder/one/c")
-      const before = yield* Dam.move(a ?? assert.fail(), { filename: "a" })
-      assert.strictEqual((yield* moveEntry("folder/one", "elsewhere/first")).path, "elsewhere/first")
-      assert.deepStrictEqual(yield* pathsUnder("folder/"), [])
-      assert.deepStrictEqual(yield* pathsUnder("elsewhere/"), [
-        "elsewhere/first/two/a",
-        "elsewhere/first/two/b",
-        "elsewhere/first/c"
-      ])
-      const after = yield* Dam.move(a ?? assert.fail(), { filename: "a" })
-      assert.strictEqual(after.folder_id, before.folder_id)
-      assert.strictEqual((yield* Dam.get(b ?? assert.fail())).asset.path, "elsewhere/first/two/b")
-      // The old path of the folder is free.
-      yield* storeOne("folder/one")
-      assert.deepStrictEqual(yield* pathsUnder("folder/"), ["folder/one"])
-    })
-  )
+  it.effect("moves a folder with everything in it; its id and the ids of its assets stay", function* () {
+    const [a, b] = yield* storeAll("folder/one/two", ["a", "b"])
+    yield* storeOne("folder/one/c")
+    const before = yield* Dam.move(a ?? assert.fail(), { filename: "a" })
+    assert.strictEqual((yield* moveEntry("folder/one", "elsewhere/first")).path, "elsewhere/first")
+    assert.deepStrictEqual(yield* pathsUnder("folder/"), [])
+    assert.deepStrictEqual(yield* pathsUnder("elsewhere/"), [
+      "elsewhere/first/two/a",
+      "elsewhere/first/two/b",
+      "elsewhere/first/c"
+    ])
+    const after = yield* Dam.move(a ?? assert.fail(), { filename: "a" })
+    assert.strictEqual(after.folder_id, before.folder_id)
+    assert.strictEqual((yield* Dam.get(b ?? assert.fail())).asset.path, "elsewhere/first/two/b")
+    // The old path of the folder is free.
+    yield* storeOne("folder/one")
+    assert.deepStrictEqual(yield* pathsUnder("folder/"), ["folder/one"])
+  })
 
-  it.effect("does not find what is not there", () =>
-    Effect.gen(function* () {
-      yield* Dam.delete(yield* storeOne("missing/deleted"))
-      yield* storeOne("missing/asset")
-      for (const source of ["missing/none", "nowhere/none", "missing/deleted", "missing/asset/more", "Missing/asset"]) {
-        const error = yield* Effect.flip(moveEntry(source, "missing/new/place"))
-        assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
-        assert.include(error.message, "source: ")
-      }
-      // The refused moves have created no folder.
-      yield* storeOne("missing/new")
-    })
-  )
+  it.effect("does not find what is not there", function* () {
+    yield* Dam.delete(yield* storeOne("missing/deleted"))
+    yield* storeOne("missing/asset")
+    for (const source of ["missing/none", "nowhere/none", "missing/deleted", "missing/asset/more", "Missing/asset"]) {
+      const error = yield* Effect.flip(moveEntry(source, "missing/new/place"))
+      assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
+      assert.include(error.message, "source: ")
+    }
+    // The refused moves have created no folder.
+    yield* storeOne("missing/new")
+  })
 
-  it.effect("replaces nothing", () =>
-    Effect.gen(function* () {
-      yield* storeAll("kept", ["a", "b"])
-      yield* storeOne("kept/folder/c")
-      yield* storeOne("kept/other/c")
-      const before = yield* pathsUnder("kept/")
-      const conflicts = [
-        ["kept/a", "kept/b"],
-        ["kept/a", "kept/folder"],
-        ["kept/folder", "kept/a"],
-        ["kept/folder", "kept/other"],
-        // An asset cannot contain another entry.
-        ["kept/a", "kept/b/c"],
-        ["kept/a", "kept/a/b"],
-        ["kept/folder", "kept/a/b/c"],
-        ["kept/folder/c", "kept"]
-      ] as const
-      for (const [source, destination] of conflicts) {
-        const error = yield* Effect.flip(moveEntry(source, destination))
-        assert.deepInclude(error, { _tag: "DamMutationConflict", status: 409 }, `${source} to ${destination}`)
-        assert.deepStrictEqual(yield* pathsUnder("kept/"), before)
-      }
-    })
-  )
+  it.effect("replaces nothing", function* () {
+    yield* storeAll("kept", ["a", "b"])
+    yield* storeOne("kept/folder/c")
+    yield* storeOne("kept/other/c")
+    const before = yield* pathsUnder("kept/")
+    const conflicts = [
+      ["kept/a", "kept/b"],
+      ["kept/a", "kept/folder"],
+      ["kept/folder", "kept/a"],
+      ["kept/folder", "kept/other"],
+      // An asset cannot contain another entry.
+      ["kept/a", "kept/b/c"],
+      ["kept/a", "kept/a/b"],
+      ["kept/folder", "kept/a/b/c"],
+      ["kept/folder/c", "kept"]
+    ] as const
+    for (const [source, destination] of conflicts) {
+      const error = yield* Effect.flip(moveEntry(source, destination))
+      assert.deepInclude(error, { _tag: "DamMutationConflict", status: 409 }, `${source} to ${destination}`)
+      assert.deepStrictEqual(yield* pathsUnder("kept/"), before)
+    }
+  })
 
-  it.effect("a new file does not get the name of a folder, nor a folder the name of an asset", () =>
-    Effect.gen(function* () {
-      yield* storeOne("held/folder/a")
-      yield* storeOne("held/b")
-      for (const path of ["held/folder", "held/b/c"]) {
-        const file = new File([path], "file")
-        const { error, message } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [file]))
-        assert.strictEqual(error, "INTERNAL_COMMAND_ERROR", path)
-        assert.strictEqual(message, "A folder has the path of the file, or an asset has the path of a folder.", path)
-        assert.deepStrictEqual(yield* pathsUnder("held/"), ["held/folder/a", "held/b"])
-      }
-    })
-  )
+  it.effect("a new file does not get the name of a folder, nor a folder the name of an asset", function* () {
+    yield* storeOne("held/folder/a")
+    yield* storeOne("held/b")
+    for (const path of ["held/folder", "held/b/c"]) {
+      const file = new File([path], "file")
+      const { error, message } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [file]))
+      assert.strictEqual(error, "INTERNAL_COMMAND_ERROR", path)
+      assert.strictEqual(message, "A folder has the path of the file, or an asset has the path of a folder.", path)
+      assert.deepStrictEqual(yield* pathsUnder("held/"), ["held/folder/a", "held/b"])
+    }
+  })
 
-  it.effect("moves no folder into itself", () =>
-    Effect.gen(function* () {
-      yield* storeOne("self/in/file")
-      for (const destination of ["self/in", "self/new", "self/in/deeper/still"]) {
-        const error = yield* Effect.flip(moveEntry("/self", destination))
-        assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
-        assert.include(error.message, "destination: ")
-      }
-      assert.deepStrictEqual(yield* pathsUnder("self/"), ["self/in/file"])
-      // The destination starts with the same text, but it is not in the folder.
-      assert.strictEqual((yield* moveEntry("self", "self too/inside")).path, "self too/inside")
-      assert.deepStrictEqual(yield* pathsUnder("self"), ["self too/inside/in/file"])
-    })
-  )
+  it.effect("moves no folder into itself", function* () {
+    yield* storeOne("self/in/file")
+    for (const destination of ["self/in", "self/new", "self/in/deeper/still"]) {
+      const error = yield* Effect.flip(moveEntry("/self", destination))
+      assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+      assert.include(error.message, "destination: ")
+    }
+    assert.deepStrictEqual(yield* pathsUnder("self/"), ["self/in/file"])
+    // The destination starts with the same text, but it is not in the folder.
+    assert.strictEqual((yield* moveEntry("self", "self too/inside")).path, "self too/inside")
+    assert.deepStrictEqual(yield* pathsUnder("self"), ["self too/inside/in/file"])
+  })
 
-  it.effect("keeps the limits for everything in a folder", () =>
-    Effect.gen(function* () {
-      const name = "n".repeat(200)
-      yield* storeOne(`deep/${name}/${name}/file`)
-      const before = yield* pathsUnder("deep/")
-      // The destination has 105 code points. The path of the file in the folder adds 1 + 200 + 1 + 200 + 5.
-      const within = `${"d".repeat(103)}/d`
-      const moved = yield* moveEntry("deep", within)
-      assert.strictEqual(moved.path, within)
-      yield* moveEntry(within, "deep")
-      for (const destination of [`${"d".repeat(104)}/d`, "d".repeat(106)]) {
-        const error = yield* Effect.flip(moveEntry("deep", destination))
-        assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
-        assert.include(error.message, "destination: ")
-        assert.deepStrictEqual(yield* pathsUnder("deep/"), before)
-      }
-      // The path of the file in the folder has 606 bytes.
-      yield* storeOne(`wide/${"\u{1f600}".repeat(150)}/file`)
-      yield* moveEntry("wide", "\u{1f600}".repeat(104))
-      const error = yield* Effect.flip(moveEntry("\u{1f600}".repeat(104), "\u{1f600}".repeat(105)))
-      assert.strictEqual(error._tag, "DamInvalidRequest")
-      // The path of a deleted asset does not count.
-      const short = yield* storeOne("short/file")
-      const [long] = yield* storeAll("short", ["l".repeat(200)])
-      yield* Dam.delete(long ?? assert.fail())
-      yield* moveEntry("short", `${"s".repeat(200)}/${"s".repeat(200)}`)
-      assert.strictEqual((yield* Dam.get(short)).asset.path.length, 406)
-    })
-  )
+  it.effect("keeps the limits for everything in a folder", function* () {
+    const name = "n".repeat(200)
+    yield* storeOne(`deep/${name}/${name}/file`)
+    const before = yield* pathsUnder("deep/")
+    // The destination has 105 code points. The path of the file in the folder adds 1 + 200 + 1 + 200 + 5.
+    const within = `${"d".repeat(103)}/d`
+    const moved = yield* moveEntry("deep", within)
+    assert.strictEqual(moved.path, within)
+    yield* moveEntry(within, "deep")
+    for (const destination of [`${"d".repeat(104)}/d`, "d".repeat(106)]) {
+      const error = yield* Effect.flip(moveEntry("deep", destination))
+      assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+      assert.include(error.message, "destination: ")
+      assert.deepStrictEqual(yield* pathsUnder("deep/"), before)
+    }
+    // The path of the file in the folder has 606 bytes.
+    yield* storeOne(`wide/${"\u{1f600}".repeat(150)}/file`)
+    yield* moveEntry("wide", "\u{1f600}".repeat(104))
+    const error = yield* Effect.flip(moveEntry("\u{1f600}".repeat(104), "\u{1f600}".repeat(105)))
+    assert.strictEqual(error._tag, "DamInvalidRequest")
+    // The path of a deleted asset does not count.
+    const short = yield* storeOne("short/file")
+    const [long] = yield* storeAll("short", ["l".repeat(200)])
+    yield* Dam.delete(long ?? assert.fail())
+    yield* moveEntry("short", `${"s".repeat(200)}/${"s".repeat(200)}`)
+    assert.strictEqual((yield* Dam.get(short)).asset.path.length, 406)
+  })
 
-  it.effect("treats the normal forms of a name as one name, and no other names", () =>
-    Effect.gen(function* () {
-      const id = yield* storeOne("forms/cafe\u0301")
-      const moved = yield* moveEntry("forms/caf\u00e9", "forms/re\u0301sume\u0301")
-      assert.strictEqual(moved.path, "forms/r\u00e9sum\u00e9")
-      const error = yield* Effect.flip(moveEntry(moved.path, "forms/r\u00e9sum\u00e9/x"))
-      assert.strictEqual(error._tag, "DamMutationConflict")
-      // A ligature stays, because the normal form is NFC and not NFKC. Case and spaces stay too.
-      for (const path of ["forms/\ufb01le", "forms/file", "forms/FILE", "forms/ file ", "forms/ＦＩＬＥ"]) {
-        const source = (yield* Dam.get(id)).asset.path
-        assert.strictEqual((yield* moveEntry(source, path)).path, path)
-      }
-    })
-  )
+  it.effect("treats the normal forms of a name as one name, and no other names", function* () {
+    const id = yield* storeOne("forms/cafe\u0301")
+    const moved = yield* moveEntry("forms/caf\u00e9", "forms/re\u0301sume\u0301")
+    assert.strictEqual(moved.path, "forms/r\u00e9sum\u00e9")
+    const error = yield* Effect.flip(moveEntry(moved.path, "forms/r\u00e9sum\u00e9/x"))
+    assert.strictEqual(error._tag, "DamMutationConflict")
+    // A ligature stays, because the normal form is NFC and not NFKC. Case and spaces stay too.
+    for (const path of ["forms/\ufb01le", "forms/file", "forms/FILE", "forms/ file ", "forms/ＦＩＬＥ"]) {
+      const source = (yield* Dam.get(id)).asset.path
+      assert.strictEqual((yield* moveEntry(source, path)).path, path)
+    }
+  })
 
-  it.effect("treats the names of Object.prototype as names", () =>
-    Effect.gen(function* () {
-      yield* storeOne("__proto__/constructor")
-      assert.strictEqual((yield* moveEntry("__proto__", "toString")).path, "toString")
-      assert.strictEqual((yield* moveEntry("toString/constructor", "__proto__/valueOf")).path, "__proto__/valueOf")
-      assert.deepStrictEqual(yield* pathsUnder("__proto__"), ["__proto__/valueOf"])
-      const error = yield* Effect.flip(moveEntry("hasOwnProperty", "x"))
-      assert.strictEqual(error._tag, "DamResourceNotFound")
-    })
-  )
+  it.effect("treats the names of Object.prototype as names", function* () {
+    yield* storeOne("__proto__/constructor")
+    assert.strictEqual((yield* moveEntry("__proto__", "toString")).path, "toString")
+    assert.strictEqual((yield* moveEntry("toString/constructor", "__proto__/valueOf")).path, "__proto__/valueOf")
+    assert.deepStrictEqual(yield* pathsUnder("__proto__"), ["__proto__/valueOf"])
+    const error = yield* Effect.flip(moveEntry("hasOwnProperty", "x"))
+    assert.strictEqual(error._tag, "DamResourceNotFound")
+  })
 })

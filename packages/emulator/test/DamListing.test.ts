@@ -3,11 +3,8 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, describe, effect, layer, live } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -15,7 +12,8 @@ import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put, storeAll, storeOne } from "./assets.ts"
 import { call } from "./signedCalls.ts"
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
-import { json, layer as layerEmulator } from "./support.ts"
+import { json, layer as layerEmulator, temporaryFolder } from "./support.ts"
+import { assert, describe, effect, layer, live } from "./flow.ts"
 
 /** The number of random walks. The environment variable `WALKS` changes the number. */
 const walks = Number(process.env["WALKS"] ?? 60)
@@ -52,7 +50,7 @@ const act = Effect.fnUntraced(function* (workspace: string, model: Model, draw: 
         destinationFolderId: undefined
       })
       return yield* Effect.ignore(
-        dam.moveMany({ workspace, assetIds: some(), destinationFolderId: draw.chance(0.3) ? null : there.folderId })
+        dam.moveMany({ workspace, assetIds: some(), destinationFolderId: draw.chance(0.3) ? null : there.folder_id })
       )
     }
     case "moveEntry":
@@ -78,8 +76,10 @@ const refresh = Effect.fnUntraced(function* (workspace: string, model: Model) {
 })
 
 describe("A walk through the list", () => {
-  effect(`sees each asset that matches during the whole walk exactly once (${walks} random histories)`, () =>
-    Effect.gen(function* () {
+  effect(
+    `sees each asset that matches during the whole walk exactly once (${walks} random histories)`,
+    layerStore(),
+    function* () {
       let pages = 0
       let kept = 0
       let moved = 0
@@ -120,184 +120,161 @@ describe("A walk through the list", () => {
       assert.isAbove(pages, walks * 2)
       assert.isAbove(kept, walks)
       assert.isAbove(moved, walks / 2)
-    }).pipe(Effect.provide(layerStore()))
+    }
   )
 
-  effect("ends, even if an asset is stored for each asset that is listed", () =>
-    Effect.gen(function* () {
-      const dam = yield* DamStore.DamStore
-      for (let index = 0; index < 5; index++) yield* put(`first/${index}`)
-      const paths: Array<string> = []
-      let cursor: string | null | undefined
-      while (cursor !== null && paths.length < 50) {
-        const page = yield* dam.list({ workspace: "main", prefix: "", cursor, limit: 1 })
-        for (const { path } of page.assets) {
-          paths.push(path)
-          yield* put(`second/${paths.length}`)
-        }
-        cursor = page.nextCursor
+  effect("ends, even if an asset is stored for each asset that is listed", layerStore(), function* () {
+    const dam = yield* DamStore.DamStore
+    for (let index = 0; index < 5; index++) yield* put(`first/${index}`)
+    const paths: Array<string> = []
+    let cursor: string | null | undefined
+    while (cursor !== null && paths.length < 50) {
+      const page = yield* dam.list({ workspace: "main", prefix: "", cursor, limit: 1 })
+      for (const { path } of page.assets) {
+        paths.push(path)
+        yield* put(`second/${paths.length}`)
       }
-      assert.deepStrictEqual(
-        paths,
-        Array.from({ length: 5 }, (_, index) => `first/${index}`)
-      )
-    }).pipe(Effect.provide(layerStore()))
-  )
+      cursor = page.nextCursor
+    }
+    assert.deepStrictEqual(
+      paths,
+      Array.from({ length: 5 }, (_, index) => `first/${index}`)
+    )
+  })
 
-  effect("has no asset that was stored since its first page, even if the newest assets were deleted before that", () =>
-    Effect.gen(function* () {
+  effect.each([
+    [2, ["old/0", "old/1"]],
+    [0, ["old/0"]]
+  ] as const)(
+    "has no asset that was stored since its first page, even if all but %i were deleted before that",
+    layerStore(),
+    function* ([kept, paths]) {
       const dam = yield* DamStore.DamStore
       const stored: Array<Identifier.AssetId> = []
       for (let index = 0; index < 4; index++) stored.push((yield* put(`old/${index}`)).id)
       const first = yield* dam.list({ workspace: "main", prefix: "", cursor: undefined, limit: 1 })
-      yield* dam.remove("main", stored.slice(2))
+      yield* dam.remove("main", stored.slice(kept))
       for (let index = 0; index < 3; index++) yield* put(`new/${index}`)
       const rest = yield* dam.list({ workspace: "main", prefix: "", cursor: first.nextCursor ?? "", limit: 10 })
       assert.deepStrictEqual(
         [...first.assets, ...rest.assets].map(({ path }) => path),
-        ["old/0", "old/1"]
+        [...paths]
       )
-    }).pipe(Effect.provide(layerStore()))
+    }
   )
 
-  effect("has no asset that was stored since its first page, even if all assets were deleted before that", () =>
-    Effect.gen(function* () {
-      const dam = yield* DamStore.DamStore
-      const { id } = yield* put("a")
-      const other = yield* put("b")
-      const { nextCursor } = yield* dam.list({ workspace: "main", prefix: "", cursor: undefined, limit: 1 })
-      yield* dam.remove("main", [id, other.id])
-      yield* put("c")
-      yield* put("d")
-      const rest = yield* dam.list({ workspace: "main", prefix: "", cursor: nextCursor ?? "", limit: 10 })
-      assert.deepStrictEqual(rest.assets, [])
-    }).pipe(Effect.provide(layerStore()))
-  )
-
-  effect("has pages that are full, and no empty page at its end", () =>
-    Effect.gen(function* () {
-      const dam = yield* DamStore.DamStore
-      for (let index = 0; index < 40; index++) yield* put(`${index % 4 === 0 ? "wanted" : "other"}/${index}`)
-      const sizes: Array<number> = []
-      let cursor: string | null | undefined
-      while (cursor !== null) {
-        const page = yield* dam.list({ workspace: "main", prefix: "wanted/", cursor, limit: 5 })
-        sizes.push(page.assets.length)
-        cursor = page.nextCursor
-      }
-      assert.deepStrictEqual(sizes, [5, 5])
-    }).pipe(Effect.provide(layerStore()))
-  )
+  effect("has pages that are full, and no empty page at its end", layerStore(), function* () {
+    const dam = yield* DamStore.DamStore
+    for (let index = 0; index < 40; index++) yield* put(`${index % 4 === 0 ? "wanted" : "other"}/${index}`)
+    const sizes: Array<number> = []
+    let cursor: string | null | undefined
+    while (cursor !== null) {
+      const page = yield* dam.list({ workspace: "main", prefix: "wanted/", cursor, limit: 5 })
+      sizes.push(page.assets.length)
+      cursor = page.nextCursor
+    }
+    assert.deepStrictEqual(sizes, [5, 5])
+  })
 })
 
 const pathsOf = (assets: Iterable<DamAsset.Asset>) => Array.from(assets, ({ path }) => path)
 
-layer(layerEmulator(), { excludeTestServices: true })("The list over HTTP", (it) => {
-  it.effect("has the assets of the prefix, oldest first, page by page", () =>
-    Effect.gen(function* () {
-      const names = Array.from({ length: 25 }, (_, index) => `${index}.txt`)
-      yield* storeAll("pages", names)
-      yield* storeOne("pages of another/file.txt")
-      const expected = names.map((name) => `pages/${name}`)
-      const pages = yield* Stream.runCollect(Dam.listPages({ prefix: "/pages/", limit: 10 }))
+layer(layerEmulator())("The list over HTTP", (it) => {
+  it.effect("has the assets of the prefix, oldest first, page by page", function* () {
+    const names = Array.from({ length: 25 }, (_, index) => `${index}.txt`)
+    yield* storeAll("pages", names)
+    yield* storeOne("pages of another/file.txt")
+    const expected = names.map((name) => `pages/${name}`)
+    const pages = yield* Stream.runCollect(Dam.listPages({ prefix: "/pages/", limit: 10 }))
+    assert.deepStrictEqual(
+      Array.from(pages, ({ assets }) => assets.length),
+      [10, 10, 5]
+    )
+    assert.deepInclude(pages[0], { ok: "DAM_ASSETS_LISTED", workspace: "emulator" })
+    assert.deepStrictEqual(pathsOf(pages.flatMap(({ assets }) => assets)), expected)
+    for (const limit of [1, 7, 25, 500]) {
+      const all = yield* Stream.runCollect(Dam.listAll({ prefix: "pages/", limit }))
+      assert.deepStrictEqual(pathsOf(all), expected)
+    }
+    // The prefix is the beginning of a text, not a folder.
+    assert.strictEqual((yield* Dam.list({ prefix: "pages" })).assets.length, 26)
+    assert.strictEqual((yield* Dam.list({ prefix: "pages/1" })).assets.length, 11)
+    assert.deepStrictEqual((yield* Dam.list({ prefix: "nothing" })).assets, [])
+    assert.isNull((yield* Dam.list({ prefix: "pages/", limit: 25 })).next_cursor)
+    assert.strictEqual((yield* Dam.list({ prefix: "/" })).assets.length, (yield* Dam.list()).assets.length)
+  })
+
+  it.effect("has 100 assets on a page by default", function* () {
+    yield* storeAll(
+      "default",
+      Array.from({ length: 101 }, (_, index) => `${index}`)
+    )
+    const page = yield* Dam.list({ prefix: "default/" })
+    assert.strictEqual(page.assets.length, 100)
+    const cursor = page.next_cursor ?? assert.fail("no cursor")
+    assert.deepStrictEqual(pathsOf((yield* Dam.list({ prefix: "default/", cursor })).assets), ["default/100"])
+  })
+
+  it.effect("finds a prefix in any normal form of Unicode", function* () {
+    const id = yield* storeOne("cafe\u0301/file.txt")
+    for (const prefix of ["cafe\u0301/", "café/", "caf"]) {
       assert.deepStrictEqual(
-        Array.from(pages, ({ assets }) => assets.length),
-        [10, 10, 5]
+        (yield* Dam.list({ prefix })).assets.map(({ asset_id, path }) => [asset_id, path]),
+        [[id, "café/file.txt"]]
       )
-      assert.deepInclude(pages[0], { ok: "DAM_ASSETS_LISTED", workspace: "emulator" })
-      assert.deepStrictEqual(pathsOf(pages.flatMap(({ assets }) => assets)), expected)
-      for (const limit of [1, 7, 25, 500]) {
-        const all = yield* Stream.runCollect(Dam.listAll({ prefix: "pages/", limit }))
-        assert.deepStrictEqual(pathsOf(all), expected)
+    }
+  })
+
+  it.effect("finds nothing for a prefix that no path has", function* () {
+    yield* storeOne("smile \u{1f600}")
+    yield* storeOne("__proto__/constructor")
+    const prefixes = [
+      "//",
+      "..",
+      "../",
+      "/../",
+      "smile/",
+      "smile\u0000",
+      "smile \ud83d",
+      "%",
+      "smi%",
+      "_".repeat(10_000)
+    ]
+    for (const prefix of prefixes) {
+      const answer = yield* call("GET", "/dam/assets", { prefix: prefix.slice(0, 5000) })
+      assert.deepInclude(json(answer), { ok: "DAM_ASSETS_LISTED", assets: [], next_cursor: null }, prefix)
+    }
+    assert.strictEqual((yield* Dam.list({ prefix: "__proto__" })).assets.length, 1)
+  })
+
+  it.effect("goes on while assets are stored, moved and deleted at the same time", function* () {
+    const names = Array.from({ length: 30 }, (_, index) => `${index}`)
+    const kept = yield* storeAll("busy/kept", names)
+    const deleted = yield* storeAll("busy/deleted", names)
+    const meanwhile = Effect.gen(function* () {
+      for (let turn = 0; ; turn++) {
+        const id = kept[(turn * 7) % kept.length] ?? assert.fail()
+        yield* Dam.move(id, { filename: Schema.decodeSync(DamAsset.Filename)(`turn ${turn}`) })
+        yield* Dam.moveEntry({
+          source: turn % 2 === 0 ? "busy/kept" : "busy/other",
+          destination: turn % 2 === 0 ? "busy/other" : "busy/kept"
+        })
+        if (turn < deleted.length) yield* Dam.delete(deleted[turn] ?? assert.fail())
+        yield* storeOne(`busy/new/${turn}`)
       }
-      // The prefix is the beginning of a text, not a folder.
-      assert.strictEqual((yield* Dam.list({ prefix: "pages" })).assets.length, 26)
-      assert.strictEqual((yield* Dam.list({ prefix: "pages/1" })).assets.length, 11)
-      assert.deepStrictEqual((yield* Dam.list({ prefix: "nothing" })).assets, [])
-      assert.isNull((yield* Dam.list({ prefix: "pages/", limit: 25 })).next_cursor)
-      assert.strictEqual((yield* Dam.list({ prefix: "/" })).assets.length, (yield* Dam.list()).assets.length)
     })
-  )
-
-  it.effect("has 100 assets on a page by default", () =>
-    Effect.gen(function* () {
-      yield* storeAll(
-        "default",
-        Array.from({ length: 101 }, (_, index) => `${index}`)
-      )
-      const page = yield* Dam.list({ prefix: "default/" })
-      assert.strictEqual(page.assets.length, 100)
-      const cursor = page.next_cursor ?? assert.fail("no cursor")
-      assert.deepStrictEqual(pathsOf((yield* Dam.list({ prefix: "default/", cursor })).assets), ["default/100"])
-    })
-  )
-
-  it.effect("finds a prefix in any normal form of Unicode", () =>
-    Effect.gen(function* () {
-      const id = yield* storeOne("cafe\u0301/file.txt")
-      for (const prefix of ["cafe\u0301/", "café/", "caf"]) {
-        assert.deepStrictEqual(
-          (yield* Dam.list({ prefix })).assets.map(({ asset_id, path }) => [asset_id, path]),
-          [[id, "café/file.txt"]]
-        )
-      }
-    })
-  )
-
-  it.effect("finds nothing for a prefix that no path has", () =>
-    Effect.gen(function* () {
-      yield* storeOne("smile \u{1f600}")
-      yield* storeOne("__proto__/constructor")
-      const prefixes = [
-        "//",
-        "..",
-        "../",
-        "/../",
-        "smile/",
-        "smile\u0000",
-        "smile \ud83d",
-        "%",
-        "smi%",
-        "_".repeat(10_000)
-      ]
-      for (const prefix of prefixes) {
-        const answer = yield* call("GET", "/dam/assets", { prefix: prefix.slice(0, 5000) })
-        assert.deepInclude(json(answer), { ok: "DAM_ASSETS_LISTED", assets: [], next_cursor: null }, prefix)
-      }
-      assert.strictEqual((yield* Dam.list({ prefix: "__proto__" })).assets.length, 1)
-    })
-  )
-
-  it.effect("goes on while assets are stored, moved and deleted at the same time", () =>
-    Effect.gen(function* () {
-      const names = Array.from({ length: 30 }, (_, index) => `${index}`)
-      const kept = yield* storeAll("busy/kept", names)
-      const deleted = yield* storeAll("busy/deleted", names)
-      const meanwhile = Effect.gen(function* () {
-        for (let turn = 0; ; turn++) {
-          const id = kept[(turn * 7) % kept.length] ?? assert.fail()
-          yield* Dam.move(id, { filename: Schema.decodeSync(DamAsset.Filename)(`turn ${turn}`) })
-          yield* Dam.moveEntry({
-            source: turn % 2 === 0 ? "busy/kept" : "busy/other",
-            destination: turn % 2 === 0 ? "busy/other" : "busy/kept"
-          })
-          if (turn < deleted.length) yield* Dam.delete(deleted[turn] ?? assert.fail())
-          yield* storeOne(`busy/new/${turn}`)
-        }
-      })
-      const busy = yield* Effect.forkChild(meanwhile, { startImmediately: true })
-      const seen = yield* Stream.runCollect(Dam.listAll({ prefix: "busy/", limit: 2 }))
-      const failed = busy.pollUnsafe()
-      yield* Fiber.interrupt(busy)
-      assert.isUndefined(failed)
-      const ids = Array.from(seen, ({ asset_id }) => asset_id)
-      assert.strictEqual(new Set(ids).size, ids.length)
-      for (const id of kept) assert.include(ids, id)
-    })
-  )
+    const busy = yield* Effect.forkChild(meanwhile, { startImmediately: true })
+    const seen = yield* Stream.runCollect(Dam.listAll({ prefix: "busy/", limit: 2 }))
+    const failed = busy.pollUnsafe()
+    yield* Fiber.interrupt(busy)
+    assert.isUndefined(failed)
+    const ids = Array.from(seen, ({ asset_id }) => asset_id)
+    assert.strictEqual(new Set(ids).size, ids.length)
+    for (const id of kept) assert.include(ids, id)
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("A cursor", (it) => {
+layer(layerEmulator())("A cursor", (it) => {
   const first = Effect.gen(function* () {
     yield* storeAll("cursor", ["a", "b", "c"])
     const { next_cursor } = yield* Dam.list({ prefix: "cursor/", limit: 1 })
@@ -311,81 +288,72 @@ layer(layerEmulator(), { excludeTestServices: true })("A cursor", (it) => {
       message: "cursor: Expected a next_cursor of this list, with the same prefix"
     })
 
-  it.effect("belongs to its prefix, in any of its forms; the limit may change", () =>
-    Effect.gen(function* () {
-      const cursor = yield* first
-      const page = yield* Dam.list({ prefix: "/cursor/", cursor, limit: 500 })
-      assert.deepStrictEqual(pathsOf(page.assets), ["cursor/b", "cursor/c"])
-      for (const prefix of ["cursor", "cursor/a", "other/", "", undefined]) {
-        const error = yield* Effect.flip(Dam.list({ cursor, ...(prefix === undefined ? {} : { prefix }) }))
-        assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
-        assert.include(error.message, "cursor")
-      }
-    })
-  )
+  it.effect("belongs to its prefix, in any of its forms; the limit may change", function* () {
+    const cursor = yield* first
+    const page = yield* Dam.list({ prefix: "/cursor/", cursor, limit: 500 })
+    assert.deepStrictEqual(pathsOf(page.assets), ["cursor/b", "cursor/c"])
+    for (const prefix of ["cursor", "cursor/a", "other/", "", undefined]) {
+      const error = yield* Effect.flip(Dam.list({ cursor, ...(prefix === undefined ? {} : { prefix }) }))
+      assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+      assert.include(error.message, "cursor")
+    }
+  })
 
-  it.effect("that was changed, cut or made up is refused with its name", () =>
-    Effect.gen(function* () {
-      const cursor = yield* first
-      const bytes = Buffer.from(cursor, "base64url")
-      const changed = Array.from(bytes, (_, index) => {
-        const copy = Buffer.from(bytes)
-        copy[index] = (copy[index] ?? 0) ^ 1
-        return copy.toString("base64url")
-      })
-      const broken = [
-        ...changed,
-        cursor.slice(1),
-        cursor.slice(0, -1),
-        `${cursor}A`,
-        `${cursor}=`,
-        `${cursor.slice(0, -1)}${cursor.endsWith("A") ? "B" : "A"}`,
-        ` ${cursor}`,
-        cursor.toUpperCase(),
-        "0",
-        "null",
-        "__proto__",
-        "A".repeat(43),
-        "A".repeat(5000),
-        "\u0000",
-        "\ud800"
-      ]
-      for (const one of broken) refused(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: one }))
-      for (const other of ["", 5, null, {}, []]) {
-        const answer = json(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: other }))
-        assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
-        assert.match(String(answer["message"]), /^cursor: /)
-      }
+  it.effect("that was changed, cut or made up is refused with its name", function* () {
+    const cursor = yield* first
+    const bytes = Buffer.from(cursor, "base64url")
+    const changed = Array.from(bytes, (_, index) => {
+      const copy = Buffer.from(bytes)
+      copy[index] = (copy[index] ?? 0) ^ 1
+      return copy.toString("base64url")
     })
-  )
+    const broken = [
+      ...changed,
+      cursor.slice(1),
+      cursor.slice(0, -1),
+      `${cursor}A`,
+      `${cursor}=`,
+      `${cursor.slice(0, -1)}${cursor.endsWith("A") ? "B" : "A"}`,
+      ` ${cursor}`,
+      cursor.toUpperCase(),
+      "0",
+      "null",
+      "__proto__",
+      "A".repeat(43),
+      "A".repeat(5000),
+      "\u0000",
+      "\ud800"
+    ]
+    for (const one of broken) refused(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: one }))
+    for (const other of ["", 5, null, {}, []]) {
+      const answer = json(yield* call("GET", "/dam/assets", { prefix: "cursor/", cursor: other }))
+      assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
+      assert.match(String(answer["message"]), /^cursor: /)
+    }
+  })
 
-  it.effect("of another emulator is refused", () =>
-    Effect.gen(function* () {
-      const cursor = DamEntries.Cursor.make(yield* first)
-      yield* Effect.gen(function* () {
-        yield* first
-        const error = yield* Effect.flip(Dam.list({ prefix: "cursor/", cursor }))
-        assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
-      }).pipe(Effect.provide(Layer.fresh(layerEmulator())))
-    })
-  )
+  it.effect("of another emulator is refused", function* () {
+    const cursor = DamEntries.Cursor.make(yield* first)
+    yield* Effect.gen(function* () {
+      yield* first
+      const error = yield* Effect.flip(Dam.list({ prefix: "cursor/", cursor }))
+      assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+    }).pipe(Effect.provide(Layer.fresh(layerEmulator())))
+  })
 })
 
-live("a cursor goes on after a restart with the same data", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const started = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.provide(work, layerEmulator({ data }))
-    const cursor = yield* started(
-      Effect.gen(function* () {
-        const ids = yield* storeAll("kept", ["a", "b", "c", "d"])
-        yield* Dam.delete(ids[2] ?? assert.fail())
-        const page = yield* Dam.list({ prefix: "kept/", limit: 1 })
-        assert.deepStrictEqual(pathsOf(page.assets), ["kept/a"])
-        return page.next_cursor ?? assert.fail("no cursor")
-      })
-    )
-    const rest = yield* started(Stream.runCollect(Dam.listAll({ prefix: "kept/", cursor, limit: 1 })))
-    assert.deepStrictEqual(pathsOf(rest), ["kept/b", "kept/d"])
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+live("a cursor goes on after a restart with the same data", function* () {
+  const data = yield* temporaryFolder
+  const started = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.provide(work, layerEmulator({ data }))
+  const cursor = yield* started(
+    Effect.gen(function* () {
+      const ids = yield* storeAll("kept", ["a", "b", "c", "d"])
+      yield* Dam.delete(ids[2] ?? assert.fail())
+      const page = yield* Dam.list({ prefix: "kept/", limit: 1 })
+      assert.deepStrictEqual(pathsOf(page.assets), ["kept/a"])
+      return page.next_cursor ?? assert.fail("no cursor")
+    })
+  )
+  const rest = yield* started(Stream.runCollect(Dam.listAll({ prefix: "kept/", cursor, limit: 1 })))
+  assert.deepStrictEqual(pathsOf(rest), ["kept/b", "kept/d"])
+})

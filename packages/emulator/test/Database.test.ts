@@ -1,5 +1,4 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,6 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
 import * as Database from "../src/internal/data/database.ts"
 import * as Statement from "../src/internal/data/statement.ts"
+import { assert, it } from "./flow.ts"
 
 /** Creates a table. Returns effects that insert a row and count the rows. */
 const notes = Effect.gen(function* () {
@@ -22,46 +22,52 @@ const notes = Effect.gen(function* () {
   }
 })
 
-it.effect("a transaction that fails keeps nothing, however it fails", () =>
-  Effect.gen(function* () {
-    const { counted, insert, sql } = yield* notes
-    const transaction = <A, E>(work: Effect.Effect<A, E>) => Statement.stored(sql.withTransaction(work))
-    const died = yield* Effect.exit(transaction(Effect.andThen(insert("one"), Effect.die(new Error("a defect")))))
-    assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
-    const refused = yield* Effect.flip(transaction(Effect.andThen(insert("two"), Effect.fail("a reason"))))
-    assert.strictEqual(refused, "a reason")
-    const fiber = yield* Effect.forkChild(transaction(Effect.andThen(insert("three"), Effect.never)), {
-      startImmediately: true
-    })
-    yield* Fiber.interrupt(fiber)
-    assert.strictEqual(yield* counted, 0)
-    yield* transaction(insert("four"))
-    assert.strictEqual(yield* counted, 1)
-  }).pipe(Effect.provide(Database.layer(":memory:")))
-)
+it.effect("a transaction that fails keeps nothing, however it fails", Database.layer(":memory:"), function* () {
+  const { counted, insert, sql } = yield* notes
+  const transaction = <A, E>(work: Effect.Effect<A, E>) => Statement.stored(sql.withTransaction(work))
+  const died = yield* Effect.exit(transaction(Effect.andThen(insert("one"), Effect.die(new Error("a defect")))))
+  assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
+  const refused = yield* Effect.flip(transaction(Effect.andThen(insert("two"), Effect.fail("a reason"))))
+  assert.strictEqual(refused, "a reason")
+  const fiber = yield* Effect.forkChild(transaction(Effect.andThen(insert("three"), Effect.never)), {
+    startImmediately: true
+  })
+  yield* Fiber.interrupt(fiber)
+  assert.strictEqual(yield* counted, 0)
+  yield* transaction(insert("four"))
+  assert.strictEqual(yield* counted, 1)
+})
 
-it.effect("a statement that is wrong and a row that breaks its schema are defects", () =>
-  Effect.gen(function* () {
+it.effect(
+  "a statement that is wrong and a row that breaks its schema are defects",
+  Database.layer(":memory:"),
+  function* () {
     const { sql } = yield* notes
     const wrong = yield* Effect.exit(Statement.run(sql`SELECT nothing FROM nowhere`))
     assert.isTrue(Exit.isFailure(wrong) && Cause.hasDies(wrong.cause))
     const Text = Schema.Struct({ text: Schema.String })
     const number = sql`SELECT 1 AS text`
-    for (const read of [Statement.all(Text)(number), Statement.first(Text)(number), Statement.one(Text)(number)]) {
+    for (const read of [
+      Statement.rows(Text).all(number),
+      Statement.rows(Text).first(number),
+      Statement.rows(Text).one(number)
+    ]) {
       const broken = yield* Effect.exit<unknown, unknown, never>(read)
       assert.isTrue(Exit.isFailure(broken) && Cause.hasDies(broken.cause))
     }
-  }).pipe(Effect.provide(Database.layer(":memory:")))
+  }
 )
 
-it.live("a full database is a typed error, keeps what it had, and goes on when there is room", () =>
-  Effect.gen(function* () {
+it.live(
+  "a full database is a typed error, keeps what it had, and goes on when there is room",
+  NodeFileSystem.layer,
+  function* () {
     const fs = yield* FileSystem.FileSystem
     const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
     yield* Effect.gen(function* () {
       const { counted, insert, sql } = yield* notes
       yield* insert("kept")
-      const used = yield* Statement.one(Schema.Struct({ page_count: Schema.Int }))(sql`PRAGMA page_count`)
+      const used = yield* Statement.rows(Schema.Struct({ page_count: Schema.Int })).one(sql`PRAGMA page_count`)
       // A pragma takes no parameter.
       const limit = (most: number) => Statement.run(sql`PRAGMA max_page_count = ${sql.literal(String(most))}`)
       yield* limit(used.page_count)
@@ -81,37 +87,33 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
       yield* insert(text).pipe(sql.withTransaction, Statement.stored)
       assert.strictEqual(yield* counted, 2)
     }).pipe(Effect.provide(Database.layer(path)))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
-it.effect("the database of another program is refused and gets no tables", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
-    const foreign = new DatabaseSync(path)
-    foreign.exec("CREATE TABLE theirs (a)")
-    foreign.close()
-    const error = yield* Effect.flip(Effect.provide(Effect.void, Database.layer(path)))
-    assert.deepInclude(error, { _tag: "StorageFailed", reason: "Damaged", path })
-    const after = new DatabaseSync(path)
-    const tables = after.prepare("SELECT name FROM sqlite_master").all()
-    after.close()
-    assert.deepStrictEqual(
-      tables.map(({ name }) => name),
-      ["theirs"]
-    )
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+it.effect("the database of another program is refused and gets no tables", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
+  const foreign = new DatabaseSync(path)
+  foreign.exec("CREATE TABLE theirs (a)")
+  foreign.close()
+  const error = yield* Effect.flip(Effect.provide(Effect.void, Database.layer(path)))
+  assert.deepInclude(error, { _tag: "StorageFailed", reason: "Damaged", path })
+  const after = new DatabaseSync(path)
+  const tables = after.prepare("SELECT name FROM sqlite_master").all()
+  after.close()
+  assert.deepStrictEqual(
+    tables.map(({ name }) => name),
+    ["theirs"]
+  )
+})
 
-it.effect("a damaged database is refused with its path", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
-    yield* fs.writeFileString(path, "this is not a database, but it is longer than a header of SQLite. ".repeat(9))
-    const error = yield* Effect.flip(Effect.provide(Effect.void, Database.layer(path)))
-    assert.strictEqual(
-      error.message,
-      `cannot use ${path}: the file is damaged, or another program has made it (SQLITE_NOTADB)`
-    )
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+it.effect("a damaged database is refused with its path", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
+  yield* fs.writeFileString(path, "this is not a database, but it is longer than a header of SQLite. ".repeat(9))
+  const error = yield* Effect.flip(Effect.provide(Effect.void, Database.layer(path)))
+  assert.strictEqual(
+    error.message,
+    `cannot use ${path}: the file is damaged, or another program has made it (SQLITE_NOTADB)`
+  )
+})

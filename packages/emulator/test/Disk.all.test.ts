@@ -10,7 +10,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -24,6 +23,7 @@ import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 import { createUpload, head, patch, storeAt } from "./support.ts"
+import { assert, describe, it } from "./flow.ts"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
 
@@ -98,8 +98,10 @@ const piece = (offset: number) => bytes.subarray(offset, offset + 100_000)
 const isWindows = process.platform === "win32"
 
 // `ulimit` counts in blocks of 512 bytes or 1 KiB, so the limit is 2 or 4 MiB.
-it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, and keeps those it has", () =>
-  Effect.gen(function* () {
+it.live.skipIf(isWindows)(
+  "a file that may not grow refuses its bytes with 507, and keeps those it has",
+  NodeFileSystem.layer,
+  function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
     yield* Effect.gen(function* () {
@@ -132,14 +134,16 @@ it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, 
     }).pipe(Effect.provide(served(start("ulimit -f 4096;", data))))
     // Without the limit the upload continues at the acknowledged offset.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data })))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
 /** The emulator of this test runs as another user, since root can write everywhere. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
-it.live.skipIf(isWindows)("a folder that may not be written any more refuses with 507, until it may", () =>
-  Effect.gen(function* () {
+it.live.skipIf(isWindows)(
+  "a folder that may not be written any more refuses with 507, until it may",
+  NodeFileSystem.layer,
+  function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
     if (nobody.uid !== undefined) yield* fs.chown(data, nobody.uid, nobody.gid)
@@ -154,7 +158,7 @@ it.live.skipIf(isWindows)("a folder that may not be written any more refuses wit
       assert.strictEqual(yield* offsetOf(upload.url), 100_000)
       yield* completes(upload)
     }).pipe(Effect.provide(served(start("", data, nobody))))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
 const mount = (...args: ReadonlyArray<string>) => void execFileSync("mount", args, { stdio: "ignore" })
@@ -199,8 +203,9 @@ const fill = (folder: string) => {
 describe.skipIf(!mayMount)(
   `a file system of 40 MB${mayMount ? "" : " (skipped: mounting one is not permitted here)"}`,
   () => {
-    it.live("that is full refuses with 507, reads on, and goes on where it stood when there is room (spec E-15)", () =>
-      Effect.gen(function* () {
+    it.live(
+      "that is full refuses with 507, reads on, and goes on where it stood when there is room (spec E-15)",
+      function* () {
         const disk = yield* small(40)
         yield* Effect.gen(function* () {
           const done = yield* waiting
@@ -252,40 +257,36 @@ describe.skipIf(!mayMount)(
           yield* completes(last)
           assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
         }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
-      }).pipe(Effect.scoped)
+      }
     )
 
-    it.live("that is full already keeps an emulator from starting, with one error", () =>
-      Effect.gen(function* () {
-        const disk = yield* small(1)
-        yield* Effect.sync(() => fill(disk))
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
-        assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
-      }).pipe(Effect.scoped)
-    )
+    it.live("that is full already keeps an emulator from starting, with one error", function* () {
+      const disk = yield* small(1)
+      yield* Effect.sync(() => fill(disk))
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
+      assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
+    })
 
-    it.live("that becomes read-only refuses with 507, until it is not", () =>
-      Effect.gen(function* () {
-        const disk = yield* small(40)
-        const files = `${disk}/data/files`
-        yield* Effect.gen(function* () {
-          const upload = yield* waiting
-          yield* patch(upload.url, 0, piece(0))
-          yield* Effect.acquireUseRelease(
-            Effect.sync(() => mount("--bind", files, files)),
-            () =>
-              Effect.gen(function* () {
-                yield* Effect.sync(() => mount("-o", "remount,ro,bind", files))
-                const refused = yield* patch(upload.url, 100_000, piece(100_000))
-                assert.strictEqual(refused.status, 507)
-                assert.match(refused.text, /the file system is read-only \(EROFS\)/)
-                assert.strictEqual(yield* offsetOf(upload.url), 100_000)
-              }),
-            () => Effect.sync(() => unmount(files))
-          )
-          yield* completes(upload)
-        }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
-      }).pipe(Effect.scoped)
-    )
+    it.live("that becomes read-only refuses with 507, until it is not", function* () {
+      const disk = yield* small(40)
+      const files = `${disk}/data/files`
+      yield* Effect.gen(function* () {
+        const upload = yield* waiting
+        yield* patch(upload.url, 0, piece(0))
+        yield* Effect.acquireUseRelease(
+          Effect.sync(() => mount("--bind", files, files)),
+          () =>
+            Effect.gen(function* () {
+              yield* Effect.sync(() => mount("-o", "remount,ro,bind", files))
+              const refused = yield* patch(upload.url, 100_000, piece(100_000))
+              assert.strictEqual(refused.status, 507)
+              assert.match(refused.text, /the file system is read-only \(EROFS\)/)
+              assert.strictEqual(yield* offsetOf(upload.url), 100_000)
+            }),
+          () => Effect.sync(() => unmount(files))
+        )
+        yield* completes(upload)
+      }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
+    })
   }
 )

@@ -2,42 +2,41 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { official } from "./official.ts"
-import { createUpload, head, layer, patch, patchForever } from "./support.ts"
+import { createUpload, head, layer, patch, patchForever, temporaryFolder } from "./support.ts"
+import { assert, it } from "./flow.ts"
 
-it.live("keeps everything in its folder", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
+it.live("keeps everything in its folder", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
 
-    const first = yield* Effect.gen(function* () {
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-      yield* patch(headers["location"] ?? "", 0, new Uint8Array(4))
-      return { assembly, location: headers["location"] ?? "", ...(yield* Emulator.Emulator) }
-    }).pipe(Effect.provide(layer({ data })))
+  const first = yield* Effect.gen(function* () {
+    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+    yield* patch(headers["location"] ?? "", 0, new Uint8Array(4))
+    return { assembly, location: headers["location"] ?? "", ...(yield* Emulator.Emulator) }
+  }).pipe(Effect.provide(layer({ data })))
 
-    // The second run has the same port, so that the URLs of the first run stay valid.
-    yield* Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      assert.strictEqual(credentials.key, first.credentials.key)
-      assert.strictEqual((yield* head(first.location)).headers["upload-offset"], "4")
-      yield* patch(first.location, 4, new Uint8Array(6))
-      const status = yield* Assemblies.get(Assembly.AssemblyId.make(first.assembly.assembly_id))
-      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", bytes_received: 10 })
-    }).pipe(Effect.provide(layer({ data, port: Number(new URL(first.baseUrl).port) })))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  // The second run has the same port, so that the URLs of the first run stay valid.
+  yield* Effect.gen(function* () {
+    const { credentials } = yield* Emulator.Emulator
+    assert.strictEqual(credentials.key, first.credentials.key)
+    assert.strictEqual((yield* head(first.location)).headers["upload-offset"], "4")
+    yield* patch(first.location, 4, new Uint8Array(6))
+    const status = yield* Assemblies.get(Assembly.AssemblyId.make(first.assembly.assembly_id))
+    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", bytes_received: 10 })
+  }).pipe(Effect.provide(layer({ data, port: Number(new URL(first.baseUrl).port) })))
+})
 
 // Windows has no POSIX file permissions.
-it.live.skipIf(process.platform === "win32")("keeps its folder, with secrets and uploads, from others", () =>
-  Effect.gen(function* () {
+it.live.skipIf(process.platform === "win32")(
+  "keeps its folder, with secrets and uploads, from others",
+  NodeFileSystem.layer,
+  function* () {
     const fs = yield* FileSystem.FileSystem
     const data = `${yield* fs.makeTempDirectoryScoped()}/data`
     // Creates a folder that every user can read.
@@ -62,32 +61,30 @@ it.live.skipIf(process.platform === "win32")("keeps its folder, with secrets and
     const made = yield* fs.makeTempDirectoryScoped()
     yield* Layer.build(Emulator.layer({ data: `${made}/new` }))
     assert.strictEqual((yield* fs.stat(`${made}/new`)).mode & 0o777, 0o700)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
-it.live("shares nothing with another one", () =>
-  Effect.gen(function* () {
-    const one = yield* Layer.build(Emulator.layer())
-    const other = yield* Layer.build(Emulator.layer())
-    assert.notDeepEqual(one.mapUnsafe.get(Emulator.Emulator.key), other.mapUnsafe.get(Emulator.Emulator.key))
-  }).pipe(Effect.scoped)
-)
+it.live("shares nothing with another one", function* () {
+  const one = yield* Layer.build(Emulator.layer())
+  const other = yield* Layer.build(Emulator.layer())
+  assert.notDeepEqual(one.mapUnsafe.get(Emulator.Emulator.key), other.mapUnsafe.get(Emulator.Emulator.key))
+})
 
-it.live("one Layer is one emulator, however often a program provides it", () =>
-  Effect.gen(function* () {
-    const emulator = Emulator.layer()
-    const asked = Layer.effectDiscard(Effect.map(Emulator.Emulator, ({ baseUrl }) => void seen.push(baseUrl)))
-    const seen: Array<string> = []
-    yield* Layer.build(
-      Layer.mergeAll(asked.pipe(Layer.provide(emulator)), Layer.fresh(asked).pipe(Layer.provide(emulator)))
-    )
-    assert.strictEqual(seen.length, 2)
-    assert.strictEqual(new Set(seen).size, 1)
-  }).pipe(Effect.scoped)
-)
+it.live("one Layer is one emulator, however often a program provides it", function* () {
+  const emulator = Emulator.layer()
+  const asked = Layer.effectDiscard(Effect.map(Emulator.Emulator, ({ baseUrl }) => void seen.push(baseUrl)))
+  const seen: Array<string> = []
+  yield* Layer.build(
+    Layer.mergeAll(asked.pipe(Layer.provide(emulator)), Layer.fresh(asked).pipe(Layer.provide(emulator)))
+  )
+  assert.strictEqual(seen.length, 2)
+  assert.strictEqual(new Set(seen).size, 1)
+})
 
-it.live("is closed with its scope, though a request is under way, and keeps what arrived", () =>
-  Effect.gen(function* () {
+it.live(
+  "is closed with its scope, though a request is under way, and keeps what arrived",
+  NodeFileSystem.layer,
+  function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
     const { baseUrl } = yield* Effect.gen(function* () {
@@ -103,95 +100,72 @@ it.live("is closed with its scope, though a request is under way, and keeps what
     assert.isTrue(Exit.isFailure(refused))
     const [upload = ""] = yield* fs.readDirectory(`${data}/files`)
     assert.strictEqual((yield* fs.readFile(`${data}/files/${upload}`)).length, 4)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
-it.live("is closed with its scope, though a file is hashed that takes an hour", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const size = 2 ** 40
-    yield* Effect.gen(function* () {
+it.live("is closed with its scope, though a file is hashed that takes an hour", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const data = yield* fs.makeTempDirectoryScoped()
+  const size = 2 ** 40
+  yield* Effect.gen(function* () {
+    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const { headers } = yield* createUpload(assembly, { "upload-length": String(size) })
+    const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
+    // The file is sparse. A request writes its last byte.
+    yield* fs.truncate(`${data}/files/${blob}`, size - 1)
+    yield* Effect.forkDetach(patch(headers["location"] ?? "", size - 1, new Uint8Array(1)))
+    const id = Assembly.AssemblyId.make(assembly.assembly_id)
+    yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === size })
+  }).pipe(Effect.provide(layer({ data })))
+})
+
+it.live("draws the same ids from the same seed, and none twice for the same data", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  const drawn = (options: Emulator.Options) =>
+    Effect.gen(function* () {
       const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(assembly, { "upload-length": String(size) })
-      const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
-      // The file is sparse. A request writes its last byte.
-      yield* fs.truncate(`${data}/files/${blob}`, size - 1)
-      yield* Effect.forkDetach(patch(headers["location"] ?? "", size - 1, new Uint8Array(1)))
-      const id = Assembly.AssemblyId.make(assembly.assembly_id)
-      yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === size })
-    }).pipe(Effect.provide(layer({ data })))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
-
-it.live("draws the same ids from the same seed, and none twice for the same data", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const drawn = (options: Emulator.Options) =>
-      Effect.gen(function* () {
-        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-        const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
-        return new URL(headers["location"] ?? "").pathname
-      }).pipe(Effect.provide(layer(options)))
-    const first = yield* drawn({ seed: "a" })
-    assert.strictEqual(yield* drawn({ seed: "a" }), first)
-    assert.notStrictEqual(yield* drawn({ seed: "b" }), first)
-    const upload = yield* drawn({ seed: "a", data })
-    assert.notStrictEqual(yield* drawn({ seed: "a", data }), upload)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
-
-it.live("draws no id twice from a seed", () =>
-  Effect.gen(function* () {
-    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 20 })
-    const paths = new Set<string>()
-    for (let number = 0; number < 20; number++) {
       const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
-      paths.add(new URL(headers["location"] ?? "").pathname)
-    }
-    assert.strictEqual(paths.size, 20)
-  }).pipe(Effect.provide(layer({ seed: "a" })))
-)
+      return new URL(headers["location"] ?? "").pathname
+    }).pipe(Effect.provide(layer(options)))
+  const first = yield* drawn({ seed: "a" })
+  assert.strictEqual(yield* drawn({ seed: "a" }), first)
+  assert.notStrictEqual(yield* drawn({ seed: "b" }), first)
+  const upload = yield* drawn({ seed: "a", data })
+  assert.notStrictEqual(yield* drawn({ seed: "a", data }), upload)
+})
 
-it.live("a seed decides no Auth Key and no secret", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const drawn = (options: Emulator.Options) =>
-      Emulator.Emulator.useSync(({ credentials: { key, secret } }) => [key, Redacted.value(secret)]).pipe(
-        Effect.provide(Emulator.layer(options))
-      )
-    const [key, secret] = yield* drawn({ seed: "a" })
-    const [otherKey, otherSecret] = yield* drawn({ seed: "a" })
-    assert.notStrictEqual(otherKey, key)
-    assert.notStrictEqual(otherSecret, secret)
-    const given = { key: "key", secret: Redacted.make("secret") }
-    assert.deepStrictEqual(yield* drawn({ seed: "a", credentials: given }), ["key", "secret"])
-    // A later start with the same folder has the same Auth Key.
-    assert.deepStrictEqual(yield* drawn({ seed: "a", data }), yield* drawn({ seed: "a", data }))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+it.live("a seed decides no Auth Key and no secret", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  const drawn = (options: Emulator.Options) =>
+    Emulator.Emulator.useSync(({ credentials: { key, secret } }) => [key, Redacted.value(secret)]).pipe(
+      Effect.provide(Emulator.layer(options))
+    )
+  const [key, secret] = yield* drawn({ seed: "a" })
+  const [otherKey, otherSecret] = yield* drawn({ seed: "a" })
+  assert.notStrictEqual(otherKey, key)
+  assert.notStrictEqual(otherSecret, secret)
+  const given = { key: "key", secret: Redacted.make("secret") }
+  assert.deepStrictEqual(yield* drawn({ seed: "a", credentials: given }), ["key", "secret"])
+  // A later start with the same folder has the same Auth Key.
+  assert.deepStrictEqual(yield* drawn({ seed: "a", data }), yield* drawn({ seed: "a", data }))
+})
 
-it.live("a Template that is made after a restart replaces none", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const template = { steps: { ":original": { robot: "/upload/handle" } } } as const
-    const make = (name: string) =>
-      Effect.flatMap(official, (client) => Effect.promise(() => client.createTemplate({ name, template }))).pipe(
-        Effect.provide(Emulator.layer({ seed: "a", data }))
-      )
-    const first = yield* make("first")
-    // The id of a deleted Template is not generated again.
-    yield* Effect.flatMap(official, (client) => Effect.promise(() => client.deleteTemplate(first.id))).pipe(
+it.live("a Template that is made after a restart replaces none", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  const template = { steps: { ":original": { robot: "/upload/handle" } } } as const
+  const make = (name: string) =>
+    Effect.flatMap(official, (client) => Effect.promise(() => client.createTemplate({ name, template }))).pipe(
       Effect.provide(Emulator.layer({ seed: "a", data }))
     )
-    const ids = [first.id, (yield* make("second")).id, (yield* make("third")).id, (yield* make("fourth")).id]
-    assert.strictEqual(new Set(ids).size, 4)
-    const listed = yield* Effect.flatMap(official, (client) => Effect.promise(() => client.listTemplates({}))).pipe(
-      Effect.provide(Emulator.layer({ seed: "a", data }))
-    )
-    assert.strictEqual(listed.count, 3)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  const first = yield* make("first")
+  // The id of a deleted Template is not generated again.
+  yield* Effect.flatMap(official, (client) => Effect.promise(() => client.deleteTemplate(first.id))).pipe(
+    Effect.provide(Emulator.layer({ seed: "a", data }))
+  )
+  const ids = [first.id, (yield* make("second")).id, (yield* make("third")).id, (yield* make("fourth")).id]
+  assert.strictEqual(new Set(ids).size, 4)
+  const listed = yield* Effect.flatMap(official, (client) => Effect.promise(() => client.listTemplates({}))).pipe(
+    Effect.provide(Emulator.layer({ seed: "a", data }))
+  )
+  assert.strictEqual(listed.count, 3)
+})

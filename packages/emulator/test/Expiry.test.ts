@@ -2,11 +2,11 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as TestClock from "effect/testing/TestClock"
-import { createUpload, head, layer, patch, storeAt, uploadOne } from "./support.ts"
+import { createUpload, head, layer, patch, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { assert, it } from "./flow.ts"
 
 const bytes = new Uint8Array(10)
 
@@ -47,10 +47,11 @@ const checkGone = Effect.fnUntraced(function* ({ assembly, begun, finished, part
 })
 
 // Client and emulator use the same test clock.
-it.effect("what is not finished in time, and a part, is gone and its bytes with it", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
+it.effect(
+  "what is not finished in time, and a part, is gone and its bytes with it",
+  NodeFileSystem.layer,
+  function* () {
+    const data = yield* temporaryFolder
     yield* Effect.gen(function* () {
       const uploads = yield* begin
       yield* TestClock.adjust("24 hours")
@@ -64,35 +65,33 @@ it.effect("what is not finished in time, and a part, is gone and its bytes with 
       assert.deepStrictEqual(yield* filesOf(data), [idOf(uploads.finished)])
       yield* checkGone(uploads)
     }).pipe(Effect.provide(layer({ data })))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )
 
-it.live("what nobody can use any more is removed when the emulator starts", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const first = yield* Effect.gen(function* () {
-      return { uploads: yield* begin, baseUrl: (yield* Emulator.Emulator).baseUrl }
-    }).pipe(Effect.provide(layer({ data })))
-    const { begun, finished, part } = first.uploads
+it.live("what nobody can use any more is removed when the emulator starts", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const data = yield* fs.makeTempDirectoryScoped()
+  const first = yield* Effect.gen(function* () {
+    return { uploads: yield* begin, baseUrl: (yield* Emulator.Emulator).baseUrl }
+  }).pipe(Effect.provide(layer({ data })))
+  const { begun, finished, part } = first.uploads
 
-    // Orphans of a crash: a blob without an upload, an unfinished concatenation, an unverified append.
-    for (const name of ["0".repeat(32), `${"1".repeat(32)}.part`, `${idOf(begun)}.part`]) {
-      yield* fs.writeFile(`${data}/files/${name}`, bytes)
-    }
-    const port = Number(new URL(first.baseUrl).port)
-    yield* Effect.gen(function* () {
-      assert.deepStrictEqual(yield* filesOf(data), [begun, finished, part].map(idOf).toSorted())
-      assert.strictEqual((yield* head(begun)).headers["upload-offset"], "4")
-      const stored = yield* uploadOne({ steps: storeAt("kept.txt") }, bytes)
-      assert.strictEqual(stored.ok, "ASSEMBLY_COMPLETED")
-    }).pipe(Effect.provide(layer({ data, port })))
+  // Orphans of a crash: a blob without an upload, an unfinished concatenation, an unverified append.
+  for (const name of ["0".repeat(32), `${"1".repeat(32)}.part`, `${idOf(begun)}.part`]) {
+    yield* fs.writeFile(`${data}/files/${name}`, bytes)
+  }
+  const port = Number(new URL(first.baseUrl).port)
+  yield* Effect.gen(function* () {
+    assert.deepStrictEqual(yield* filesOf(data), [begun, finished, part].map(idOf).toSorted())
+    assert.strictEqual((yield* head(begun)).headers["upload-offset"], "4")
+    const stored = yield* uploadOne({ steps: storeAt("kept.txt") }, bytes)
+    assert.strictEqual(stored.ok, "ASSEMBLY_COMPLETED")
+  }).pipe(Effect.provide(layer({ data, port })))
 
-    yield* Effect.gen(function* () {
-      const left = yield* filesOf(data)
-      assert.lengthOf(left, 2)
-      assert.include(left, idOf(finished))
-      yield* checkGone(first.uploads)
-    }).pipe(Effect.provide(layer({ data, port, uploadLifetime: 0 })))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  yield* Effect.gen(function* () {
+    const left = yield* filesOf(data)
+    assert.lengthOf(left, 2)
+    assert.include(left, idOf(finished))
+    yield* checkGone(first.uploads)
+  }).pipe(Effect.provide(layer({ data, port, uploadLifetime: 0 })))
+})

@@ -1,12 +1,12 @@
 /** Tests that a file name of a client never becomes a path on this machine. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Support from "./support.ts"
+import { assert, it } from "./flow.ts"
 
 const names = [
   "../../../outside",
@@ -19,44 +19,42 @@ const names = [
   "con"
 ]
 
-it.live("a name that is a path is stored below the folder, under an id", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    yield* Effect.gen(function* () {
-      for (const filename of names) {
-        const created = yield* Assemblies.create({ steps: Support.storeAt("stored"), numExpectedUploadFiles: 1 })
-        const metadata = Support.metadata({
-          assembly_url: created.assembly_ssl_url ?? "",
-          filename,
-          fieldname: filename
+it.live("a name that is a path is stored below the folder, under an id", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  yield* Effect.gen(function* () {
+    for (const filename of names) {
+      const created = yield* Assemblies.create({ steps: Support.storeAt("stored"), numExpectedUploadFiles: 1 })
+      const metadata = Support.metadata({
+        assembly_url: created.assembly_ssl_url ?? "",
+        filename,
+        fieldname: filename
+      })
+      const answer = yield* Support.send(
+        HttpClientRequest.post(created.tus_url ?? "", {
+          headers: {
+            "tus-resumable": "1.0.0",
+            "upload-length": "4",
+            "content-type": "application/offset+octet-stream",
+            "upload-metadata": metadata
+          },
+          body: HttpBody.text("meow", "application/offset+octet-stream")
         })
-        const answer = yield* Support.send(
-          HttpClientRequest.post(created.tus_url ?? "", {
-            headers: {
-              "tus-resumable": "1.0.0",
-              "upload-length": "4",
-              "content-type": "application/offset+octet-stream",
-              "upload-metadata": metadata
-            },
-            body: HttpBody.text("meow", "application/offset+octet-stream")
-          })
-        )
-        assert.include([201, 400], answer.status, filename)
-        if (answer.status === 201) {
-          const { uploads } = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "10 millis" })
-          assert.strictEqual(uploads?.[0]?.size, 4)
-        } else yield* Assemblies.cancel(created.assembly_id)
-      }
-      for (const path of ["../emulator.sqlite", "..%2femulator.sqlite", "%2e%2e%2f%2e%2e", "files"]) {
-        const answer = yield* Support.send(
-          HttpClientRequest.head(`/resumable/files/${path}`, { headers: { "tus-resumable": "1.0.0" } })
-        )
-        assert.include([400, 403, 404, 405], answer.status, path)
-      }
-    }).pipe(Effect.provide(Support.layer({ data: `${folder}/data` })))
-    assert.deepStrictEqual(yield* fs.readDirectory(folder), ["data"])
-    for (const name of yield* fs.readDirectory(`${folder}/data`)) assert.match(name, /^(?:emulator\.sqlite.*|files)$/)
-    for (const name of yield* fs.readDirectory(`${folder}/data/files`)) assert.match(name, /^[0-9a-f]{32}$/)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+      )
+      assert.include([201, 400], answer.status, filename)
+      if (answer.status === 201) {
+        const { uploads } = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "10 millis" })
+        assert.strictEqual(uploads?.[0]?.size, 4)
+      } else yield* Assemblies.cancel(created.assembly_id)
+    }
+    for (const path of ["../emulator.sqlite", "..%2femulator.sqlite", "%2e%2e%2f%2e%2e", "files"]) {
+      const answer = yield* Support.send(
+        HttpClientRequest.head(`/resumable/files/${path}`, { headers: { "tus-resumable": "1.0.0" } })
+      )
+      assert.include([400, 403, 404, 405], answer.status, path)
+    }
+  }).pipe(Effect.provide(Support.layer({ data: `${folder}/data` })))
+  assert.deepStrictEqual(yield* fs.readDirectory(folder), ["data"])
+  for (const name of yield* fs.readDirectory(`${folder}/data`)) assert.match(name, /^(?:emulator\.sqlite.*|files)$/)
+  for (const name of yield* fs.readDirectory(`${folder}/data/files`)) assert.match(name, /^[0-9a-f]{32}$/)
+})

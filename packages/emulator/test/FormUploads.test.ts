@@ -1,13 +1,13 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash, randomUUID } from "node:crypto"
 import { request } from "node:http"
 import { storeOne } from "./assets.ts"
 import { hmac, json, layer as layerEmulator, send, storeAt } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
@@ -30,72 +30,62 @@ const post = (form: FormData) => send(HttpClientRequest.post("/assemblies").pipe
 const field = "--b\r\ncontent-disposition: form-data; name=params\r\n\r\n{}\r\n"
 const file = "--b\r\ncontent-disposition: form-data; name=file; filename=file\r\n\r\nbytes\r\n"
 
-layer(layerEmulator(), { excludeTestServices: true })("Files in the form of a creation", (it) => {
-  it.effect("are the files of the Assembly", () =>
-    Effect.gen(function* () {
-      const form = yield* formOf({ steps: storeAt("${file.name}") }, { one: bytes, two: new Uint8Array(5) })
-      const status = json(yield* post(form)) as Assembly.Status
-      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", tus_uploads: [], num_input_files: 2 })
-      assert.deepStrictEqual(status["fields"], { colour: "red" })
-      const [one, two] = status.uploads ?? []
-      assert.deepInclude(one, { name: "one.txt", field: "one", size: 300_000, sha256, is_tus_file: false })
-      assert.deepInclude(two, { name: "two.txt", size: 5, tus_upload_url: null })
-      assert.strictEqual(status.results?.["stored"]?.[1]?.path, "two.txt")
-    })
-  )
+layer(layerEmulator())("Files in the form of a creation", (it) => {
+  it.effect("are the files of the Assembly", function* () {
+    const form = yield* formOf({ steps: storeAt("${file.name}") }, { one: bytes, two: new Uint8Array(5) })
+    const status = json(yield* post(form)) as Assembly.Status
+    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", tus_uploads: [], num_input_files: 2 })
+    assert.deepStrictEqual(status["fields"], { colour: "red" })
+    const [one, two] = status.uploads ?? []
+    assert.deepInclude(one, { name: "one.txt", field: "one", size: 300_000, sha256, is_tus_file: false })
+    assert.deepInclude(two, { name: "two.txt", size: 5, tus_upload_url: null })
+    assert.strictEqual(status.results?.["stored"]?.[1]?.path, "two.txt")
+  })
 
-  it.effect("are not looked at before it is known who sends them", () =>
-    Effect.gen(function* () {
-      const form = yield* formOf({}, { one: bytes })
-      form.set("signature", "sha384:00")
-      assert.deepInclude(json(yield* post(form)), { error: "INVALID_SIGNATURE" })
-      const late = yield* formOf({}, { one: bytes })
-      const signature = String(late.get("signature"))
-      late.delete("signature")
-      late.append("signature", signature)
-      assert.deepInclude(json(yield* post(late)), { error: "NO_SIGNATURE_FIELD" })
-    })
-  )
+  it.effect("are not looked at before it is known who sends them", function* () {
+    const form = yield* formOf({}, { one: bytes })
+    form.set("signature", "sha384:00")
+    assert.deepInclude(json(yield* post(form)), { error: "INVALID_SIGNATURE" })
+    const late = yield* formOf({}, { one: bytes })
+    const signature = String(late.get("signature"))
+    late.delete("signature")
+    late.append("signature", signature)
+    assert.deepInclude(json(yield* post(late)), { error: "NO_SIGNATURE_FIELD" })
+  })
 
-  it.effect("are no larger than auth.max_size", () =>
-    Effect.gen(function* () {
-      const answer = json(yield* post(yield* formOf({ auth: { max_size: 299_999 } }, { one: bytes })))
-      assert.deepInclude(answer, { error: "MAX_SIZE_EXCEEDED" })
-      const enough = json(yield* post(yield* formOf({ auth: { max_size: 300_000 } }, { one: bytes })))
-      assert.deepInclude(enough, { ok: "ASSEMBLY_COMPLETED" })
-    })
-  )
+  it.effect("are no larger than auth.max_size", function* () {
+    const answer = json(yield* post(yield* formOf({ auth: { max_size: 299_999 } }, { one: bytes })))
+    assert.deepInclude(answer, { error: "MAX_SIZE_EXCEEDED" })
+    const enough = json(yield* post(yield* formOf({ auth: { max_size: 300_000 } }, { one: bytes })))
+    assert.deepInclude(enough, { ok: "ASSEMBLY_COMPLETED" })
+  })
 
-  it.effect("of a PATCH and a DELETE are read too, because the official clients send them", () =>
-    Effect.gen(function* () {
-      const path = `/dam/assets/${yield* storeOne("multipart/a")}`
-      const moved = HttpClientRequest.bodyFormData(yield* formOf({ filename: "b" }, {}))
-      assert.deepInclude(json(yield* send(moved(HttpClientRequest.patch(path)))), { ok: "DAM_ASSET_MOVED" })
-      const deleted = HttpClientRequest.bodyFormData(yield* formOf({}, {}))
-      assert.deepInclude(json(yield* send(deleted(HttpClientRequest.delete(path)))), { ok: "DAM_ASSET_DELETED" })
-    })
-  )
+  it.effect("of a PATCH and a DELETE are read too, because the official clients send them", function* () {
+    const path = `/dam/assets/${yield* storeOne("multipart/a")}`
+    const moved = HttpClientRequest.bodyFormData(yield* formOf({ filename: "b" }, {}))
+    assert.deepInclude(json(yield* send(moved(HttpClientRequest.patch(path)))), { ok: "DAM_ASSET_MOVED" })
+    const deleted = HttpClientRequest.bodyFormData(yield* formOf({}, {}))
+    assert.deepInclude(json(yield* send(deleted(HttpClientRequest.delete(path)))), { ok: "DAM_ASSET_DELETED" })
+  })
 
-  it.effect("that break off abort the request", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const id = Assembly.AssemblyId.make("f".repeat(32))
-      const whole = new Response(yield* formOf({}, { one: bytes }))
-      const contentType = whole.headers.get("content-type") ?? ""
-      const body = Buffer.from(yield* Effect.promise(() => whole.arrayBuffer()))
-      const connection = request(`${baseUrl}/assemblies/${id}`, {
-        method: "POST",
-        headers: { "content-type": contentType, "content-length": body.length }
-      })
-      connection.on("error", () => {})
-      connection.write(body.subarray(0, 200_000))
-      const busy = Effect.option(Assemblies.get(id))
-      yield* Effect.repeat(busy, { until: (status) => status._tag === "Some" })
-      connection.destroy()
-      const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" })
-      assert.strictEqual(status.ok, "REQUEST_ABORTED")
+  it.effect("that break off abort the request", function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const id = Assembly.AssemblyId.make("f".repeat(32))
+    const whole = new Response(yield* formOf({}, { one: bytes }))
+    const contentType = whole.headers.get("content-type") ?? ""
+    const body = Buffer.from(yield* Effect.promise(() => whole.arrayBuffer()))
+    const connection = request(`${baseUrl}/assemblies/${id}`, {
+      method: "POST",
+      headers: { "content-type": contentType, "content-length": body.length }
     })
-  )
+    connection.on("error", () => {})
+    connection.write(body.subarray(0, 200_000))
+    const busy = Effect.option(Assemblies.get(id))
+    yield* Effect.repeat(busy, { until: (status) => status._tag === "Some" })
+    connection.destroy()
+    const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" })
+    assert.strictEqual(status.ok, "REQUEST_ABORTED")
+  })
 
   it.effect.each([
     ["the first part", "--b\r\ncontent-disposition: form-data; name=params\r\n--b--\r\n", "The headers of a part"],
@@ -115,24 +105,20 @@ layer(layerEmulator(), { excludeTestServices: true })("Files in the form of a cr
       `${field}--b\r\ncontent-type: text/plain\r\n\r\nx\r\n--b--\r\n`,
       "A part of the multipart body"
     ]
-  ] as const)("are refused with 400 if the headers have no end: %s", ([, body, message]) =>
-    Effect.gen(function* () {
-      const creation = HttpClientRequest.post("/assemblies").pipe(
-        HttpClientRequest.bodyText(body, "multipart/form-data; boundary=b")
-      )
-      const answer = yield* send(creation)
-      assert.strictEqual(answer.status, 400)
-      assert.include(String(json(answer)["message"]), message)
-    })
-  )
+  ] as const)("are refused with 400 if the headers have no end: %s", function* ([, body, message]) {
+    const creation = HttpClientRequest.post("/assemblies").pipe(
+      HttpClientRequest.bodyText(body, "multipart/form-data; boundary=b")
+    )
+    const answer = yield* send(creation)
+    assert.strictEqual(answer.status, 400)
+    assert.include(String(json(answer)["message"]), message)
+  })
 
-  it.effect("are refused where no files belong", () =>
-    Effect.gen(function* () {
-      const { assembly_id } = yield* Assemblies.create({})
-      const form = yield* formOf({}, { one: bytes })
-      const path = `/assemblies/${assembly_id}/replay`
-      const answer = yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
-      assert.deepInclude(json(answer), { error: "INVALID_FORM_DATA" })
-    })
-  )
+  it.effect("are refused where no files belong", function* () {
+    const { assembly_id } = yield* Assemblies.create({})
+    const form = yield* formOf({}, { one: bytes })
+    const path = `/assemblies/${assembly_id}/replay`
+    const answer = yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
+    assert.deepInclude(json(answer), { error: "INVALID_FORM_DATA" })
+  })
 })

@@ -4,10 +4,10 @@ import * as Limits from "@assembly-effect/emulator/Limits"
 import * as Quotas from "@assembly-effect/emulator/Quotas"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { assert, describe, it } from "./flow.ts"
 
 const time = [0.5]
 
@@ -73,11 +73,9 @@ describe("A hostile value of an option", () => {
   it.live.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
 })
 
-it.live("null, and a null among the Templates of a Workspace, fail with InvalidRequest", () =>
-  Effect.gen(function* () {
-    for (const text of ["null", '{"workspaces":[{"slug":"a","keys":[],"templates":null}]}']) {
-      const error = yield* Effect.flip(Layer.build(Emulator.layer(JSON.parse(text))))
-      assert.strictEqual(error._tag, "InvalidRequest")
-    }
-  }).pipe(Effect.scoped)
-)
+it.live("null, and a null among the Templates of a Workspace, fail with InvalidRequest", function* () {
+  for (const text of ["null", '{"workspaces":[{"slug":"a","keys":[],"templates":null}]}']) {
+    const error = yield* Effect.flip(Layer.build(Emulator.layer(JSON.parse(text))))
+    assert.strictEqual(error._tag, "InvalidRequest")
+  }
+})

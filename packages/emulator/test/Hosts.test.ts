@@ -1,8 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import { assert, it as test, layer } from "@effect/vitest"
+import { assert, it as test } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -10,7 +9,9 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createServer } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { sendTo } from "./raw.ts"
-import { createUpload, hmac, json, layer as layerEmulator, patch } from "./support.ts"
+import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
+import { layer } from "./flow.ts"
 
 const noAssembly = "/assemblies/00000000000000000000000000000000"
 
@@ -18,7 +19,7 @@ const noAssembly = "/assemblies/00000000000000000000000000000000"
 const codeAt = (host: string) =>
   Effect.map(sendTo(noAssembly, { headers: { host } }), (answer) => json(answer)["error"])
 
-layer(layerEmulator(), { excludeTestServices: true })("An emulator", (it) => {
+layer(layerEmulator())("An emulator", (it) => {
   it.effect.each([
     "127.0.0.1",
     "127.1.2.3:80",
@@ -27,11 +28,9 @@ layer(layerEmulator(), { excludeTestServices: true })("An emulator", (it) => {
     "localhost.",
     "app.localhost:5173",
     "[::1]"
-  ])("answers at the loopback name %s", (host) =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* codeAt(host), "ASSEMBLY_NOT_FOUND")
-    })
-  )
+  ])("answers at the loopback name %s", function* (host) {
+    assert.strictEqual(yield* codeAt(host), "ASSEMBLY_NOT_FOUND")
+  })
 
   it.effect.each([
     "evil.example",
@@ -43,65 +42,51 @@ layer(layerEmulator(), { excludeTestServices: true })("An emulator", (it) => {
     "0.0.0.0",
     "[fe80::1]",
     "2130706433.evil.example"
-  ])("does not answer at %s, whose name a page may point to this machine", (host) =>
-    Effect.gen(function* () {
-      const answer = yield* sendTo(noAssembly, { headers: { host, origin: `http://${host}` } })
-      assert.strictEqual(answer.status, 421)
-      assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })
-      assert.match(answer.text, /allowedHosts \(--allowed-host\).*publicUrl \(--public-url\)/)
-      assert.notProperty(answer.headers, "access-control-allow-origin")
-    })
-  )
+  ])("does not answer at %s, whose name a page may point to this machine", function* (host) {
+    const answer = yield* sendTo(noAssembly, { headers: { host, origin: `http://${host}` } })
+    assert.strictEqual(answer.status, 421)
+    assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })
+    assert.match(answer.text, /allowedHosts \(--allowed-host\).*publicUrl \(--public-url\)/)
+    assert.notProperty(answer.headers, "access-control-allow-origin")
+  })
 
-  it.effect("repeats no more of a host than a host name has characters", () =>
-    Effect.gen(function* () {
-      const answer = yield* sendTo(noAssembly, { headers: { host: `${"x".repeat(10_000)}.example` } })
-      assert.strictEqual(answer.status, 421)
-      assert.include(answer.text, `the host \\"${"x".repeat(253)}\\".`)
-    })
-  )
+  it.effect("repeats no more of a host than a host name has characters", function* () {
+    const answer = yield* sendTo(noAssembly, { headers: { host: `${"x".repeat(10_000)}.example` } })
+    assert.strictEqual(answer.status, 421)
+    assert.include(answer.text, `the host \\"${"x".repeat(253)}\\".`)
+  })
 
-  it.effect("does not answer where no host is named", () =>
-    Effect.gen(function* () {
-      const { localUrl } = yield* Emulator.Emulator
-      const { port } = new URL(localUrl)
-      const answer = yield* Loopback.exchange(Number(port), `GET ${noAssembly} HTTP/1.0\r\n\r\n`)
-      assert.match(answer, /^HTTP\/1\.1 421 /)
-    })
-  )
+  it.effect("does not answer where no host is named", function* () {
+    const { localUrl } = yield* Emulator.Emulator
+    const { port } = new URL(localUrl)
+    const answer = yield* Loopback.exchange(Number(port), `GET ${noAssembly} HTTP/1.0\r\n\r\n`)
+    assert.match(answer, /^HTTP\/1\.1 421 /)
+  })
 
-  it.effect("does nothing for another host, whatever is signed", () =>
-    Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const nonce = String(yield* Clock.currentTimeNanos)
-      const params = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce })
-      const body = String(new URLSearchParams({ params, signature: hmac(params, credentials.secret) }))
-      const sent = (host: string) =>
-        sendTo("/assemblies", {
-          method: "POST",
-          headers: { host, "content-type": "application/x-www-form-urlencoded" },
-          body
-        })
-      assert.strictEqual((yield* sent("evil.example")).status, 421)
-      // The refused request has not used up the signature.
-      assert.strictEqual((yield* sent("localhost")).status, 200)
-    })
-  )
+  it.effect("does nothing for another host, whatever is signed", function* () {
+    const body = String(new URLSearchParams(yield* signedFields()))
+    const sent = (host: string) =>
+      sendTo("/assemblies", {
+        method: "POST",
+        headers: { host, "content-type": "application/x-www-form-urlencoded" },
+        body
+      })
+    assert.strictEqual((yield* sent("evil.example")).status, 421)
+    // The refused request has not used up the signature.
+    assert.strictEqual((yield* sent("localhost")).status, 200)
+  })
 
-  it.effect("says it to a client of tus in the form that this reads", () =>
-    Effect.gen(function* () {
-      const answer = yield* sendTo("/resumable/files/", { method: "POST", headers: { host: "evil\u009b2J.example" } })
-      assert.strictEqual(answer.status, 421)
-      assert.match(answer.text, /^ERR_HOST_NOT_ALLOWED: .*"evil\\x9b2J\.example".*\n$/)
-    })
-  )
+  it.effect("says it to a client of tus in the form that this reads", function* () {
+    const answer = yield* sendTo("/resumable/files/", { method: "POST", headers: { host: "evil\u009b2J.example" } })
+    assert.strictEqual(answer.status, 421)
+    assert.match(answer.text, /^ERR_HOST_NOT_ALLOWED: .*"evil\\x9b2J\.example".*\n$/)
+  })
 })
 
-layer(layerEmulator({ publicUrl: "https://dev.example.com:8443/", allowedHosts: ["Emulator.Internal"] }), {
-  excludeTestServices: true
-})("An emulator with hosts of its own", (it) => {
-  it.effect("answers at them and on loopback", () =>
-    Effect.gen(function* () {
+layer(layerEmulator({ publicUrl: "https://dev.example.com:8443/", allowedHosts: ["Emulator.Internal"] }))(
+  "An emulator with hosts of its own",
+  (it) => {
+    it.effect("answers at them and on loopback", function* () {
       for (const host of ["dev.example.com:8443", "dev.example.com", "emulator.internal:1", "127.0.0.1"]) {
         assert.strictEqual(yield* codeAt(host), "ASSEMBLY_NOT_FOUND", host)
       }
@@ -109,8 +94,8 @@ layer(layerEmulator({ publicUrl: "https://dev.example.com:8443/", allowedHosts: 
         assert.strictEqual(yield* codeAt(host), "HOST_NOT_ALLOWED", host)
       }
     })
-  )
-})
+  }
+)
 
 /** A proxy whose target is set later. */
 const proxy = Effect.gen(function* () {

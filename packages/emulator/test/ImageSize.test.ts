@@ -1,9 +1,9 @@
-import { assert, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ImageSize from "../src/internal/files/imageSize.ts"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { createUpload, layer as layerEmulator, metadata, patch } from "./support.ts"
+import { assert, it, layer } from "./flow.ts"
 
 const latin1 = (text: string) => Buffer.from(text, "latin1")
 
@@ -38,35 +38,29 @@ const images: Record<string, Buffer> = {
 const sizeOf = (bytes: Buffer) =>
   ImageSize.read(({ length, offset }) => Effect.succeed(bytes.subarray(offset, offset + length)))
 
-it.effect.each(Object.entries(images))("reads the width and the height of a %s", ([, bytes]) =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual(yield* sizeOf(bytes), { width: 640, height: 480 })
-  })
-)
+it.effect.each(Object.entries(images))("reads the width and the height of a %s", function* ([, bytes]) {
+  assert.deepStrictEqual(yield* sizeOf(bytes), { width: 640, height: 480 })
+})
 
-it.effect("has no size for other, cut and empty files", () =>
-  Effect.gen(function* () {
-    const cut = [png.subarray(0, 16), jpeg.subarray(0, jpeg.length - 6), Buffer.concat([start, Buffer.alloc(900)])]
-    for (const bytes of [...cut, Buffer.alloc(0), latin1("GIF"), latin1("text"), webp("ALPH", Buffer.alloc(0))]) {
-      assert.strictEqual(yield* sizeOf(bytes), undefined)
-    }
-  })
-)
+it.effect("has no size for other, cut and empty files", function* () {
+  const cut = [png.subarray(0, 16), jpeg.subarray(0, jpeg.length - 6), Buffer.concat([start, Buffer.alloc(900)])]
+  for (const bytes of [...cut, Buffer.alloc(0), latin1("GIF"), latin1("text"), webp("ALPH", Buffer.alloc(0))]) {
+    assert.strictEqual(yield* sizeOf(bytes), undefined)
+  }
+})
 
-layer(layerEmulator(), { excludeTestServices: true })("meta", ({ effect }) => {
+layer(layerEmulator())("meta", ({ effect }) => {
   effect.each([
     ["photo.png", { width: 640, height: 480 }],
     ["photo.txt", {}]
-  ] as const)("of a PNG with the name %s", ([filename, meta]) =>
-    Effect.gen(function* () {
-      const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(status, {
-        "upload-length": String(png.length),
-        "upload-metadata": metadata({ assembly_url: status.assembly_ssl_url ?? "", filename, fieldname: "file" })
-      })
-      yield* patch(headers["location"] ?? "", 0, png)
-      const { uploads } = yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id ?? ""))
-      assert.deepStrictEqual(uploads?.[0]?.meta, meta)
+  ] as const)("of a PNG with the name %s", function* ([filename, meta]) {
+    const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const { headers } = yield* createUpload(status, {
+      "upload-length": String(png.length),
+      "upload-metadata": metadata({ assembly_url: status.assembly_ssl_url ?? "", filename, fieldname: "file" })
     })
-  )
+    yield* patch(headers["location"] ?? "", 0, png)
+    const { uploads } = yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id ?? ""))
+    assert.deepStrictEqual(uploads?.[0]?.meta, meta)
+  })
 })

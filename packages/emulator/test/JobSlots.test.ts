@@ -2,7 +2,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Queues from "@assembly-effect/api/Queues"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
-import { assert, describe, it } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -15,16 +14,16 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { StorageFailed } from "../src/EmulatorError.ts"
-import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Authentication from "../src/internal/auth/authentication.ts"
-import * as Database from "../src/internal/data/database.ts"
 import * as QueueRoutes from "../src/internal/queues/queueRoutes.ts"
 import * as SlotStore from "../src/internal/queues/slotStore.ts"
 import type * as SlotUse from "../src/internal/queues/slotUse.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import * as Limits from "../src/Limits.ts"
 import { call } from "./signedCalls.ts"
+import { layerAssemblies } from "./stores.ts"
 import { json, layer as layerEmulator } from "./support.ts"
+import { assert, describe, it } from "./flow.ts"
 
 const Time = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 }))
 /** The start of an execution, and how long it takes. */
@@ -57,10 +56,7 @@ const countSlowly = (
   }
 }
 
-const stores = Layer.mergeAll(AssemblyStore.layer, SlotStore.layer).pipe(
-  Layer.provideMerge(Turns.layer),
-  Layer.provideMerge(Database.layer(":memory:"))
-)
+const stores = Layer.provideMerge(SlotStore.layer, layerAssemblies)
 
 let ids = 0
 
@@ -100,52 +96,46 @@ describe("The history of the job slots", () => {
     { arbitrary: { runs: 60 } }
   )
 
-  it.effect("is read in slices, of which none loses an Assembly", () =>
-    Effect.gen(function* () {
-      const size = 2500
-      const sql = yield* SqlClient.SqlClient
-      yield* Effect.forEach(Array.from({ length: size }), (_, index) => insert(index, index + 1000)).pipe(
-        sql.withTransaction
-      )
-      yield* TestClock.setTime(size + 1000)
-      const { average, buckets, most } = yield* history(0, 100)
-      assert.strictEqual(average, (size * 1000) / (size + 1000))
-      assert.strictEqual(most, 1001)
-      assert.deepStrictEqual(
-        [buckets.length, buckets[0]?.most, buckets[20]?.average, buckets.at(-1)?.average],
-        [35, 100, 1000, 49.5]
-      )
-    }).pipe(Effect.provide(stores))
-  )
+  it.effect("is read in slices, of which none loses an Assembly", stores, function* () {
+    const size = 2500
+    const sql = yield* SqlClient.SqlClient
+    yield* Effect.forEach(Array.from({ length: size }), (_, index) => insert(index, index + 1000)).pipe(
+      sql.withTransaction
+    )
+    yield* TestClock.setTime(size + 1000)
+    const { average, buckets, most } = yield* history(0, 100)
+    assert.strictEqual(average, (size * 1000) / (size + 1000))
+    assert.strictEqual(most, 1001)
+    assert.deepStrictEqual(
+      [buckets.length, buckets[0]?.most, buckets[20]?.average, buckets.at(-1)?.average],
+      [35, 100, 1000, 49.5]
+    )
+  })
 
-  it.effect("is empty where the window is", () =>
-    Effect.gen(function* () {
-      yield* insert(0, null)
-      assert.deepStrictEqual(yield* history(0, 60), { average: 0, most: 0, buckets: [] })
-      assert.deepStrictEqual(yield* history(1000, 60), { average: 0, most: 0, buckets: [] })
-    }).pipe(Effect.provide(stores))
-  )
+  it.effect("is empty where the window is", stores, function* () {
+    yield* insert(0, null)
+    assert.deepStrictEqual(yield* history(0, 60), { average: 0, most: 0, buckets: [] })
+    assert.deepStrictEqual(yield* history(1000, 60), { average: 0, most: 0, buckets: [] })
+  })
 
-  it.effect("uses its indexes, so that its cost depends on the window only", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { before, current, released, taken } = SlotStore.statements(sql, {
-        workspace: "north",
-        region: "eu-west-1"
-      })
-      const Plan = Schema.Struct({ detail: Schema.String })
-      for (const statement of [before(0), current, taken(0, 1), released(0, 1)]) {
-        const [text, values] = statement.compile()
-        const plan = yield* sql.unsafe(`EXPLAIN QUERY PLAN ${text}`, values)
-        const details = plan
-          .map((row) => Schema.decodeUnknownSync(Plan)(row).detail)
-          .filter((one) => /assemblies/.test(one))
-        assert.isAbove(details.length, 0)
-        for (const detail of details)
-          assert.match(detail, /^SEARCH assemblies USING COVERING INDEX assemblies_(?:by_execution|by_end|executing) /)
-      }
-    }).pipe(Effect.provide(stores))
-  )
+  it.effect("uses its indexes, so that its cost depends on the window only", stores, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { before, current, released, taken } = SlotStore.statements(sql, {
+      workspace: "north",
+      region: "eu-west-1"
+    })
+    const Plan = Schema.Struct({ detail: Schema.String })
+    for (const statement of [before(0), current, taken(0, 1), released(0, 1)]) {
+      const [text, values] = statement.compile()
+      const plan = yield* sql.unsafe(`EXPLAIN QUERY PLAN ${text}`, values)
+      const details = plan
+        .map((row) => Schema.decodeUnknownSync(Plan)(row).detail)
+        .filter((one) => /assemblies/.test(one))
+      assert.isAbove(details.length, 0)
+      for (const detail of details)
+        assert.match(detail, /^SEARCH assemblies USING COVERING INDEX assemblies_(?:by_execution|by_end|executing) /)
+    }
+  })
 })
 
 const other = { key: "other", secret: Redacted.make("secret of other") }
@@ -157,86 +147,82 @@ const workspaces = [
 const slow = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 
 describe("Job slots", () => {
-  it.effect("are those of the Assemblies that execute", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(DateTime.makeUnsafe("2026-01-01T10:00:00Z").epochMilliseconds)
-      yield* Effect.gen(function* () {
-        const since = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
-        const current = Effect.map(Queues.jobSlots, ({ priority_job_slots }) => priority_job_slots)
-        assert.deepStrictEqual(yield* current, { count: 0, slots: {} })
-        const [first] = yield* Effect.replicateEffect(Assemblies.create({ steps: slow }), 3)
-        yield* Assemblies.create({ steps: slow, numExpectedUploadFiles: 1 })
-        assert.deepStrictEqual(yield* current, { count: 3, slots: { "eu-west-1": 3 } })
-        assert.deepStrictEqual(yield* Effect.provide(current, Client.signed(other)), { count: 0, slots: {} })
+  it.effect("are those of the Assemblies that execute", function* () {
+    yield* TestClock.setTime(DateTime.makeUnsafe("2026-01-01T10:00:00Z").epochMilliseconds)
+    yield* Effect.gen(function* () {
+      const since = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
+      const current = Effect.map(Queues.jobSlots, ({ priority_job_slots }) => priority_job_slots)
+      assert.deepStrictEqual(yield* current, { count: 0, slots: {} })
+      const [first] = yield* Effect.replicateEffect(Assemblies.create({ steps: slow }), 3)
+      yield* Assemblies.create({ steps: slow, numExpectedUploadFiles: 1 })
+      assert.deepStrictEqual(yield* current, { count: 3, slots: { "eu-west-1": 3 } })
+      assert.deepStrictEqual(yield* Effect.provide(current, Client.signed(other)), { count: 0, slots: {} })
 
-        yield* TestClock.adjust("30 seconds")
-        yield* Assemblies.cancel(AssemblyId.make(first?.assembly_id ?? ""))
-        assert.deepStrictEqual(yield* current, { count: 2, slots: { "eu-west-1": 2 } })
+      yield* TestClock.adjust("30 seconds")
+      yield* Assemblies.cancel(AssemblyId.make(first?.assembly_id ?? ""))
+      assert.deepStrictEqual(yield* current, { count: 2, slots: { "eu-west-1": 2 } })
 
-        yield* TestClock.adjust("90 seconds")
-        const minutes = yield* Queues.statistics({ region: "eu-west-1", since })
-        assert.deepStrictEqual(minutes, {
-          ok: "PRIORITY_JOB_SLOT_STATS_FOUND",
-          message: "The statistics of the priority job slots were found.",
-          aggregation: "avg",
-          avgSlotCount: 2.25,
-          maxSlotCount: 3,
-          granularity: 60,
-          stats: [
-            { data_from_ts: since.epochMilliseconds / 1000, avg_slot_count: 2.5, max_slot_count: 3, slot_count: 2.5 },
-            { data_from_ts: since.epochMilliseconds / 1000 + 60, avg_slot_count: 2, max_slot_count: 2, slot_count: 2 }
-          ]
-        })
-        const { aggregation, stats } = yield* Queues.statistics({ region: "all", since, aggregation: "max" })
-        assert.strictEqual(aggregation, "max")
-        assert.deepStrictEqual(
-          stats.map(({ slot_count }) => slot_count),
-          [3, 2]
-        )
-        const long = yield* Queues.statistics({
-          region: "eu-west-1",
-          since: DateTime.subtract(since, { days: 2 }),
-          aggregation: null
-        })
-        assert.deepInclude(long, { aggregation: "avg", granularity: 3600, maxSlotCount: 3 })
-        assert.strictEqual(long.stats.length, 49)
-        const elsewhere = yield* Effect.flip(Queues.statistics({ region: "us-east-1", since }))
-        assert.strictEqual(elsewhere._tag, "JobSlotStatisticsMissingRegion")
-        const theirs = yield* Effect.provide(Queues.statistics({ region: "all", since }), Client.signed(other))
-        assert.deepInclude(theirs, { avgSlotCount: 0, maxSlotCount: 0 })
+      yield* TestClock.adjust("90 seconds")
+      const minutes = yield* Queues.statistics({ region: "eu-west-1", since })
+      assert.deepStrictEqual(minutes, {
+        ok: "PRIORITY_JOB_SLOT_STATS_FOUND",
+        message: "The statistics of the priority job slots were found.",
+        aggregation: "avg",
+        avgSlotCount: 2.25,
+        maxSlotCount: 3,
+        granularity: 60,
+        stats: [
+          { data_from_ts: since.epochMilliseconds / 1000, avg_slot_count: 2.5, max_slot_count: 3, slot_count: 2.5 },
+          { data_from_ts: since.epochMilliseconds / 1000 + 60, avg_slot_count: 2, max_slot_count: 2, slot_count: 2 }
+        ]
+      })
+      const { aggregation, stats } = yield* Queues.statistics({ region: "all", since, aggregation: "max" })
+      assert.strictEqual(aggregation, "max")
+      assert.deepStrictEqual(
+        stats.map(({ slot_count }) => slot_count),
+        [3, 2]
+      )
+      const long = yield* Queues.statistics({
+        region: "eu-west-1",
+        since: DateTime.subtract(since, { days: 2 }),
+        aggregation: null
+      })
+      assert.deepInclude(long, { aggregation: "avg", granularity: 3600, maxSlotCount: 3 })
+      assert.strictEqual(long.stats.length, 49)
+      const elsewhere = yield* Effect.flip(Queues.statistics({ region: "us-east-1", since }))
+      assert.strictEqual(elsewhere._tag, "JobSlotStatisticsMissingRegion")
+      const theirs = yield* Effect.provide(Queues.statistics({ region: "all", since }), Client.signed(other))
+      assert.deepInclude(theirs, { avgSlotCount: 0, maxSlotCount: 0 })
 
-        yield* TestClock.adjust("1 hour")
-        yield* Effect.repeat(current, { until: ({ count }) => count === 0 })
-      }).pipe(Effect.provide(layerEmulator({ workspaces })))
-    })
-  )
+      yield* TestClock.adjust("1 hour")
+      yield* Effect.repeat(current, { until: ({ count }) => count === 0 })
+    }).pipe(Effect.provide(layerEmulator({ workspaces })))
+  })
 
-  it.live("have statistics that name the invalid param", () =>
-    Effect.gen(function* () {
-      const since = DateTime.formatIso(yield* DateTime.now)
-      const tooEarly = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: 92 }))
-      const region = "eu-west-1"
-      const refusals: ReadonlyArray<readonly [params: object, code: string]> = [
-        [{ since }, "MISSING_REGION"],
-        [{ region: "", since, aggregation: "sum" }, "MISSING_REGION"],
-        [{ region: 5, since }, "MISSING_REGION"],
-        [{ region: "us-east-1", since: "yesterday" }, "MISSING_REGION"],
-        [{ region, since, aggregation: "sum" }, "INVALID_AGGREGATION"],
-        [{ region, aggregation: 5 }, "INVALID_AGGREGATION"],
-        [{ region }, "INVALID_TIME"],
-        [{ region, since: 5 }, "INVALID_TIME"],
-        [{ region, since: "yesterday" }, "INVALID_TIME"],
-        [{ region, since: tooEarly }, "INVALID_TIME"]
-      ]
-      for (const [params, code] of refusals) {
-        const answer = yield* call("GET", "/priority_job_slot_stats", params)
-        assert.strictEqual(answer.status, 400)
-        assert.strictEqual(json(answer)["error"], `PRIORITY_JOB_SLOT_STATS_${code}`, JSON.stringify(params))
-      }
-      const tooLong = yield* Effect.flip(Queues.statistics({ region, since: tooEarly }))
-      assert.deepInclude(tooLong, { _tag: "JobSlotStatisticsInvalidTime", status: 400 })
-    }).pipe(Effect.provide(layerEmulator()))
-  )
+  it.live("have statistics that name the invalid param", layerEmulator(), function* () {
+    const since = DateTime.formatIso(yield* DateTime.now)
+    const tooEarly = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: 92 }))
+    const region = "eu-west-1"
+    const refusals: ReadonlyArray<readonly [params: object, code: string]> = [
+      [{ since }, "MISSING_REGION"],
+      [{ region: "", since, aggregation: "sum" }, "MISSING_REGION"],
+      [{ region: 5, since }, "MISSING_REGION"],
+      [{ region: "us-east-1", since: "yesterday" }, "MISSING_REGION"],
+      [{ region, since, aggregation: "sum" }, "INVALID_AGGREGATION"],
+      [{ region, aggregation: 5 }, "INVALID_AGGREGATION"],
+      [{ region }, "INVALID_TIME"],
+      [{ region, since: 5 }, "INVALID_TIME"],
+      [{ region, since: "yesterday" }, "INVALID_TIME"],
+      [{ region, since: tooEarly }, "INVALID_TIME"]
+    ]
+    for (const [params, code] of refusals) {
+      const answer = yield* call("GET", "/priority_job_slot_stats", params)
+      assert.strictEqual(answer.status, 400)
+      assert.strictEqual(json(answer)["error"], `PRIORITY_JOB_SLOT_STATS_${code}`, JSON.stringify(params))
+    }
+    const tooLong = yield* Effect.flip(Queues.statistics({ region, since: tooEarly }))
+    assert.deepInclude(tooLong, { _tag: "JobSlotStatisticsInvalidTime", status: 400 })
+  })
 
   it.live("have no statistics while the disk cannot be read", () => {
     const failed = new StorageFailed({ path: "emulator.sqlite", code: "SQLITE_IOERR", reason: "Broken" })

@@ -2,10 +2,10 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer, live } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { createUpload, layer as layerEmulator, patch, terminate } from "./support.ts"
+import { assert, layer, live } from "./flow.ts"
 
 const size = 24 * 1024 * 1024
 const bytes = new Uint8Array(size).map((_, index) => (index * 31) % 251)
@@ -26,66 +26,60 @@ const waiting = Assemblies.create({
 /** The number of worker threads of this process. */
 const threads = Effect.sync(() => process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length)
 
-layer(layerEmulator(), { excludeTestServices: true })("A large file", (it) => {
-  it.effect("is known by its digests, however it arrived", () =>
-    Effect.gen(function* () {
-      const whole = yield* waiting
-      const url = locationOf(yield* createUpload(whole, { "upload-length": String(size) }))
-      yield* patch(url, 0, bytes.subarray(0, half))
-      yield* patch(url, half, bytes.subarray(half))
-      const arrived = yield* statusOf(whole)
-      assert.deepInclude(arrived.uploads?.[0], content)
-      assert.deepStrictEqual(arrived.results?.["hash"]?.[0]?.["meta"], { hash: hash("sha512") })
+layer(layerEmulator())("A large file", (it) => {
+  it.effect("is known by its digests, however it arrived", function* () {
+    const whole = yield* waiting
+    const url = locationOf(yield* createUpload(whole, { "upload-length": String(size) }))
+    yield* patch(url, 0, bytes.subarray(0, half))
+    yield* patch(url, half, bytes.subarray(half))
+    const arrived = yield* statusOf(whole)
+    assert.deepInclude(arrived.uploads?.[0], content)
+    assert.deepStrictEqual(arrived.results?.["hash"]?.[0]?.["meta"], { hash: hash("sha512") })
 
-      const parts = yield* waiting
-      const urls: Array<string> = []
-      for (const part of [bytes.subarray(0, half), bytes.subarray(half)]) {
-        const headers = { "upload-length": String(part.length), "upload-concat": "partial" }
-        const partUrl = locationOf(yield* createUpload(parts, headers))
-        yield* patch(partUrl, 0, part)
-        urls.push(partUrl)
-      }
-      yield* createUpload(parts, { "upload-concat": `final;${urls.join(" ")}` })
-      assert.deepInclude((yield* statusOf(parts)).uploads?.[0], content)
-    })
-  )
+    const parts = yield* waiting
+    const urls: Array<string> = []
+    for (const part of [bytes.subarray(0, half), bytes.subarray(half)]) {
+      const headers = { "upload-length": String(part.length), "upload-concat": "partial" }
+      const partUrl = locationOf(yield* createUpload(parts, headers))
+      yield* patch(partUrl, 0, part)
+      urls.push(partUrl)
+    }
+    yield* createUpload(parts, { "upload-concat": `final;${urls.join(" ")}` })
+    assert.deepInclude((yield* statusOf(parts)).uploads?.[0], content)
+  })
 
-  it.effect("is checked and given up like any other", () =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting
-      const url = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
-      const checksum = (text: string) => ({
-        "upload-checksum": `sha256 ${Buffer.from(text, "hex").toString("base64")}`
-      })
-      const wrong = yield* patch(
-        url,
-        0,
-        bytes,
-        checksum(hash("sha256").replace(/^./, (digit) => (digit === "0" ? "1" : "0")))
-      )
-      assert.strictEqual(wrong.status, 460)
-      yield* patch(url, 0, bytes.subarray(0, half))
-      assert.strictEqual((yield* terminate(url)).status, 204)
-      const next = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
-      assert.strictEqual((yield* patch(next, 0, bytes, checksum(hash("sha256")))).status, 204)
-      assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], content)
+  it.effect("is checked and given up like any other", function* () {
+    const assembly = yield* waiting
+    const url = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
+    const checksum = (text: string) => ({
+      "upload-checksum": `sha256 ${Buffer.from(text, "hex").toString("base64")}`
     })
-  )
+    const wrong = yield* patch(
+      url,
+      0,
+      bytes,
+      checksum(hash("sha256").replace(/^./, (digit) => (digit === "0" ? "1" : "0")))
+    )
+    assert.strictEqual(wrong.status, 460)
+    yield* patch(url, 0, bytes.subarray(0, half))
+    assert.strictEqual((yield* terminate(url)).status, 204)
+    const next = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
+    assert.strictEqual((yield* patch(next, 0, bytes, checksum(hash("sha256")))).status, 204)
+    assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], content)
+  })
 })
 
-live("the thread begins with the first large file, and ends with the emulator", () =>
-  Effect.gen(function* () {
-    const before = yield* threads
-    yield* Effect.gen(function* () {
-      yield* Emulator.Emulator
-      const assembly = yield* waiting
-      const url = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
-      yield* patch(url, 0, bytes.subarray(0, 1000))
-      assert.strictEqual(yield* threads, before)
-      yield* patch(url, 1000, bytes.subarray(1000))
-      assert.strictEqual(yield* threads, before + 1)
-      assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], content)
-    }).pipe(Effect.provide(layerEmulator()))
+live("the thread begins with the first large file, and ends with the emulator", function* () {
+  const before = yield* threads
+  yield* Effect.gen(function* () {
+    yield* Emulator.Emulator
+    const assembly = yield* waiting
+    const url = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
+    yield* patch(url, 0, bytes.subarray(0, 1000))
     assert.strictEqual(yield* threads, before)
-  })
-)
+    yield* patch(url, 1000, bytes.subarray(1000))
+    assert.strictEqual(yield* threads, before + 1)
+    assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], content)
+  }).pipe(Effect.provide(layerEmulator()))
+  assert.strictEqual(yield* threads, before)
+})

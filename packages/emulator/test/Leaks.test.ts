@@ -14,7 +14,6 @@ import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as Webhook from "@assembly-effect/auth/Webhook"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
-import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -27,6 +26,7 @@ import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Witness from "./witness.ts"
+import { assert, describe, it } from "./flow.ts"
 
 const secret = "3f9d7c0b1e5a48a2"
 const key = "leak-test-key"
@@ -109,84 +109,82 @@ const servers: Readonly<Record<string, Effect.Effect<string, never, Scope.Scope>
 }
 
 describe("No secret, token or signature is seen", () => {
-  it.effect.each(Object.keys(servers))("of an operation that meets %s", (name) =>
-    Effect.gen(function* () {
-      const witness = Witness.make({ key, secret })
-      const baseUrl = yield* servers[name] ?? Effect.die("no such server")
-      yield* failAll(witness, baseUrl)
-      // The witness knows two secrets of the credentials, two signatures, a given token, and perhaps a requested token.
-      assert.isAtLeast(yield* witness.check, 5)
-      assert.isTrue(witness.spans.some((span) => span.name === "Assemblies.list"))
-    })
-  )
+  it.effect.each(Object.keys(servers))("of an operation that meets %s", function* (name) {
+    const witness = Witness.make({ key, secret })
+    const baseUrl = yield* servers[name] ?? Effect.die("no such server")
+    yield* failAll(witness, baseUrl)
+    // The witness knows two secrets of the credentials, two signatures, a given token, and perhaps a requested token.
+    assert.isAtLeast(yield* witness.check, 5)
+    assert.isTrue(witness.spans.some((span) => span.name === "Assemblies.list"))
+  })
 
-  it.effect("of an operation that the emulator accepts or refuses", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "of an operation that the emulator accepts or refuses",
+    Emulator.layer({ credentials, tokenLifetime: 0 }),
+    function* () {
       const witness = Witness.make({ key, secret })
       const { baseUrl } = yield* Emulator.Emulator
       yield* failAll(witness, baseUrl)
       assert.isAtLeast(yield* witness.check, 6)
-    }).pipe(Effect.provide(Emulator.layer({ credentials, tokenLifetime: 0 })))
+    }
   )
 
-  it.effect("of a public value or error of the package", () =>
-    Effect.gen(function* () {
-      const witness = Witness.make({ key, secret })
-      const baseUrl = yield* Witness.echo((sent, response) => {
-        response.writeHead(200)
-        response.end(JSON.stringify({ access_token: "a-minted-token-77f0", expires_in: 60, scope: sent }))
-      })
-      witness.protectToken("a-minted-token-77f0")
-      const url = SecureUrl.make(baseUrl)
-      const store = KeyValueTokenStore.layer.pipe(Layer.provide([known, KeyValueStore.layerMemory]))
+  it.effect("of a public value or error of the package", function* () {
+    const witness = Witness.make({ key, secret })
+    const baseUrl = yield* Witness.echo((sent, response) => {
+      response.writeHead(200)
+      response.end(JSON.stringify({ access_token: "a-minted-token-77f0", expires_in: 60, scope: sent }))
+    })
+    witness.protectToken("a-minted-token-77f0")
+    const url = SecureUrl.make(baseUrl)
+    const store = KeyValueTokenStore.layer.pipe(Layer.provide([known, KeyValueStore.layerMemory]))
+
+    yield* Effect.gen(function* () {
+      const layers = [known, tokens, store, ...Object.values(authenticators), Credentials.layer(credentials)]
+      for (const layer of layers) yield* witness.look(layer)
+
+      const context: Context.Context<
+        Credentials.Credentials | Signer.Signer | Tokens.Tokens | Webhook.Webhook | Authenticator.Authenticator
+      > = yield* Layer.build(
+        Layer.mergeAll(known, tokens, Signer.layerHmac().pipe(Layer.provide(known)), authenticators.tokens).pipe(
+          Layer.provideMerge(Webhook.layer().pipe(Layer.provide(known)))
+        )
+      )
+      yield* witness.look(context)
+
+      for (const method of methods) {
+        const proof = yield* Authenticator.Authenticator.use((service) =>
+          service.authenticate({ baseUrl: url, params: {}, nonceIn: "params", scope: "dam:write" })
+        ).pipe(Effect.provide(authenticators[method]))
+        witness.protect(proof)
+        yield* witness.look(proof)
+      }
 
       yield* Effect.gen(function* () {
-        const layers = [known, tokens, store, ...Object.values(authenticators), Credentials.layer(credentials)]
-        for (const layer of layers) yield* witness.look(layer)
+        yield* witness.look(yield* Credentials.Credentials)
+        const signature = yield* Signer.Signer.use((signer) => signer.sign("text"))
+        witness.protect({ _tag: "Signature", params: "", signature })
+        yield* witness.look(signature)
+        yield* witness.look(yield* Tokens.Tokens.use((service) => service.get({ baseUrl: url })))
+        const notification = { transloadit: "{}", signature: Redacted.value(signature) }
+        yield* witness.look(yield* Effect.flip(Webhook.verify(notification)))
+        const signed = { transloadit: "text", signature: Redacted.value(signature) }
+        yield* witness.look(yield* Effect.flip(Webhook.verify(signed)))
+      }).pipe(Effect.provideContext(context))
 
-        const context: Context.Context<
-          Credentials.Credentials | Signer.Signer | Tokens.Tokens | Webhook.Webhook | Authenticator.Authenticator
-        > = yield* Layer.build(
-          Layer.mergeAll(known, tokens, Signer.layerHmac().pipe(Layer.provide(known)), authenticators.tokens).pipe(
-            Layer.provideMerge(Webhook.layer().pipe(Layer.provide(known)))
-          )
-        )
-        yield* witness.look(context)
+      const refusal = { code: "CODE", status: 400 }
+      const errors: ReadonlyArray<AuthError.AuthError> = [
+        new AuthError.WrongCredentials(refusal),
+        new AuthError.ScopeNotGranted({ ...refusal, scopes: ["dam:write"] }),
+        new AuthError.AudienceRefused(refusal),
+        new AuthError.TokenRefused(refusal),
+        new AuthError.TokenRateLimited({ ...refusal, retryAfter: Duration.seconds(1) }),
+        new AuthError.TokenUnavailable({ description: "the connection failed" }),
+        new AuthError.UnexpectedTokenResponse({ status: 200, description: "a body that is not JSON" })
+      ]
+      for (const error of errors) yield* witness.look(error)
+    }).pipe(Effect.provide(witness.observe))
 
-        for (const method of methods) {
-          const proof = yield* Authenticator.Authenticator.use((service) =>
-            service.authenticate({ baseUrl: url, params: {}, nonceIn: "params", scope: "dam:write" })
-          ).pipe(Effect.provide(authenticators[method]))
-          witness.protect(proof)
-          yield* witness.look(proof)
-        }
-
-        yield* Effect.gen(function* () {
-          yield* witness.look(yield* Credentials.Credentials)
-          const signature = yield* Signer.Signer.use((signer) => signer.sign("text"))
-          witness.protect({ _tag: "Signature", params: "", signature })
-          yield* witness.look(signature)
-          yield* witness.look(yield* Tokens.Tokens.use((service) => service.get({ baseUrl: url })))
-          const notification = { transloadit: "{}", signature: Redacted.value(signature) }
-          yield* witness.look(yield* Effect.flip(Webhook.verify(notification)))
-          const signed = { transloadit: "text", signature: Redacted.value(signature) }
-          yield* witness.look(yield* Effect.flip(Webhook.verify(signed)))
-        }).pipe(Effect.provideContext(context))
-
-        const refusal = { code: "CODE", status: 400 }
-        const errors: ReadonlyArray<AuthError.AuthError> = [
-          new AuthError.WrongCredentials(refusal),
-          new AuthError.ScopeNotGranted({ ...refusal, scopes: ["dam:write"] }),
-          new AuthError.AudienceRefused(refusal),
-          new AuthError.TokenRefused(refusal),
-          new AuthError.TokenRateLimited({ ...refusal, retryAfter: Duration.seconds(1) }),
-          new AuthError.TokenUnavailable({ description: "the connection failed" }),
-          new AuthError.UnexpectedTokenResponse({ status: 200, description: "a body that is not JSON" })
-        ]
-        for (const error of errors) yield* witness.look(error)
-      }).pipe(Effect.provide(witness.observe))
-
-      assert.isAtLeast(yield* witness.check, 6)
-    })
-  )
+    assert.isAtLeast(yield* witness.check, 6)
+  })
 })

@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
@@ -9,6 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { createUpload, head, json, layer as layerEmulator, patch, patchForever, send, uploadOne } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const idOf = ({ assembly_id }: Assembly.Status) => Assembly.AssemblyId.make(assembly_id)
 const wait = { wait: { robot: "/emulator/wait", seconds: 3600 } }
@@ -33,128 +33,114 @@ const eventsIn = (text: string) =>
       return event === undefined ? [data] : [event, JSON.parse(data)]
     })
 
-layer(layerEmulator(), { excludeTestServices: true })("An Assembly", (it) => {
-  it.effect("passes through uploading, executing and completed, and its followers see it", () =>
-    Effect.gen(function* () {
-      const steps = {
-        ":original": { robot: "/upload/handle" },
-        wait: { robot: "/emulator/wait", use: ":original", seconds: 0.05 },
-        hash: { robot: "/file/hash", use: "wait", algorithm: "sha1" }
-      }
-      const status = yield* Assemblies.create({ steps, numExpectedUploadFiles: 1 })
-      const following = yield* follow(status)
-      const { headers } = yield* createUpload(status, { "upload-length": "3" })
-      yield* patch(headers["location"] ?? "", 0, new TextEncoder().encode("abc"))
-      const executing = yield* Assemblies.get(idOf(status))
-      assert.strictEqual(executing.ok, "ASSEMBLY_EXECUTING")
+layer(layerEmulator())("An Assembly", (it) => {
+  it.effect("passes through uploading, executing and completed, and its followers see it", function* () {
+    const steps = {
+      ":original": { robot: "/upload/handle" },
+      wait: { robot: "/emulator/wait", use: ":original", seconds: 0.05 },
+      hash: { robot: "/file/hash", use: "wait", algorithm: "sha1" }
+    }
+    const status = yield* Assemblies.create({ steps, numExpectedUploadFiles: 1 })
+    const following = yield* follow(status)
+    const { headers } = yield* createUpload(status, { "upload-length": "3" })
+    yield* patch(headers["location"] ?? "", 0, new TextEncoder().encode("abc"))
+    const executing = yield* Assemblies.get(idOf(status))
+    assert.strictEqual(executing.ok, "ASSEMBLY_EXECUTING")
 
-      const events = eventsIn(yield* Fiber.join(following))
-      assert.deepStrictEqual(
-        events.map(([name, data]) => (Array.isArray(data) ? [name, data[0]] : [name])),
-        [
-          ["assembly_upload_finished"],
-          ["assembly_uploading_finished"],
-          ["assembly_upload_meta_data_extracted"],
-          ["assembly_result_finished", ":original"],
-          ["assembly_result_finished", "wait"],
-          ["assembly_result_finished", "hash"],
-          ["assembly_finished"]
-        ]
-      )
-      assert.deepInclude(events[0]?.[1], { name: "a file.txt", size: 3 })
-      const done = yield* Assemblies.get(idOf(status))
-      assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-      const hash = createHash("sha1").update("abc").digest("hex")
-      assert.deepStrictEqual(done.results?.["hash"]?.[0]?.["meta"], { hash })
-    }).pipe(Effect.scoped)
-  )
+    const events = eventsIn(yield* Fiber.join(following))
+    assert.deepStrictEqual(
+      events.map(([name, data]) => (Array.isArray(data) ? [name, data[0]] : [name])),
+      [
+        ["assembly_upload_finished"],
+        ["assembly_uploading_finished"],
+        ["assembly_upload_meta_data_extracted"],
+        ["assembly_result_finished", ":original"],
+        ["assembly_result_finished", "wait"],
+        ["assembly_result_finished", "hash"],
+        ["assembly_finished"]
+      ]
+    )
+    assert.deepInclude(events[0]?.[1], { name: "a file.txt", size: 3 })
+    const done = yield* Assemblies.get(idOf(status))
+    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+    const hash = createHash("sha1").update("abc").digest("hex")
+    assert.deepStrictEqual(done.results?.["hash"]?.[0]?.["meta"], { hash })
+  })
 
-  it.effect("tells its progress to whoever asked for it", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const steps = {
-        first: { robot: "/emulator/wait", seconds: 0.1 },
-        second: { robot: "/upload/handle", use: "first" }
-      }
-      const status = yield* Assemblies.create({ steps, emitExecutionProgress: true, numExpectedUploadFiles: 1 })
-      assert.strictEqual(status.update_stream_url, `${baseUrl}/assemblies/${status.assembly_id}/updates`)
-      const following = yield* follow(status)
-      yield* createUpload(status, { "upload-length": "0" })
-      const progress = eventsIn(yield* Fiber.join(following)).filter(([name]) => name === "assembly_execution_progress")
-      assert.deepStrictEqual(
-        progress.map(([, data]) => data),
-        [{ progress_combined: 50 }, { progress_combined: 100 }]
-      )
-    }).pipe(Effect.scoped)
-  )
+  it.effect("tells its progress to whoever asked for it", function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const steps = {
+      first: { robot: "/emulator/wait", seconds: 0.1 },
+      second: { robot: "/upload/handle", use: "first" }
+    }
+    const status = yield* Assemblies.create({ steps, emitExecutionProgress: true, numExpectedUploadFiles: 1 })
+    assert.strictEqual(status.update_stream_url, `${baseUrl}/assemblies/${status.assembly_id}/updates`)
+    const following = yield* follow(status)
+    yield* createUpload(status, { "upload-length": "0" })
+    const progress = eventsIn(yield* Fiber.join(following)).filter(([name]) => name === "assembly_execution_progress")
+    assert.deepStrictEqual(
+      progress.map(([, data]) => data),
+      [{ progress_combined: 50 }, { progress_combined: 100 }]
+    )
+  })
 
-  it.effect("is canceled while it executes, and keeps what it made", () =>
-    Effect.gen(function* () {
-      const steps = { ":original": { robot: "/upload/handle" }, wait: { ...wait.wait, use: ":original" } }
-      const status = yield* uploadOne({ steps }, new Uint8Array(4))
-      assert.strictEqual(status.ok, "ASSEMBLY_EXECUTING")
-      const following = yield* follow(status)
-      const canceled = yield* Assemblies.cancel(idOf(status))
-      assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
-      assert.strictEqual(canceled.results?.[":original"]?.length, 1)
-      assert.deepStrictEqual(eventsIn(yield* Fiber.join(following)), [["assembly_finished"]])
-      // An ended Assembly does not change.
-      assert.deepStrictEqual(yield* Assemblies.cancel(idOf(status)), canceled)
-    }).pipe(Effect.scoped)
-  )
+  it.effect("is canceled while it executes, and keeps what it made", function* () {
+    const steps = { ":original": { robot: "/upload/handle" }, wait: { ...wait.wait, use: ":original" } }
+    const status = yield* uploadOne({ steps }, new Uint8Array(4))
+    assert.strictEqual(status.ok, "ASSEMBLY_EXECUTING")
+    const following = yield* follow(status)
+    const canceled = yield* Assemblies.cancel(idOf(status))
+    assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
+    assert.strictEqual(canceled.results?.[":original"]?.length, 1)
+    assert.deepStrictEqual(eventsIn(yield* Fiber.join(following)), [["assembly_finished"]])
+    // An ended Assembly does not change.
+    assert.deepStrictEqual(yield* Assemblies.cancel(idOf(status)), canceled)
+  })
 
-  it.effect("is canceled while bytes come, which ends their request and the next one", () =>
-    Effect.gen(function* () {
-      const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(status, { "upload-length": "10" })
-      const url = headers["location"] ?? ""
-      const stuck = yield* Effect.forkChild(patchForever(url, new Uint8Array(3)))
-      yield* Effect.repeat(Assemblies.get(idOf(status)), { until: ({ bytes_received }) => bytes_received === 3 })
-      const canceled = yield* Assemblies.cancel(idOf(status))
-      assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
-      assert.strictEqual((yield* Fiber.join(stuck)).status, 423)
-      assert.strictEqual((yield* head(url)).status, 200)
-      const next = yield* patch(url, 3, new Uint8Array(7))
-      assert.strictEqual(next.status, 403)
-      assert.match(String(json(next)["error"]), /^ERR_ASSEMBLY_NOT_UPLOADING: /)
-    })
-  )
+  it.effect("is canceled while bytes come, which ends their request and the next one", function* () {
+    const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const { headers } = yield* createUpload(status, { "upload-length": "10" })
+    const url = headers["location"] ?? ""
+    const stuck = yield* Effect.forkChild(patchForever(url, new Uint8Array(3)))
+    yield* Effect.repeat(Assemblies.get(idOf(status)), { until: ({ bytes_received }) => bytes_received === 3 })
+    const canceled = yield* Assemblies.cancel(idOf(status))
+    assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
+    assert.strictEqual((yield* Fiber.join(stuck)).status, 423)
+    assert.strictEqual((yield* head(url)).status, 200)
+    const next = yield* patch(url, 3, new Uint8Array(7))
+    assert.strictEqual(next.status, 403)
+    assert.match(String(json(next)["error"]), /^ERR_ASSEMBLY_NOT_UPLOADING: /)
+  })
 
-  it.effect("that fails says so to its followers", () =>
-    Effect.gen(function* () {
-      const steps = { fail: { robot: "/emulator/fail", error: "MINE", message: "I did it." } }
-      const status = yield* Assemblies.create({ steps, numExpectedUploadFiles: 1 })
-      const following = yield* follow(status)
-      yield* createUpload(status, { "upload-length": "0" })
-      assert.deepStrictEqual(eventsIn(yield* Fiber.join(following)).at(-1), [
-        "assembly_error",
-        { assembly_id: status.assembly_id, error: "MINE", message: "I did it." }
-      ])
-      const failed = yield* Assemblies.get(idOf(status))
-      assert.deepInclude(failed, { error: "MINE", message: "I did it." })
-    }).pipe(Effect.scoped)
-  )
+  it.effect("that fails says so to its followers", function* () {
+    const steps = { fail: { robot: "/emulator/fail", error: "MINE", message: "I did it." } }
+    const status = yield* Assemblies.create({ steps, numExpectedUploadFiles: 1 })
+    const following = yield* follow(status)
+    yield* createUpload(status, { "upload-length": "0" })
+    assert.deepStrictEqual(eventsIn(yield* Fiber.join(following)).at(-1), [
+      "assembly_error",
+      { assembly_id: status.assembly_id, error: "MINE", message: "I did it." }
+    ])
+    const failed = yield* Assemblies.get(idOf(status))
+    assert.deepInclude(failed, { error: "MINE", message: "I did it." })
+  })
 
-  it.effect("that is over tells its followers how it ended", () =>
-    Effect.gen(function* () {
-      const failed = yield* Assemblies.create({ steps: { fail: { robot: "/emulator/fail", error: "MINE" } } })
-      assert.deepStrictEqual(
-        eventsIn(yield* Fiber.join(yield* follow(failed))).map(([name]) => name),
-        ["assembly_error"]
-      )
-      const status = yield* Assemblies.create({})
-      assert.deepStrictEqual(eventsIn(yield* Fiber.join(yield* follow(status))), [["assembly_finished"]])
-      const unknown = yield* send(HttpClientRequest.get(`/assemblies/${"0".repeat(32)}/updates`))
-      assert.deepInclude(json(unknown), { error: "ASSEMBLY_NOT_FOUND", http_code: 404 })
-    }).pipe(Effect.scoped)
-  )
+  it.effect("that is over tells its followers how it ended", function* () {
+    const failed = yield* Assemblies.create({ steps: { fail: { robot: "/emulator/fail", error: "MINE" } } })
+    assert.deepStrictEqual(
+      eventsIn(yield* Fiber.join(yield* follow(failed))).map(([name]) => name),
+      ["assembly_error"]
+    )
+    const status = yield* Assemblies.create({})
+    assert.deepStrictEqual(eventsIn(yield* Fiber.join(yield* follow(status))), [["assembly_finished"]])
+    const unknown = yield* send(HttpClientRequest.get(`/assemblies/${"0".repeat(32)}/updates`))
+    assert.deepInclude(json(unknown), { error: "ASSEMBLY_NOT_FOUND", http_code: 404 })
+  })
 
-  it.effect("is watched by our own client over the same stream", () =>
-    Effect.gen(function* () {
-      const status = yield* Assemblies.create({ steps: { wait: { robot: "/emulator/wait", seconds: 0.3 } } })
-      const seen = yield* Stream.runCollect(Assemblies.watch(idOf(status), { interval: "1 hour" }))
-      assert.strictEqual(seen.at(0)?.ok, "ASSEMBLY_EXECUTING")
-      assert.strictEqual(seen.at(-1)?.ok, "ASSEMBLY_COMPLETED")
-    })
-  )
+  it.effect("is watched by our own client over the same stream", function* () {
+    const status = yield* Assemblies.create({ steps: { wait: { robot: "/emulator/wait", seconds: 0.3 } } })
+    const seen = yield* Stream.runCollect(Assemblies.watch(idOf(status), { interval: "1 hour" }))
+    assert.strictEqual(seen.at(0)?.ok, "ASSEMBLY_EXECUTING")
+    assert.strictEqual(seen.at(-1)?.ok, "ASSEMBLY_COMPLETED")
+  })
 })

@@ -2,7 +2,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Latch from "effect/Latch"
@@ -10,6 +9,7 @@ import * as Queue from "effect/Queue"
 import * as TestClock from "effect/testing/TestClock"
 import { listed, receiver } from "./notified.ts"
 import { layer } from "./support.ts"
+import { assert, it } from "./flow.ts"
 
 /** A server that answers no notification before the latch `gate` is open. */
 const hanging = Effect.gen(function* () {
@@ -31,56 +31,52 @@ const statuses = (ids: ReadonlyArray<string>) =>
     (all) => all.flat().map(({ status }) => status)
   )
 
-it.live("two are under way where the limit is two, then the others", () =>
-  Effect.gen(function* () {
-    const { arrived, gate, url } = yield* hanging
-    yield* Effect.gen(function* () {
-      const ids = yield* Effect.replicateEffect(create(url), 6)
-      yield* Queue.take(arrived)
-      yield* Queue.take(arrived)
-      assert.deepStrictEqual(yield* statuses(ids), ["processing", "processing"])
-      assert.strictEqual(yield* Queue.size(arrived), 0)
-      yield* gate.open
-      const ended = yield* Effect.repeat(statuses(ids), {
-        until: (all) => all.length === 6 && all.every((status) => status === "successful")
-      })
-      assert.strictEqual(ended.length, 6)
-    }).pipe(Effect.provide(layer({ limits: { notifications: 2 } })))
-  }).pipe(Effect.scoped)
-)
-
-it.live("those that wait are sent after a restart", () =>
-  Effect.gen(function* () {
-    const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
-    const { arrived, gate, url } = yield* hanging
-    const options = { data, limits: { notifications: 1 } }
-    const ids = yield* Effect.gen(function* () {
-      const made = yield* Effect.replicateEffect(create(url), 3)
-      yield* Queue.take(arrived)
-      return made
-    }).pipe(Effect.provide(layer(options)))
-    yield* gate.open
-    yield* Effect.repeat(statuses(ids), {
-      until: (all) => all.filter((status) => status === "successful").length === 3
-    }).pipe(Effect.provide(layer(options)))
-    // The emulator sends the interrupted notification again.
-    assert.strictEqual(yield* Queue.size(arrived), 3)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
-
-it.effect("one that is not answered ends after 30 seconds", () =>
-  Effect.gen(function* () {
-    const { arrived, url } = yield* hanging
-    const id = yield* create(url)
+it.live("two are under way where the limit is two, then the others", function* () {
+  const { arrived, gate, url } = yield* hanging
+  yield* Effect.gen(function* () {
+    const ids = yield* Effect.replicateEffect(create(url), 6)
     yield* Queue.take(arrived)
-    yield* TestClock.adjust("30 seconds")
-    const [first] = yield* Effect.repeat(listed(id), { until: ([one]) => one?.["status"] !== "processing" })
-    assert.deepInclude(first, { status: "error", error: "The response timed out." })
-  }).pipe(Effect.provide(layer()), Effect.scoped)
-)
+    yield* Queue.take(arrived)
+    assert.deepStrictEqual(yield* statuses(ids), ["processing", "processing"])
+    assert.strictEqual(yield* Queue.size(arrived), 0)
+    yield* gate.open
+    const ended = yield* Effect.repeat(statuses(ids), {
+      until: (all) => all.length === 6 && all.every((status) => status === "successful")
+    })
+    assert.strictEqual(ended.length, 6)
+  }).pipe(Effect.provide(layer({ limits: { notifications: 2 } })))
+})
 
-it.effect("one that is always answered with 500 is sent 8 times, also across a restart", () =>
-  Effect.gen(function* () {
+it.live("those that wait are sent after a restart", NodeFileSystem.layer, function* () {
+  const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
+  const { arrived, gate, url } = yield* hanging
+  const options = { data, limits: { notifications: 1 } }
+  const ids = yield* Effect.gen(function* () {
+    const made = yield* Effect.replicateEffect(create(url), 3)
+    yield* Queue.take(arrived)
+    return made
+  }).pipe(Effect.provide(layer(options)))
+  yield* gate.open
+  yield* Effect.repeat(statuses(ids), {
+    until: (all) => all.filter((status) => status === "successful").length === 3
+  }).pipe(Effect.provide(layer(options)))
+  // The emulator sends the interrupted notification again.
+  assert.strictEqual(yield* Queue.size(arrived), 3)
+})
+
+it.effect("one that is not answered ends after 30 seconds", layer(), function* () {
+  const { arrived, url } = yield* hanging
+  const id = yield* create(url)
+  yield* Queue.take(arrived)
+  yield* TestClock.adjust("30 seconds")
+  const [first] = yield* Effect.repeat(listed(id), { until: ([one]) => one?.["status"] !== "processing" })
+  assert.deepInclude(first, { status: "error", error: "The response timed out." })
+})
+
+it.effect(
+  "one that is always answered with 500 is sent 8 times, also across a restart",
+  NodeFileSystem.layer,
+  function* () {
     const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
     const { next, url } = yield* receiver(Array.from({ length: 8 }, () => 500))
     const options = { data, notificationPause: "1 milli", limits: { notifications: 1 } } as const
@@ -96,5 +92,5 @@ it.effect("one that is always answered with 500 is sent 8 times, also across a r
     // A ninth attempt would be sent before this notification.
     const { id, heard } = yield* Effect.all({ id: create(url), heard: next }).pipe(Effect.provide(layer(options)))
     assert.strictEqual(JSON.parse(heard.transloadit).assembly_id, id)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  }
 )

@@ -1,10 +1,10 @@
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { LookupAddress } from "node:dns"
 import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from "node:net"
 import * as NotificationClient from "../src/internal/notifications/notificationClient.ts"
 import { receiver } from "./notified.ts"
+import { assert, it } from "./flow.ts"
 
 /** Requests a name that resolves to the given addresses in turn. Returns the outcome and the number of look-ups. */
 const ask = Effect.fnUntraced(function* (
@@ -29,46 +29,40 @@ const ask = Effect.fnUntraced(function* (
   return { outcome, resolved: answers.length - left.length }
 })
 
-it.live("a name is resolved once, and what it was resolved to is what is connected to", () =>
-  Effect.gen(function* () {
-    const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-    const url = urlAt("rebound.example")
-    // A second look-up would return a private address.
-    assert.deepStrictEqual(yield* ask("loopback", url, [["127.0.0.1"], ["10.0.0.1"]]), { outcome: 200, resolved: 1 })
-    yield* next
-    assert.deepStrictEqual(yield* ask("loopback", url, [["10.0.0.1"], ["127.0.0.1"]]), {
-      outcome: "OutOfReach",
-      resolved: 1
-    })
-  }).pipe(Effect.scoped)
-)
+it.live("a name is resolved once, and what it was resolved to is what is connected to", function* () {
+  const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+  const url = urlAt("rebound.example")
+  // A second look-up would return a private address.
+  assert.deepStrictEqual(yield* ask("loopback", url, [["127.0.0.1"], ["10.0.0.1"]]), { outcome: 200, resolved: 1 })
+  yield* next
+  assert.deepStrictEqual(yield* ask("loopback", url, [["10.0.0.1"], ["127.0.0.1"]]), {
+    outcome: "OutOfReach",
+    resolved: 1
+  })
+})
 
-it.live("of several addresses only those within reach are tried", () =>
-  Effect.gen(function* () {
-    const { heard, next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-    const url = urlAt("several.example")
-    const all = [["0.0.0.0", "fe80::1", "127.0.0.2"]]
-    assert.strictEqual((yield* ask("loopback", url, all)).outcome, 200)
-    yield* next
-    assert.strictEqual((yield* ask("public", url, all)).outcome, "OutOfReach")
-    assert.strictEqual(yield* heard, 0)
-    assert.strictEqual((yield* ask("any", url, [["0.0.0.0"]])).outcome, 200)
-  }).pipe(Effect.scoped)
-)
+it.live("of several addresses only those within reach are tried", function* () {
+  const { heard, next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+  const url = urlAt("several.example")
+  const all = [["0.0.0.0", "fe80::1", "127.0.0.2"]]
+  assert.strictEqual((yield* ask("loopback", url, all)).outcome, 200)
+  yield* next
+  assert.strictEqual((yield* ask("public", url, all)).outcome, "OutOfReach")
+  assert.strictEqual(yield* heard, 0)
+  assert.strictEqual((yield* ask("any", url, [["0.0.0.0"]])).outcome, 200)
+})
 
-it.live("of several addresses the first within reach is tried, where only one is", () =>
-  Effect.gen(function* () {
-    const family = getDefaultAutoSelectFamily()
-    yield* Effect.acquireRelease(
-      Effect.sync(() => setDefaultAutoSelectFamily(false)),
-      () => Effect.sync(() => setDefaultAutoSelectFamily(family))
-    )
-    // If the operating system connects to 127.0.0.1 for 0.0.0.0, no server listens there.
-    const { heard, urlAt } = yield* receiver([], { host: "127.0.0.2" })
-    assert.strictEqual((yield* ask("loopback", urlAt("several.example"), [["0.0.0.0", "127.0.0.2"]])).outcome, 200)
-    assert.strictEqual(yield* heard, 1)
-  }).pipe(Effect.scoped)
-)
+it.live("of several addresses the first within reach is tried, where only one is", function* () {
+  const family = getDefaultAutoSelectFamily()
+  yield* Effect.acquireRelease(
+    Effect.sync(() => setDefaultAutoSelectFamily(false)),
+    () => Effect.sync(() => setDefaultAutoSelectFamily(family))
+  )
+  // If the operating system connects to 127.0.0.1 for 0.0.0.0, no server listens there.
+  const { heard, urlAt } = yield* receiver([], { host: "127.0.0.2" })
+  assert.strictEqual((yield* ask("loopback", urlAt("several.example"), [["0.0.0.0", "127.0.0.2"]])).outcome, 200)
+  assert.strictEqual(yield* heard, 1)
+})
 
 it.live.each([
   ["public", "https://127.0.0.1:1/"],
@@ -76,18 +70,14 @@ it.live.each([
   ["loopback", "http://10.0.0.1:1/"],
   ["loopback", "https://[fd00::1]:1/"],
   ["public", "http://0x7f.1:1/"]
-] as const)("an address is judged without a name: %s, %s", ([reach, url]) =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual(yield* ask(reach, url, []), { outcome: "OutOfReach", resolved: 0 })
-  })
-)
+] as const)("an address is judged without a name: %s, %s", function* ([reach, url]) {
+  assert.deepStrictEqual(yield* ask(reach, url, []), { outcome: "OutOfReach", resolved: 0 })
+})
 
-it.live("over TLS the same rule holds", () =>
-  Effect.gen(function* () {
-    const { outcome } = yield* ask("public", "https://rebound.example:1/", [["127.0.0.1"]])
-    assert.strictEqual(outcome, "OutOfReach")
-  })
-)
+it.live("over TLS the same rule holds", function* () {
+  const { outcome } = yield* ask("public", "https://rebound.example:1/", [["127.0.0.1"]])
+  assert.strictEqual(outcome, "OutOfReach")
+})
 
 it.live.each([
   "ftp://example.com/",
@@ -100,8 +90,6 @@ it.live.each([
   "https://user:pw@example.com/",
   "https://user@example.com/",
   "https://:pw@example.com/"
-])("%j is no URL that is asked", (url) =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })
-  })
-)
+])("%j is no URL that is asked", function* (url) {
+  assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })
+})

@@ -2,7 +2,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import { assert, layer } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -13,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { networkInterfaces } from "node:os"
 import { listed, receiver, signedForm } from "./notified.ts"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 /** The first ended attempt of a notification, and the number of attempts. */
 const outcomeOf = (assemblyId: string) =>
@@ -50,164 +50,149 @@ const [privateAddress] = Object.values(networkInterfaces())
   .map(({ address }) => address)
 
 // A refused attempt is not repeated, however short the pause is.
-layer(layerEmulator({ notificationPause: "1 millis" }), { excludeTestServices: true })("A notification", (it) => {
+layer(layerEmulator({ notificationPause: "1 millis" }))("A notification", (it) => {
   it.effect.each(["127.0.0.1", "127.9.9.9", "localhost", "[::ffff:127.0.0.1]", "2130706433"])(
     "of an Assembly with a signature reaches loopback at %s",
-    (hostname) =>
-      Effect.gen(function* () {
-        const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-        const { assembly_id } = yield* Assemblies.create({ notifyUrl: urlAt(hostname) })
-        assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, assembly_id)
-      }).pipe(Effect.scoped)
+    function* (hostname) {
+      const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+      const { assembly_id } = yield* Assemblies.create({ notifyUrl: urlAt(hostname) })
+      assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, assembly_id)
+    }
   )
 
   it.effect.each(["0.0.0.0", "[::]", "10.1.2.3", "169.254.169.254", "[fd00::1]", "[fe80::1]", "[::ffff:10.0.0.1]"])(
     "reaches no private host: %s",
-    (hostname) =>
-      Effect.gen(function* () {
-        const { heard, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-        const { assembly_id } = yield* Assemblies.create({ notifyUrl: urlAt(hostname) })
-        const { attempts, error, status } = yield* outcomeOf(assembly_id)
-        assert.deepStrictEqual([status, attempts], ["error", 1])
-        assert.match(String(error), /^The host \S+ is not public: .*allowPrivateNotifications \(--allow-private-notif/)
-        assert.strictEqual(yield* heard, 0)
-      }).pipe(Effect.scoped)
+    function* (hostname) {
+      const { heard, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+      const { assembly_id } = yield* Assemblies.create({ notifyUrl: urlAt(hostname) })
+      const { attempts, error, status } = yield* outcomeOf(assembly_id)
+      assert.deepStrictEqual([status, attempts], ["error", 1])
+      assert.match(String(error), /^The host \S+ is not public: .*allowPrivateNotifications \(--allow-private-notif/)
+      assert.strictEqual(yield* heard, 0)
+    }
   )
 
-  it.effect.skipIf(privateAddress === undefined)("reaches no address of this machine in a private network", () =>
-    Effect.gen(function* () {
+  it.effect.skipIf(privateAddress === undefined)(
+    "reaches no address of this machine in a private network",
+    function* () {
       const { heard, url } = yield* receiver([], { host: privateAddress ?? "" })
       const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
       assert.match(String((yield* outcomeOf(assembly_id))["error"]), /is not public/)
       assert.strictEqual(yield* heard, 0)
-    }).pipe(Effect.scoped)
+    }
   )
 
   it.effect.each(["127.0.0.1", "localhost", "[::1]"])(
     "of an Assembly without a signature reaches no loopback: %s",
-    (hostname) =>
-      Effect.gen(function* () {
-        const { heard, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-        const { assembly_id } = yield* createUnsigned({ notifyUrl: urlAt(hostname) })
-        const { attempts, error } = yield* outcomeOf(assembly_id)
-        assert.strictEqual(attempts, 1)
-        assert.match(String(error), /is not public: Create the Assembly with a signature to notify this machine/)
-        assert.strictEqual(yield* heard, 0)
-      }).pipe(Effect.scoped)
+    function* (hostname) {
+      const { heard, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+      const { assembly_id } = yield* createUnsigned({ notifyUrl: urlAt(hostname) })
+      const { attempts, error } = yield* outcomeOf(assembly_id)
+      assert.strictEqual(attempts, 1)
+      assert.match(String(error), /is not public: Create the Assembly with a signature to notify this machine/)
+      assert.strictEqual(yield* heard, 0)
+    }
   )
 
-  it.effect("is asked for again under the same rule", () =>
-    Effect.gen(function* () {
-      const { next, heard, url } = yield* receiver([])
-      const unsigned = yield* createUnsigned({})
-      const path = `/assembly_notifications/${unsigned.assembly_id}/replay`
-      const authorization = `Bearer ${yield* token}`
-      const form = new FormData()
-      form.set("params", JSON.stringify({ notify_url: url }))
-      const asked = yield* send(
-        HttpClientRequest.post(path, { headers: { authorization } }).pipe(HttpClientRequest.bodyFormData(form))
-      )
-      assert.strictEqual(json(asked)["ok"], "ASSEMBLY_NOTIFICATION_REPLAYED")
-      assert.match(String((yield* outcomeOf(unsigned.assembly_id))["error"]), /is not public/)
-      assert.strictEqual(yield* heard, 0)
-      // The signature of the request covers the URL.
-      yield* signedForm(path, { notify_url: url })
-      yield* next
-      const replayed = yield* signedForm(`/assemblies/${unsigned.assembly_id}/replay`, { notify_url: url })
-      assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, json(replayed)["assembly_id"])
-    }).pipe(Effect.scoped)
-  )
+  it.effect("is asked for again under the same rule", function* () {
+    const { next, heard, url } = yield* receiver([])
+    const unsigned = yield* createUnsigned({})
+    const path = `/assembly_notifications/${unsigned.assembly_id}/replay`
+    const authorization = `Bearer ${yield* token}`
+    const form = new FormData()
+    form.set("params", JSON.stringify({ notify_url: url }))
+    const asked = yield* send(
+      HttpClientRequest.post(path, { headers: { authorization } }).pipe(HttpClientRequest.bodyFormData(form))
+    )
+    assert.strictEqual(json(asked)["ok"], "ASSEMBLY_NOTIFICATION_REPLAYED")
+    assert.match(String((yield* outcomeOf(unsigned.assembly_id))["error"]), /is not public/)
+    assert.strictEqual(yield* heard, 0)
+    // The signature of the request covers the URL.
+    yield* signedForm(path, { notify_url: url })
+    yield* next
+    const replayed = yield* signedForm(`/assemblies/${unsigned.assembly_id}/replay`, { notify_url: url })
+    assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, json(replayed)["assembly_id"])
+  })
 
   it.effect.each([
     ["an attempt of an Assembly with a signature", "/assembly_notifications"],
     ["an Assembly", "/assemblies"]
-  ] as const)("of a replay without a signature reaches no loopback: %s", ([, path]) =>
-    Effect.gen(function* () {
-      const { heard, url } = yield* receiver([])
-      const original = yield* Assemblies.create({})
-      const form = new FormData()
-      form.set("params", JSON.stringify({ notify_url: url }))
-      const headers = { authorization: `Bearer ${yield* token}` }
-      const asked = yield* send(
-        HttpClientRequest.post(`${path}/${original.assembly_id}/replay`, { headers }).pipe(
-          HttpClientRequest.bodyFormData(form)
-        )
+  ] as const)("of a replay without a signature reaches no loopback: %s", function* ([, path]) {
+    const { heard, url } = yield* receiver([])
+    const original = yield* Assemblies.create({})
+    const form = new FormData()
+    form.set("params", JSON.stringify({ notify_url: url }))
+    const headers = { authorization: `Bearer ${yield* token}` }
+    const asked = yield* send(
+      HttpClientRequest.post(`${path}/${original.assembly_id}/replay`, { headers }).pipe(
+        HttpClientRequest.bodyFormData(form)
       )
-      assert.strictEqual(asked.status, 200)
-      const { error } = yield* outcomeOf(String(json(asked)["assembly_id"] ?? original.assembly_id))
-      assert.match(String(error), /is not public/)
-      assert.strictEqual(yield* heard, 0)
-    }).pipe(Effect.scoped)
-  )
+    )
+    assert.strictEqual(asked.status, 200)
+    const { error } = yield* outcomeOf(String(json(asked)["assembly_id"] ?? original.assembly_id))
+    assert.match(String(error), /is not public/)
+    assert.strictEqual(yield* heard, 0)
+  })
 
-  it.effect("follows no redirect", () =>
-    Effect.gen(function* () {
-      const target = yield* receiver([])
-      const location = { headers: { location: target.url } }
-      const { next, url } = yield* receiver([307, 308], { answer: HttpServerResponse.empty(location) })
-      yield* Assemblies.create({ notifyUrl: url })
-      for (let attempt = 0; attempt < 3; attempt++) yield* next
-      assert.strictEqual(yield* target.heard, 0)
-    }).pipe(Effect.scoped)
-  )
+  it.effect("follows no redirect", function* () {
+    const target = yield* receiver([])
+    const location = { headers: { location: target.url } }
+    const { next, url } = yield* receiver([307, 308], { answer: HttpServerResponse.empty(location) })
+    yield* Assemblies.create({ notifyUrl: url })
+    for (let attempt = 0; attempt < 3; attempt++) yield* next
+    assert.strictEqual(yield* target.heard, 0)
+  })
 
-  it.effect("shows what was answered to who has the key, and to nobody else", () =>
-    Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const { url } = yield* receiver([])
+  it.effect("shows what was answered to who has the key, and to nobody else", function* () {
+    const { credentials } = yield* Emulator.Emulator
+    const { url } = yield* receiver([])
+    const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
+    assert.deepInclude(yield* outcomeOf(assembly_id), { response_code: 200, response_data: null })
+
+    const [bearer] = yield* listed(assembly_id, { authorization: `Bearer ${yield* token}` })
+    assert.deepInclude(bearer, { response_data: "heard" })
+    const nonce = String(yield* Clock.currentTimeNanos)
+    const params = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce })
+    const signed = (signature: string) => `?${new URLSearchParams({ params, signature })}`
+    const [own] = yield* listed(assembly_id, {}, signed(hmac(params, credentials.secret)))
+    assert.deepInclude(own, { response_data: "heard" })
+
+    const wrong = yield* send(
+      HttpClientRequest.get(`/assembly_notifications/${assembly_id}${signed(hmac(params, Redacted.make("wrong")))}`)
+    )
+    assert.deepInclude(json(wrong), { error: "INVALID_SIGNATURE" })
+  })
+
+  it.effect("keeps the beginning of an answer that never ends", function* () {
+    const endless = HttpServerResponse.stream(Stream.forever(Stream.make(new TextEncoder().encode("a".repeat(100)))))
+    const begun = HttpServerResponse.stream(
+      Stream.concat(Stream.make("be", "gun").pipe(Stream.encodeText), Stream.never)
+    )
+    const authorization = { authorization: `Bearer ${yield* token}` }
+    for (const [answer, kept] of [[endless, "a".repeat(1024)] as const, [begun, "begun"] as const]) {
+      const { url } = yield* receiver([], { answer })
       const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
-      assert.deepInclude(yield* outcomeOf(assembly_id), { response_code: 200, response_data: null })
-
-      const [bearer] = yield* listed(assembly_id, { authorization: `Bearer ${yield* token}` })
-      assert.deepInclude(bearer, { response_data: "heard" })
-      const nonce = String(yield* Clock.currentTimeNanos)
-      const params = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce })
-      const signed = (signature: string) => `?${new URLSearchParams({ params, signature })}`
-      const [own] = yield* listed(assembly_id, {}, signed(hmac(params, credentials.secret)))
-      assert.deepInclude(own, { response_data: "heard" })
-
-      const wrong = yield* send(
-        HttpClientRequest.get(`/assembly_notifications/${assembly_id}${signed(hmac(params, Redacted.make("wrong")))}`)
-      )
-      assert.deepInclude(json(wrong), { error: "INVALID_SIGNATURE" })
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("keeps the beginning of an answer that never ends", () =>
-    Effect.gen(function* () {
-      const endless = HttpServerResponse.stream(Stream.forever(Stream.make(new TextEncoder().encode("a".repeat(100)))))
-      const begun = HttpServerResponse.stream(
-        Stream.concat(Stream.make("be", "gun").pipe(Stream.encodeText), Stream.never)
-      )
-      const authorization = { authorization: `Bearer ${yield* token}` }
-      for (const [answer, kept] of [[endless, "a".repeat(1024)] as const, [begun, "begun"] as const]) {
-        const { url } = yield* receiver([], { answer })
-        const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
-        const { response_code, status } = yield* outcomeOf(assembly_id)
-        assert.deepStrictEqual([status, response_code], ["successful", 200])
-        assert.strictEqual((yield* listed(assembly_id, authorization))[0]?.["response_data"], kept)
-      }
-    }).pipe(Effect.scoped)
-  )
+      const { response_code, status } = yield* outcomeOf(assembly_id)
+      assert.deepStrictEqual([status, response_code], ["successful", 200])
+      assert.strictEqual((yield* listed(assembly_id, authorization))[0]?.["response_data"], kept)
+    }
+  })
 })
 
 const two = { keys: [{ key: "other", secret: Redacted.make("other secret") }], slug: "other" }
 
-layer(layerEmulator({ allowPrivateNotifications: true, workspaces: [{ slug: "first", keys: [] }, two] }), {
-  excludeTestServices: true
-})("An emulator that allows private hosts", (it) => {
-  it.effect("notifies any, for an Assembly without a signature too", () =>
-    Effect.gen(function* () {
+layer(layerEmulator({ allowPrivateNotifications: true, workspaces: [{ slug: "first", keys: [] }, two] }))(
+  "An emulator that allows private hosts",
+  (it) => {
+    it.effect("notifies any, for an Assembly without a signature too", function* () {
       const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
       for (const hostname of ["0.0.0.0", "127.0.0.1"]) {
         const { assembly_id } = yield* createUnsigned({ notifyUrl: urlAt(hostname) })
         assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, assembly_id)
       }
-    }).pipe(Effect.scoped)
-  )
+    })
 
-  it.effect("shows no answer to the key of another Workspace", () =>
-    Effect.gen(function* () {
+    it.effect("shows no answer to the key of another Workspace", function* () {
       const { next, url } = yield* receiver([])
       const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
       yield* next
@@ -217,6 +202,6 @@ layer(layerEmulator({ allowPrivateNotifications: true, workspaces: [{ slug: "fir
         HttpClientRequest.get(`/assembly_notifications/${assembly_id}?${new URLSearchParams({ params, signature })}`)
       )
       assert.deepInclude(json(answer), { error: "ASSEMBLY_NOT_FOUND" })
-    }).pipe(Effect.scoped)
-  )
-})
+    })
+  }
+)

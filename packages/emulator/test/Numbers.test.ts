@@ -3,13 +3,13 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { call } from "./signedCalls.ts"
 import { createUpload, hmac, layer, patch, send } from "./support.ts"
+import { assert, it } from "./flow.ts"
 
 const numbers = ["0.5", "-0.5", "-1", "-0", "1e300", "-1e300", "1e-300", "1e400", "9007199254740991"].concat([
   "9007199254740992",
@@ -54,8 +54,10 @@ const requests: Readonly<Record<string, Send>> = {
     )
 }
 
-it.live("fractional, negative and huge numbers are answered or refused, and the data stays usable", () =>
-  Effect.gen(function* () {
+it.live(
+  "fractional, negative and huge numbers are answered or refused, and the data stays usable",
+  NodeServices.layer,
+  function* () {
     const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
     yield* Effect.gen(function* () {
       for (const [place, request] of Object.entries(requests)) {
@@ -70,5 +72,5 @@ it.live("fractional, negative and huge numbers are answered or refused, and the 
       for (const { id } of items)
         assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(id))).assembly_id, id)
     }).pipe(Effect.provide(layer({ data })))
-  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  }
 )

@@ -1,7 +1,6 @@
 /** Tests with the unmodified command line of `@transloadit/node`. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -9,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { assert, it } from "./flow.ts"
 
 const command = fileURLToPath(new URL("cli.js", import.meta.resolve("@transloadit/node")))
 
@@ -36,17 +36,13 @@ const create = Effect.fnUntraced(function* (steps: object, output: string) {
 
 const services = Layer.merge(Emulator.layer(), NodeServices.layer)
 
-it.live("`assemblies create -i -o <file>` writes the result of the Step", () =>
-  Effect.gen(function* () {
-    const read = yield* create({ hashed }, "out.bin")
-    assert.isTrue((yield* read("out.bin")).equals(bytes))
-  }).pipe(Effect.scoped, Effect.provide(services))
-)
+it.live("`assemblies create -i -o <file>` writes the result of the Step", services, function* () {
+  const read = yield* create({ hashed }, "out.bin")
+  assert.isTrue((yield* read("out.bin")).equals(bytes))
+})
 
-it.live("`assemblies create -i -o <folder>` writes the results of all Steps", () =>
-  Effect.gen(function* () {
-    const read = yield* create({ ":original": { robot: "/upload/handle" }, hashed }, "results")
-    const paths = ["hashed/in.bin", ":original/in.bin"].map((name) => `results/in/${name}`)
-    for (const path of paths) assert.isTrue((yield* read(path)).equals(bytes), path)
-  }).pipe(Effect.scoped, Effect.provide(services))
-)
+it.live("`assemblies create -i -o <folder>` writes the results of all Steps", services, function* () {
+  const read = yield* create({ ":original": { robot: "/upload/handle" }, hashed }, "results")
+  const paths = ["hashed/in.bin", ":original/in.bin"].map((name) => `results/in/${name}`)
+  for (const path of paths) assert.isTrue((yield* read(path)).equals(bytes), path)
+})

@@ -1,13 +1,13 @@
 /** Tests the quotas of the public service, which an emulator rehearses on request. Client and emulator share a clock. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import * as Secure from "./secure.ts"
 import { call } from "./signedCalls.ts"
 import { layer } from "./support.ts"
+import { assert, describe, it } from "./flow.ts"
 
 const create = (steps: object = {}) => call("POST", "/assemblies", { steps })
 const other = { key: "other", secret: Redacted.make("secret") }
@@ -23,8 +23,10 @@ const statuses = (requests: number, request: ReturnType<typeof call>) =>
   Effect.map(Effect.replicateEffect(request, requests), (answers) => answers.map(({ status }) => status))
 
 describe("An account", () => {
-  it.effect("that has created 250 Assemblies within a minute is refused until the first of them is a minute old", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "that has created 250 Assemblies within a minute is refused until the first of them is a minute old",
+    layer({ quotas: "service" }),
+    function* () {
       yield* create()
       yield* TestClock.adjust("20 seconds")
       const answers = yield* Effect.forEach(Array(260), () => create(), { concurrency: 16 })
@@ -38,56 +40,54 @@ describe("An account", () => {
       assert.deepStrictEqual((yield* create()).said, refusal(1))
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* statuses(2, create()), [200, 413])
-    }).pipe(Effect.provide(layer({ quotas: "service" })))
+    }
   )
 
   it.effect(
     "that runs as many Assemblies as it may, beside one that waits for files, is refused until one has ended",
-    () =>
-      Effect.gen(function* () {
-        yield* Assemblies.create({ steps: running, numExpectedUploadFiles: 1 })
-        const ended = yield* create()
-        const first = yield* create(running)
-        assert.strictEqual((yield* create(running)).status, 200)
-        const replay = call("POST", `/assemblies/${ended.said["assembly_id"]}/replay`)
-        for (const answer of [yield* create(), yield* replay]) {
-          assert.strictEqual(answer.status, 413)
-          assert.deepStrictEqual(answer.said, refusal(1))
-        }
-        yield* Assemblies.cancel(Assembly.AssemblyId.make(String(first.said["assembly_id"])))
-        assert.strictEqual((yield* replay).status, 200)
-      }).pipe(Effect.provide(layer({ quotas: { running: 2 } })))
+    layer({ quotas: { running: 2 } }),
+    function* () {
+      yield* Assemblies.create({ steps: running, numExpectedUploadFiles: 1 })
+      const ended = yield* create()
+      const first = yield* create(running)
+      assert.strictEqual((yield* create(running)).status, 200)
+      const replay = call("POST", `/assemblies/${ended.said["assembly_id"]}/replay`)
+      for (const answer of [yield* create(), yield* replay]) {
+        assert.strictEqual(answer.status, 413)
+        assert.deepStrictEqual(answer.said, refusal(1))
+      }
+      yield* Assemblies.cancel(Assembly.AssemblyId.make(String(first.said["assembly_id"])))
+      assert.strictEqual((yield* replay).status, 200)
+    }
   )
 
-  it.effect("that another Workspace fills up is not refused", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "that another Workspace fills up is not refused",
+    layer({
+      quotas: { created: 1 },
+      workspaces: [
+        { slug: "first", keys: [] },
+        { slug: "other", keys: [other] }
+      ]
+    }),
+    function* () {
       assert.deepStrictEqual(yield* statuses(2, call("POST", "/assemblies", {}, other)), [200, 413])
       assert.deepStrictEqual(yield* statuses(2, create()), [200, 413])
-    }).pipe(
-      Effect.provide(
-        layer({
-          quotas: { created: 1 },
-          workspaces: [
-            { slug: "first", keys: [] },
-            { slug: "other", keys: [other] }
-          ]
-        })
-      )
-    )
+    }
   )
 
-  it.effect("refused to replace an Assembly keeps it", () =>
-    Effect.gen(function* () {
-      const id = String((yield* create(running)).said["assembly_id"])
-      assert.strictEqual((yield* call("PUT", `/assemblies/${id}`)).status, 413)
-      assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok, "ASSEMBLY_EXECUTING")
-    }).pipe(Effect.provide(layer({ quotas: { created: 1 } })))
-  )
+  it.effect("refused to replace an Assembly keeps it", layer({ quotas: { created: 1 } }), function* () {
+    const id = String((yield* create(running)).said["assembly_id"])
+    assert.strictEqual((yield* call("PUT", `/assemblies/${id}`)).status, 413)
+    assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok, "ASSEMBLY_EXECUTING")
+  })
 })
 
 describe("An Assembly", () => {
-  it.effect("expires after 8 hours without its uploads, or 8 hours of its Steps", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "expires after 8 hours without its uploads, or 8 hours of its Steps",
+    layer({ quotas: "service" }),
+    function* () {
       const uploading = Assembly.AssemblyId.make((yield* Assemblies.create({ numExpectedUploadFiles: 1 })).assembly_id)
       yield* TestClock.adjust("1 hour")
       const executing = Assembly.AssemblyId.make((yield* Assemblies.create({ steps: running })).assembly_id)
@@ -101,7 +101,7 @@ describe("An Assembly", () => {
       assert.strictEqual((yield* Assemblies.get(executing)).ok, "ASSEMBLY_EXECUTING")
       yield* TestClock.adjust("1 hour")
       yield* end(executing)
-    }).pipe(Effect.provide(layer({ quotas: "service" })))
+    }
   )
 })
 
@@ -126,16 +126,14 @@ describe("A client", () => {
     }).pipe(Effect.provide(layer({ quotas })))
   )
 
-  it.effect("that goes on while it is refused stays refused", () =>
-    Effect.gen(function* () {
-      yield* statuses(2, missing)
-      for (let second = 0; second < 15; second++) {
-        yield* TestClock.adjust("1 second")
-        const { status } = yield* missing
-        if (second > 0) assert.strictEqual(status, 429)
-      }
-    }).pipe(Effect.provide(layer({ quotas: { errors: 2 } })))
-  )
+  it.effect("that goes on while it is refused stays refused", layer({ quotas: { errors: 2 } }), function* () {
+    yield* statuses(2, missing)
+    for (let second = 0; second < 15; second++) {
+      yield* TestClock.adjust("1 second")
+      const { status } = yield* missing
+      if (second > 0) assert.strictEqual(status, 429)
+    }
+  })
 
   it.effect.each([{ quotas: { connections: 1 } }, { quotas: { opened: 1 } }])(
     "with more connections than it may is refused: $quotas",
@@ -149,20 +147,20 @@ describe("A client", () => {
       }).pipe(Effect.provide(layer({ quotas })))
   )
 
-  it.live("over HTTP/2 has one connection for many requests, and another one is refused", () =>
-    Effect.gen(function* () {
+  it.live(
+    "over HTTP/2 has one connection for many requests, and another one is refused",
+    layer({ tls: "self-signed", quotas: { connections: 1 } }),
+    function* () {
       const one = yield* Secure.session
       for (let count = 0; count < 3; count++) {
         assert.strictEqual((yield* Secure.ended(one.request({ ":path": "/nothing" }))).status, 404)
       }
       const two = yield* Secure.session
       assert.strictEqual((yield* Secure.ended(two.request({ ":path": "/nothing" }))).status, 429)
-    }).pipe(Effect.scoped, Effect.provide(layer({ tls: "self-signed", quotas: { connections: 1 } })))
+    }
   )
 })
 
-it.effect("without the option, an emulator has no quotas", () =>
-  Effect.gen(function* () {
-    assert.deepStrictEqual(new Set(yield* statuses(110, missing)), new Set([404]))
-  }).pipe(Effect.provide(layer()))
-)
+it.effect("without the option, an emulator has no quotas", layer(), function* () {
+  assert.deepStrictEqual(new Set(yield* statuses(110, missing)), new Set([404]))
+})

@@ -1,27 +1,33 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Notifications from "@assembly-effect/api/Notifications"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { assert, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
-import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
 import { as, given as authKey } from "./keys.ts"
-import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
+import { layerAssemblies, newAssembly } from "./stores.ts"
+import {
+  createUpload,
+  json,
+  layer as layerEmulator,
+  patch,
+  send,
+  storeAt,
+  uploadOne,
+  temporaryFolder
+} from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
+import { assert, layer, live } from "./flow.ts"
 
 const north = authKey("north")
 const reader = authKey("reader", ["assemblies:read"])
@@ -51,139 +57,127 @@ const listed = Effect.gen(function* () {
 
 const fields = (mark: string) => ({ mark })
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assembly that replaces one", (it) => {
-  it.effect("has the id, and the replaced one has another id", () =>
-    Effect.gen(function* () {
-      const assemblyId = newId()
-      const steps = storeAt("replaced.txt")
-      const before = yield* listed
-      const old = yield* uploadOne(
-        { assemblyId, steps, fields: fields("old"), notifyUrl: "http://127.0.0.1:9/" },
-        bytes("old")
-      )
-      const replay = yield* Assemblies.replay(assemblyId)
+layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) => {
+  it.effect("has the id, and the replaced one has another id", function* () {
+    const assemblyId = newId()
+    const steps = storeAt("replaced.txt")
+    const before = yield* listed
+    const old = yield* uploadOne(
+      { assemblyId, steps, fields: fields("old"), notifyUrl: "http://127.0.0.1:9/" },
+      bytes("old")
+    )
+    const replay = yield* Assemblies.replay(assemblyId)
 
-      const replaced = yield* Assemblies.replace(assemblyId, {
-        steps,
-        fields: fields("new"),
-        numExpectedUploadFiles: 1
-      })
-      assert.deepInclude(replaced, { assembly_id: assemblyId, ok: "ASSEMBLY_UPLOADING", started_tus_uploads: 0 })
-      assert.deepStrictEqual((yield* Notifications.list(assemblyId)).notifications, [])
-      const status = yield* upload(assemblyId, "newer")
-      assert.deepInclude(status, { assembly_id: assemblyId, ok: "ASSEMBLY_COMPLETED", fields: fields("new") })
-      assert.deepStrictEqual(
-        status.uploads?.map(({ size }) => size),
-        [5]
-      )
-      // The asset has a new version, as with any other Assembly.
-      const [first, second] = [old, status].map(({ results }) => results?.["stored"]?.[0])
-      assert.strictEqual(second?.asset_id, first?.asset_id)
-      assert.notStrictEqual(second?.version_id, first?.version_id)
-      assert.strictEqual(second?.size, 5)
+    const replaced = yield* Assemblies.replace(assemblyId, {
+      steps,
+      fields: fields("new"),
+      numExpectedUploadFiles: 1
+    })
+    assert.deepInclude(replaced, { assembly_id: assemblyId, ok: "ASSEMBLY_UPLOADING", started_tus_uploads: 0 })
+    assert.deepStrictEqual((yield* Notifications.list(assemblyId)).notifications, [])
+    const status = yield* upload(assemblyId, "newer")
+    assert.deepInclude(status, { assembly_id: assemblyId, ok: "ASSEMBLY_COMPLETED", fields: fields("new") })
+    assert.deepStrictEqual(
+      status.uploads?.map(({ size }) => size),
+      [5]
+    )
+    // The asset has a new version, as with any other Assembly.
+    const [first, second] = [old, status].map(({ results }) => results?.["stored"]?.[0])
+    assert.strictEqual(second?.asset_id, first?.asset_id)
+    assert.notStrictEqual(second?.version_id, first?.version_id)
+    assert.strictEqual(second?.size, 5)
 
-      const others = (yield* listed).filter((id) => ![assemblyId, replay.assembly_id, ...before].includes(id))
-      assert.strictEqual(others.length, 1)
-      const kept = yield* Assemblies.get(AssemblyId.make(String(others[0])))
-      assert.deepInclude(kept, { ok: "ASSEMBLY_COMPLETED", fields: fields("old") })
+    const others = (yield* listed).filter((id) => ![assemblyId, replay.assembly_id, ...before].includes(id))
+    assert.strictEqual(others.length, 1)
+    const kept = yield* Assemblies.get(AssemblyId.make(String(others[0])))
+    assert.deepInclude(kept, { ok: "ASSEMBLY_COMPLETED", fields: fields("old") })
+    assert.deepStrictEqual(
+      kept.uploads?.map(({ size }) => size),
+      [3]
+    )
+
+    // A replay works on the uploads of the replaced Assembly, and so does a replay of the replay.
+    for (const original of [AssemblyId.make(kept.assembly_id), replay.assembly_id]) {
+      const again = yield* Assemblies.get((yield* Assemblies.replay(original)).assembly_id)
       assert.deepStrictEqual(
-        kept.uploads?.map(({ size }) => size),
+        again.uploads?.map(({ size }) => size),
         [3]
       )
+    }
+    assert.strictEqual((yield* Assemblies.get(replay.assembly_id))["parent_id"], kept.assembly_id)
+  })
 
-      // A replay works on the uploads of the replaced Assembly, and so does a replay of the replay.
-      for (const original of [AssemblyId.make(kept.assembly_id), replay.assembly_id]) {
-        const again = yield* Assemblies.get((yield* Assemblies.replay(original)).assembly_id)
-        assert.deepStrictEqual(
-          again.uploads?.map(({ size }) => size),
-          [3]
-        )
-      }
-      assert.strictEqual((yield* Assemblies.get(replay.assembly_id))["parent_id"], kept.assembly_id)
-    })
-  )
+  it.effect("may have an id that no Assembly has", function* () {
+    const assemblyId = newId()
+    const status = yield* Assemblies.replace(assemblyId, {})
+    assert.deepInclude(status, { assembly_id: assemblyId, ok: "ASSEMBLY_COMPLETED" })
+  })
 
-  it.effect("may have an id that no Assembly has", () =>
-    Effect.gen(function* () {
-      const assemblyId = newId()
-      const status = yield* Assemblies.replace(assemblyId, {})
-      assert.deepInclude(status, { assembly_id: assemblyId, ok: "ASSEMBLY_COMPLETED" })
-    })
-  )
-
-  it.effect("cancels one that is busy", () =>
-    Effect.gen(function* () {
-      const uploading = newId()
-      const status = yield* Assemblies.create({ assemblyId: uploading, numExpectedUploadFiles: 1 })
-      const created = yield* createUpload(status, { "upload-length": "3" })
-      const executing = newId()
-      yield* Assemblies.create({ assemblyId: executing, steps: { wait: { robot: "/emulator/wait", seconds: 3600 } } })
-      for (const assemblyId of [uploading, executing]) {
-        const before = yield* listed
-        const replaced = yield* Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 })
-        assert.strictEqual(replaced.ok, "ASSEMBLY_UPLOADING")
-        const old = (yield* listed).find((id) => !before.includes(id))
-        assert.strictEqual((yield* Assemblies.get(AssemblyId.make(String(old)))).ok, "ASSEMBLY_CANCELED")
-      }
-      // The upload belongs to the replaced Assembly, which has ended.
-      assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, bytes("old"))).status, 403)
-      assert.strictEqual((yield* upload(uploading, "newer")).ok, "ASSEMBLY_COMPLETED")
-      assert.strictEqual((yield* upload(executing, "newer")).ok, "ASSEMBLY_COMPLETED")
-    })
-  )
-
-  it.effect("does not replace one that belongs to another Workspace, or if it is refused", () =>
-    Effect.gen(function* () {
-      for (const numExpectedUploadFiles of [0, 1]) {
-        const foreign = newId()
-        const create = Assemblies.create({ assemblyId: foreign, fields: fields("foreign"), numExpectedUploadFiles })
-        const { ok } = yield* as(south)(create)
-        const taken = yield* Effect.flip(Assemblies.replace(foreign, {}))
-        assert.deepInclude(taken, { _tag: "ServiceFailure", code: "ASSEMBLY_ID_TAKEN", status: 409 })
-        assert.deepInclude(yield* Assemblies.get(foreign), { ok: ok ?? null, fields: fields("foreign") })
-      }
-
-      const kept = newId()
-      yield* Assemblies.create({ assemblyId: kept, fields: fields("kept"), numExpectedUploadFiles: 1 })
-      const unknown = yield* Effect.flip(Assemblies.replace(kept, { templateId: "nowhere" }))
-      assert.deepInclude(unknown, { code: "TEMPLATE_NOT_FOUND" })
-      const unscoped = yield* Effect.flip(as(reader)(Assemblies.replace(kept, {})))
-      assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-      assert.deepInclude(yield* Assemblies.get(kept), { ok: "ASSEMBLY_UPLOADING", fields: fields("kept") })
-    })
-  )
-
-  it.effect("waits for no other: the last of several stays", () =>
-    Effect.gen(function* () {
-      const assemblyId = newId()
+  it.effect("cancels one that is busy", function* () {
+    const uploading = newId()
+    const status = yield* Assemblies.create({ assemblyId: uploading, numExpectedUploadFiles: 1 })
+    const created = yield* createUpload(status, { "upload-length": "3" })
+    const executing = newId()
+    yield* Assemblies.create({ assemblyId: executing, steps: { wait: { robot: "/emulator/wait", seconds: 3600 } } })
+    for (const assemblyId of [uploading, executing]) {
       const before = yield* listed
-      const replace = Effect.result(Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 }))
-      const all = yield* Effect.all(
-        Array.from({ length: 6 }, () => replace),
-        { concurrency: "unbounded" }
-      )
-      const replaced = all.filter(Result.isSuccess).length
-      assert.isAtLeast(replaced, 1)
-      const ids = (yield* listed).filter((id) => !before.includes(id))
-      assert.strictEqual(ids.length, replaced)
-      const busy = yield* Effect.forEach(ids, (id) => Assemblies.get(AssemblyId.make(id)))
-      assert.deepStrictEqual(
-        busy.filter(({ ok }) => ok === "ASSEMBLY_UPLOADING").map(({ assembly_id }) => assembly_id),
-        [assemblyId]
-      )
-    })
-  )
+      const replaced = yield* Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 })
+      assert.strictEqual(replaced.ok, "ASSEMBLY_UPLOADING")
+      const old = (yield* listed).find((id) => !before.includes(id))
+      assert.strictEqual((yield* Assemblies.get(AssemblyId.make(String(old)))).ok, "ASSEMBLY_CANCELED")
+    }
+    // The upload belongs to the replaced Assembly, which has ended.
+    assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, bytes("old"))).status, 403)
+    assert.strictEqual((yield* upload(uploading, "newer")).ok, "ASSEMBLY_COMPLETED")
+    assert.strictEqual((yield* upload(executing, "newer")).ok, "ASSEMBLY_COMPLETED")
+  })
+
+  it.effect("does not replace one that belongs to another Workspace, or if it is refused", function* () {
+    for (const numExpectedUploadFiles of [0, 1]) {
+      const foreign = newId()
+      const create = Assemblies.create({ assemblyId: foreign, fields: fields("foreign"), numExpectedUploadFiles })
+      const { ok } = yield* as(south)(create)
+      const taken = yield* Effect.flip(Assemblies.replace(foreign, {}))
+      assert.deepInclude(taken, { _tag: "ServiceFailure", code: "ASSEMBLY_ID_TAKEN", status: 409 })
+      assert.deepInclude(yield* Assemblies.get(foreign), { ok: ok ?? null, fields: fields("foreign") })
+    }
+
+    const kept = newId()
+    yield* Assemblies.create({ assemblyId: kept, fields: fields("kept"), numExpectedUploadFiles: 1 })
+    const unknown = yield* Effect.flip(Assemblies.replace(kept, { templateId: "nowhere" }))
+    assert.deepInclude(unknown, { code: "TEMPLATE_NOT_FOUND" })
+    const unscoped = yield* Effect.flip(as(reader)(Assemblies.replace(kept, {})))
+    assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+    assert.deepInclude(yield* Assemblies.get(kept), { ok: "ASSEMBLY_UPLOADING", fields: fields("kept") })
+  })
+
+  it.effect("waits for no other: the last of several stays", function* () {
+    const assemblyId = newId()
+    const before = yield* listed
+    const replace = Effect.result(Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 }))
+    const all = yield* Effect.all(
+      Array.from({ length: 6 }, () => replace),
+      { concurrency: "unbounded" }
+    )
+    const replaced = all.filter(Result.isSuccess).length
+    assert.isAtLeast(replaced, 1)
+    const ids = (yield* listed).filter((id) => !before.includes(id))
+    assert.strictEqual(ids.length, replaced)
+    const busy = yield* Effect.forEach(ids, (id) => Assemblies.get(AssemblyId.make(id)))
+    assert.deepStrictEqual(
+      busy.filter(({ ok }) => ok === "ASSEMBLY_UPLOADING").map(({ assembly_id }) => assembly_id),
+      [assemblyId]
+    )
+  })
 
   /** Begins to send a form with one file, and waits until its Assembly exists. `end` sends the end of the form. */
   const beginForm = Effect.fnUntraced(function* (assemblyId: AssemblyId, params: object = {}) {
-    const { credentials } = yield* Emulator.Emulator
-    const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: assemblyId }
-    const signed = JSON.stringify({ ...params, auth })
+    const signed = yield* signedFields(params)
     const part = (name: string, value: string, rest = "") =>
       `--x\r\ncontent-disposition: form-data; name="${name}"${rest}\r\n\r\n${value}`
     const start = [
-      part("params", `${signed}\r\n`),
-      part("signature", `${hmac(signed, credentials.secret)}\r\n`),
+      part("params", `${signed.params}\r\n`),
+      part("signature", `${signed.signature}\r\n`),
       part("file", "a file", '; filename="a.txt"')
     ].join("")
     const rest = yield* Deferred.make<Uint8Array>()
@@ -200,123 +194,93 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assem
     ["busy", "ASSEMBLY_COMPLETED"],
     ["canceled", "ASSEMBLY_CANCELED"],
     ["failed", undefined]
-  ] as const)("does not replace one that is %s and whose form still sends files", ([state, ok]) =>
-    Effect.gen(function* () {
-      const assemblyId = newId()
-      const steps = { a: { robot: "/no/such/robot" } }
-      const { creation, end } = yield* beginForm(assemblyId, state === "failed" ? { steps } : {})
-      if (state === "canceled") yield* Assemblies.cancel(assemblyId)
-      const refused = yield* Effect.flip(Assemblies.replace(assemblyId, {}))
-      assert.deepInclude(refused, { code: "ASSEMBLY_ID_TAKEN", status: 409 })
-      yield* end
-      const created = json(yield* Fiber.join(creation))
-      assert.strictEqual(created["assembly_id"], assemblyId)
-      assert.strictEqual(created["ok"], ok)
-      assert.deepInclude(yield* Assemblies.replace(assemblyId, {}), { ok: "ASSEMBLY_COMPLETED", uploads: [] })
-    })
-  )
+  ] as const)("does not replace one that is %s and whose form still sends files", function* ([state, ok]) {
+    const assemblyId = newId()
+    const steps = { a: { robot: "/no/such/robot" } }
+    const { creation, end } = yield* beginForm(assemblyId, state === "failed" ? { steps } : {})
+    if (state === "canceled") yield* Assemblies.cancel(assemblyId)
+    const refused = yield* Effect.flip(Assemblies.replace(assemblyId, {}))
+    assert.deepInclude(refused, { code: "ASSEMBLY_ID_TAKEN", status: 409 })
+    yield* end
+    const created = json(yield* Fiber.join(creation))
+    assert.strictEqual(created["assembly_id"], assemblyId)
+    assert.strictEqual(created["ok"], ok)
+    assert.deepInclude(yield* Assemblies.replace(assemblyId, {}), { ok: "ASSEMBLY_COMPLETED", uploads: [] })
+  })
 
-  it.effect("replaces one that was canceled and whose form was broken off", () =>
-    Effect.gen(function* () {
-      const assemblyId = newId()
-      const { creation } = yield* beginForm(assemblyId)
-      yield* Assemblies.cancel(assemblyId)
-      yield* Fiber.interrupt(creation)
-      // The emulator notices the end of the connection after a moment.
-      const replaced = yield* Effect.retry(Assemblies.replace(assemblyId, {}), {
-        while: (error) => "status" in error && error.status === 409,
-        schedule: Schedule.spaced("5 millis"),
-        times: 1000
-      })
-      assert.deepInclude(replaced, { ok: "ASSEMBLY_COMPLETED", uploads: [] })
+  it.effect("replaces one that was canceled and whose form was broken off", function* () {
+    const assemblyId = newId()
+    const { creation } = yield* beginForm(assemblyId)
+    yield* Assemblies.cancel(assemblyId)
+    yield* Fiber.interrupt(creation)
+    // The emulator notices the end of the connection after a moment.
+    const replaced = yield* Effect.retry(Assemblies.replace(assemblyId, {}), {
+      while: (error) => "status" in error && error.status === 409,
+      schedule: Schedule.spaced("5 millis"),
+      times: 1000
     })
-  )
+    assert.deepInclude(replaced, { ok: "ASSEMBLY_COMPLETED", uploads: [] })
+  })
 })
 
-const stores = AssemblyStore.layer.pipe(Layer.provideMerge(Turns.layer), Layer.provideMerge(Database.layer(":memory:")))
+live("does not replace one that another request has created in the meantime", layerAssemblies, function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assembly = yield* newAssembly("north", 1)
+  assert.isTrue(yield* assemblies.insert(assembly))
+  assert.isFalse(yield* assemblies.replace(assembly, newId()))
+  yield* assemblies.stop(assembly.id, "canceled")
+  assert.isTrue(yield* assemblies.replace(assembly, newId()))
+})
 
-live("does not replace one that another request has created in the meantime", () =>
-  Effect.gen(function* () {
-    const assemblies = yield* AssemblyStore.AssemblyStore
-    const assembly: AssemblyStore.New = {
-      id: newId(),
-      workspace: "north",
-      region: "eu-west-1",
-      params: {},
-      fields: {},
-      redirectUrl: undefined,
-      emitProgress: false,
-      notificationPayload: [],
-      expectedUploads: 1,
-      authKey: "key",
-      isSigned: true,
-      maxSize: undefined,
-      replayOf: undefined,
-      receiving: false,
-      createdAt: 0
-    }
-    assert.isTrue(yield* assemblies.insert(assembly))
-    assert.isFalse(yield* assemblies.replace(assembly, newId()))
-    yield* assemblies.stop(assembly.id, "canceled")
-    assert.isTrue(yield* assemblies.replace(assembly, newId()))
-  }).pipe(Effect.provide(stores))
-)
-
-live("stops the notification of the replaced one, also while an attempt is under way", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const asked = yield* Deferred.make<void>()
-    const answered = yield* Deferred.make<void>()
-    const notifyUrl = yield* Loopback.serve(async (_, response) => {
-      Deferred.doneUnsafe(asked, Effect.void)
-      await Effect.runPromise(Deferred.await(answered))
-      response.writeHead(500).end()
-    })
-    const assemblyId = newId()
-    yield* Effect.gen(function* () {
-      yield* Assemblies.create({ assemblyId, notifyUrl })
-      yield* Deferred.await(asked)
-      yield* Assemblies.replace(assemblyId, {})
-      const old = (yield* listed).find((id) => id !== assemblyId)
-      yield* Deferred.succeed(answered, undefined)
-      const statuses = Effect.map(Notifications.list(AssemblyId.make(String(old))), ({ notifications }) =>
-        notifications.map(({ status }) => status)
-      )
-      const ended = yield* Effect.repeat(statuses, { until: ([status]) => status !== "processing" })
-      assert.deepStrictEqual(ended, ["error"])
-    }).pipe(Effect.provide(layerEmulator({ data, notificationPause: "1 hour" })))
-    const scheduled = (statement = "") => {
-      const database = new DatabaseSync(`${data}/emulator.sqlite`)
-      database.exec(statement)
-      const rows = database.prepare("SELECT assembly_id FROM notifications WHERE due_at IS NOT NULL").all()
-      database.close()
-      return rows.map(Object.values)
-    }
-    assert.deepStrictEqual(scheduled(), [])
-    const due = `INSERT INTO notifications (id, assembly_id, url, started_at, due_at, attempt)
+live("stops the notification of the replaced one, also while an attempt is under way", function* () {
+  const data = yield* temporaryFolder
+  const asked = yield* Deferred.make<void>()
+  const answered = yield* Deferred.make<void>()
+  const notifyUrl = yield* Loopback.serve(async (_, response) => {
+    Deferred.doneUnsafe(asked, Effect.void)
+    await Effect.runPromise(Deferred.await(answered))
+    response.writeHead(500).end()
+  })
+  const assemblyId = newId()
+  yield* Effect.gen(function* () {
+    yield* Assemblies.create({ assemblyId, notifyUrl })
+    yield* Deferred.await(asked)
+    yield* Assemblies.replace(assemblyId, {})
+    const old = (yield* listed).find((id) => id !== assemblyId)
+    yield* Deferred.succeed(answered, undefined)
+    const statuses = Effect.map(Notifications.list(AssemblyId.make(String(old))), ({ notifications }) =>
+      notifications.map(({ status }) => status)
+    )
+    const ended = yield* Effect.repeat(statuses, { until: ([status]) => status !== "processing" })
+    assert.deepStrictEqual(ended, ["error"])
+  }).pipe(Effect.provide(layerEmulator({ data, notificationPause: "1 hour" })))
+  const scheduled = (statement = "") => {
+    const database = new DatabaseSync(`${data}/emulator.sqlite`)
+    database.exec(statement)
+    const rows = database.prepare("SELECT assembly_id FROM notifications WHERE due_at IS NOT NULL").all()
+    database.close()
+    return rows.map(Object.values)
+  }
+  assert.deepStrictEqual(scheduled(), [])
+  const due = `INSERT INTO notifications (id, assembly_id, url, started_at, due_at, attempt)
       VALUES ('due', '${assemblyId}', 'http://127.0.0.1:9/', 9e14, 9e14, 2)`
-    assert.deepStrictEqual(scheduled(due), [[assemblyId]])
-    yield* Effect.provide(Assemblies.replace(assemblyId, {}), layerEmulator({ data }))
-    assert.deepStrictEqual(scheduled(), [])
-    // A new start does not send the notification.
-    const again = yield* Effect.provide(Notifications.list(assemblyId), layerEmulator({ data }))
-    assert.deepStrictEqual(again.notifications, [])
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  assert.deepStrictEqual(scheduled(due), [[assemblyId]])
+  yield* Effect.provide(Assemblies.replace(assemblyId, {}), layerEmulator({ data }))
+  assert.deepStrictEqual(scheduled(), [])
+  // A new start does not send the notification.
+  const again = yield* Effect.provide(Notifications.list(assemblyId), layerEmulator({ data }))
+  assert.deepStrictEqual(again.notifications, [])
+})
 
-live("is stored with the replaced one", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
-      Effect.provide(effect, layerEmulator({ data }))
-    const assemblyId = newId()
-    yield* run(uploadOne({ assemblyId, fields: fields("old") }, bytes("old")))
-    yield* run(Assemblies.replace(assemblyId, { fields: fields("new") }))
-    const after = Effect.all([Assemblies.get(assemblyId), listed])
-    const [status, ids] = yield* run(after)
-    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", fields: fields("new"), uploads: [] })
-    assert.strictEqual(ids.length, 2)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+live("is stored with the replaced one", function* () {
+  const data = yield* temporaryFolder
+  const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
+    Effect.provide(effect, layerEmulator({ data }))
+  const assemblyId = newId()
+  yield* run(uploadOne({ assemblyId, fields: fields("old") }, bytes("old")))
+  yield* run(Assemblies.replace(assemblyId, { fields: fields("new") }))
+  const after = Effect.all([Assemblies.get(assemblyId), listed])
+  const [status, ids] = yield* run(after)
+  assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", fields: fields("new"), uploads: [] })
+  assert.strictEqual(ids.length, 2)
+})

@@ -7,14 +7,15 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, it as test, layer } from "@effect/vitest"
+import { assert, it as test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import { layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+import { layer as layerEmulator, send, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { layer } from "./flow.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
@@ -29,148 +30,127 @@ const store = Effect.fnUntraced(function* (at: string, bytes: Uint8Array) {
 
 const text = (content: string) => new TextEncoder().encode(content)
 
-layer(layerEmulator(), { excludeTestServices: true })("Results", (it) => {
-  it.effect("brings back the uploaded bytes, although answers are cut", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const bytes = new Uint8Array(5_000_000).map((_, index) => (index * 31 + (index >> 8)) & 255)
-      const { file } = yield* store("films/my film.bin", bytes)
-      for (const afterBytes of [0, 1_000_000, 2_500_000]) {
-        yield* faults.inject(Faults.Fault.CutAnswer({ path, afterBytes }))
-      }
-      const saved = yield* Results.save(file, `${folder}/film.bin`).pipe(RetryPolicy.withPolicy(Schedule.recurs(5)))
-      assert.strictEqual(saved.size, bytes.length)
-      assert.strictEqual(sha256(yield* fs.readFile(saved.path)), sha256(bytes))
-      assert.strictEqual(file.sha256, sha256(bytes))
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  )
+layer(layerEmulator())("Results", (it) => {
+  it.effect("brings back the uploaded bytes, although answers are cut", NodeServices.layer, function* () {
+    const faults = yield* Faults.Faults
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const bytes = new Uint8Array(5_000_000).map((_, index) => (index * 31 + (index >> 8)) & 255)
+    const { file } = yield* store("films/my film.bin", bytes)
+    for (const afterBytes of [0, 1_000_000, 2_500_000]) {
+      yield* faults.inject(Faults.Fault.CutAnswer({ path, afterBytes }))
+    }
+    const saved = yield* Results.save(file, `${folder}/film.bin`).pipe(RetryPolicy.withPolicy(Schedule.recurs(5)))
+    assert.strictEqual(saved.size, bytes.length)
+    assert.strictEqual(sha256(yield* fs.readFile(saved.path)), sha256(bytes))
+    assert.strictEqual(file.sha256, sha256(bytes))
+  })
 
-  it.effect("has the URL of the stored version in the Status", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const older = yield* store("two versions/a?#ü.txt", text("older"))
-      const newer = yield* store("two versions/a?#ü.txt", text("newer"))
-      assert.match(older.url, new RegExp(`^${baseUrl}/results/[\\w-]+/a%3F%23%C3%BC\\.txt$`))
-      assert.notStrictEqual(older.url, newer.url)
-      for (const [{ file }, content] of [
-        [older, "older"],
-        [newer, "newer"]
-      ] as const) {
-        const read = yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString)
-        assert.strictEqual(read, content)
-      }
+  it.effect("has the URL of the stored version in the Status", function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const older = yield* store("two versions/a?#ü.txt", text("older"))
+    const newer = yield* store("two versions/a?#ü.txt", text("newer"))
+    assert.match(older.url, new RegExp(`^${baseUrl}/results/[\\w-]+/a%3F%23%C3%BC\\.txt$`))
+    assert.notStrictEqual(older.url, newer.url)
+    for (const [{ file }, content] of [
+      [older, "older"],
+      [newer, "newer"]
+    ] as const) {
+      const read = yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString)
+      assert.strictEqual(read, content)
+    }
+  })
+
+  it.effect("has a URL for the results of every robot, and for the uploads", function* () {
+    const steps = {
+      ":original": { robot: "/upload/handle" },
+      hashed: { use: ":original", robot: "/file/hash" },
+      waited: { use: "hashed", robot: "/emulator/wait", seconds: 0 }
+    }
+    const created = yield* uploadOne({ steps }, text("bytes"))
+    const status = yield* Effect.repeat(Assemblies.get(Assembly.AssemblyId.make(created.assembly_id ?? "")), {
+      until: ({ ok }) => ok === "ASSEMBLY_COMPLETED"
     })
-  )
+    const files = [...(status.uploads ?? []), ...Results.of(status).values()].flat()
+    assert.strictEqual(files.length, 4)
+    for (const { ssl_url, url } of files) {
+      assert.strictEqual(url, ssl_url)
+      const { headers, status: code, text: found } = yield* send(HttpClientRequest.get(ssl_url ?? ""))
+      assert.deepStrictEqual([code, found, headers["content-type"]], [200, "bytes", "text/plain"])
+    }
+  })
 
-  it.effect("has a URL for the results of every robot, and for the uploads", () =>
-    Effect.gen(function* () {
-      const steps = {
-        ":original": { robot: "/upload/handle" },
-        hashed: { use: ":original", robot: "/file/hash" },
-        waited: { use: "hashed", robot: "/emulator/wait", seconds: 0 }
-      }
-      const created = yield* uploadOne({ steps }, text("bytes"))
-      const status = yield* Effect.repeat(Assemblies.get(Assembly.AssemblyId.make(created.assembly_id ?? "")), {
-        until: ({ ok }) => ok === "ASSEMBLY_COMPLETED"
-      })
-      const files = [...(status.uploads ?? []), ...Results.of(status).values()].flat()
-      assert.strictEqual(files.length, 4)
-      for (const { ssl_url, url } of files) {
-        assert.strictEqual(url, ssl_url)
-        const { headers, status: code, text: found } = yield* send(HttpClientRequest.get(ssl_url ?? ""))
-        assert.deepStrictEqual([code, found, headers["content-type"]], [200, "bytes", "text/plain"])
-      }
-    })
-  )
+  it.effect("answers ranges", function* () {
+    const { url } = yield* store("ranges.txt", text("0123456789"))
+    const { headers: own } = yield* send(HttpClientRequest.head(url))
+    const etag = own["etag"] ?? ""
+    const date = own["last-modified"] ?? ""
+    assert.strictEqual(etag, `"${sha256(text("0123456789"))}"`)
+    assert.deepInclude(own, { "content-length": "10", "accept-ranges": "bytes", "content-type": "text/plain" })
 
-  it.effect("answers ranges", () =>
-    Effect.gen(function* () {
-      const { url } = yield* store("ranges.txt", text("0123456789"))
-      const { headers: own } = yield* send(HttpClientRequest.head(url))
-      const etag = own["etag"] ?? ""
-      const date = own["last-modified"] ?? ""
-      assert.strictEqual(etag, `"${sha256(text("0123456789"))}"`)
-      assert.deepInclude(own, { "content-length": "10", "accept-ranges": "bytes", "content-type": "text/plain" })
+    const answered = (headers: Readonly<Record<string, string>>) =>
+      Effect.map(send(HttpClientRequest.get(url, { headers })), (answer) => [
+        answer.status,
+        answer.text,
+        answer.headers["content-range"]
+      ])
+    const whole = [200, "0123456789", undefined]
+    assert.deepStrictEqual(yield* answered({}), whole)
+    assert.deepStrictEqual(yield* answered({ range: "bytes=3-" }), [206, "3456789", "bytes 3-9/10"])
+    assert.deepStrictEqual(yield* answered({ range: "bytes=3-3" }), [206, "3", "bytes 3-3/10"])
+    assert.deepStrictEqual(yield* answered({ range: "bytes=8-99" }), [206, "89", "bytes 8-9/10"])
+    assert.deepStrictEqual(yield* answered({ range: "bytes=-4" }), [206, "6789", "bytes 6-9/10"])
+    assert.deepStrictEqual(yield* answered({ range: "bytes=-99" }), [206, "0123456789", "bytes 0-9/10"])
+    assert.deepStrictEqual(yield* answered({ range: "bytes=10-" }), [416, "", "bytes */10"])
+    assert.deepStrictEqual(yield* answered({ range: "bytes=-0" }), [416, "", "bytes */10"])
+    for (const range of ["bytes=5-3", "bytes=-", "bytes=1-2,4-5", "lines=1-2", "bytes=a-"]) {
+      assert.deepStrictEqual(yield* answered({ range }), whole, range)
+    }
+    for (const condition of [etag, date]) {
+      assert.deepStrictEqual(yield* answered({ range: "bytes=9-", "if-range": condition }), [206, "9", "bytes 9-9/10"])
+    }
+    for (const condition of ['"other"', `W/${etag}`, "Sat, 21 Nov 2020 12:00:00 GMT"]) {
+      assert.deepStrictEqual(yield* answered({ range: "bytes=9-", "if-range": condition }), whole)
+    }
+  })
 
-      const answered = (headers: Readonly<Record<string, string>>) =>
-        Effect.map(send(HttpClientRequest.get(url, { headers })), (answer) => [
-          answer.status,
-          answer.text,
-          answer.headers["content-range"]
-        ])
-      const whole = [200, "0123456789", undefined]
-      assert.deepStrictEqual(yield* answered({}), whole)
-      assert.deepStrictEqual(yield* answered({ range: "bytes=3-" }), [206, "3456789", "bytes 3-9/10"])
-      assert.deepStrictEqual(yield* answered({ range: "bytes=3-3" }), [206, "3", "bytes 3-3/10"])
-      assert.deepStrictEqual(yield* answered({ range: "bytes=8-99" }), [206, "89", "bytes 8-9/10"])
-      assert.deepStrictEqual(yield* answered({ range: "bytes=-4" }), [206, "6789", "bytes 6-9/10"])
-      assert.deepStrictEqual(yield* answered({ range: "bytes=-99" }), [206, "0123456789", "bytes 0-9/10"])
-      assert.deepStrictEqual(yield* answered({ range: "bytes=10-" }), [416, "", "bytes */10"])
-      assert.deepStrictEqual(yield* answered({ range: "bytes=-0" }), [416, "", "bytes */10"])
-      for (const range of ["bytes=5-3", "bytes=-", "bytes=1-2,4-5", "lines=1-2", "bytes=a-"]) {
-        assert.deepStrictEqual(yield* answered({ range }), whole, range)
-      }
-      for (const condition of [etag, date]) {
-        assert.deepStrictEqual(yield* answered({ range: "bytes=9-", "if-range": condition }), [
-          206,
-          "9",
-          "bytes 9-9/10"
-        ])
-      }
-      for (const condition of ['"other"', `W/${etag}`, "Sat, 21 Nov 2020 12:00:00 GMT"]) {
-        assert.deepStrictEqual(yield* answered({ range: "bytes=9-", "if-range": condition }), whole)
-      }
-    })
-  )
+  it.effect("serves an empty file", function* () {
+    const { file, url } = yield* store("empty.txt", new Uint8Array(0))
+    assert.strictEqual((yield* send(HttpClientRequest.get(url, { headers: { range: "bytes=0-" } }))).status, 416)
+    assert.strictEqual(yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString), "")
+  })
 
-  it.effect("serves an empty file", () =>
-    Effect.gen(function* () {
-      const { file, url } = yield* store("empty.txt", new Uint8Array(0))
-      assert.strictEqual((yield* send(HttpClientRequest.get(url, { headers: { range: "bytes=0-" } }))).status, 416)
-      assert.strictEqual(yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString), "")
-    })
-  )
+  it.effect("answers 404 for an unknown result, and sends files only as attachments", function* () {
+    const { url } = yield* store("page.html", text("<script>alert(1)</script>"))
+    const unknown = yield* send(HttpClientRequest.get("/results/AAAAAAAAAAAAAAAAAAAAAA/page.html"))
+    assert.strictEqual(unknown.status, 404)
+    const page = yield* send(HttpClientRequest.get(url))
+    assert.strictEqual(page.headers["content-disposition"], "attachment; filename*=UTF-8''page.html")
+  })
 
-  it.effect("answers 404 for an unknown result, and sends files only as attachments", () =>
-    Effect.gen(function* () {
-      const { url } = yield* store("page.html", text("<script>alert(1)</script>"))
-      const unknown = yield* send(HttpClientRequest.get("/results/AAAAAAAAAAAAAAAAAAAAAA/page.html"))
-      assert.strictEqual(unknown.status, 404)
-      const page = yield* send(HttpClientRequest.get(url))
-      assert.strictEqual(page.headers["content-disposition"], "attachment; filename*=UTF-8''page.html")
-    })
-  )
+  it.effect("answers 404 for the result of a deleted asset", function* () {
+    const { file, url } = yield* store("deleted.txt", text("deleted"))
+    yield* Dam.delete(Identifier.AssetId.make(file.asset_id ?? ""))
+    assert.strictEqual((yield* send(HttpClientRequest.get(url))).status, 404)
+  })
 
-  it.effect("answers 404 for the result of a deleted asset", () =>
-    Effect.gen(function* () {
-      const { file, url } = yield* store("deleted.txt", text("deleted"))
-      yield* Dam.delete(Identifier.AssetId.make(file.asset_id ?? ""))
-      assert.strictEqual((yield* send(HttpClientRequest.get(url))).status, 404)
-    })
-  )
-
-  it.effect("lets a page of another origin download a result", () =>
-    Effect.gen(function* () {
-      const { url } = yield* store("page.txt", text("for pages"))
-      const origin = "https://page.example.com"
-      const headers = { origin, "sec-fetch-site": "cross-site" }
-      const answer = yield* send(HttpClientRequest.get(url, { headers }))
-      assert.strictEqual(answer.headers["access-control-allow-origin"], origin)
-      assert.include(answer.headers["access-control-expose-headers"], "content-range")
-      const preflight = yield* send(
-        HttpClientRequest.options(url, { headers: { ...headers, "access-control-request-method": "GET" } })
-      )
-      assert.include(preflight.headers["access-control-allow-headers"], "if-range")
-    })
-  )
+  it.effect("lets a page of another origin download a result", function* () {
+    const { url } = yield* store("page.txt", text("for pages"))
+    const origin = "https://page.example.com"
+    const headers = { origin, "sec-fetch-site": "cross-site" }
+    const answer = yield* send(HttpClientRequest.get(url, { headers }))
+    assert.strictEqual(answer.headers["access-control-allow-origin"], origin)
+    assert.include(answer.headers["access-control-expose-headers"], "content-range")
+    const preflight = yield* send(
+      HttpClientRequest.options(url, { headers: { ...headers, "access-control-request-method": "GET" } })
+    )
+    assert.include(preflight.headers["access-control-allow-headers"], "if-range")
+  })
 })
 
 test.live("a result can be downloaded after a restart on another port", () =>
   Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
+    const data = yield* temporaryFolder
     const status = yield* Effect.provide(
       uploadOne({ steps: storeAt("kept.txt") }, text("kept")),
       layerEmulator({ data })

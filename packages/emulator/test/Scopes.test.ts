@@ -1,12 +1,13 @@
 /** Tests that each signed operation requires its scope and no other scope. */
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
-import { assert, layer, test } from "@effect/vitest"
+import { assert, test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { HttpMethod } from "effect/http/HttpMethod"
 import { cases, operations } from "../../api/test/utils/operations.ts"
 import { as, call, callWithToken, given, refused, tokenOf } from "./keys.ts"
 import { json, layer as layerEmulator } from "./support.ts"
+import { layer } from "./flow.ts"
 
 /** All scopes that do not grant `scope`. */
 const allBut = (scope: Auth.Scope): ReadonlyArray<Auth.Scope> =>
@@ -38,9 +39,10 @@ test("each signed operation has a scope that is known, and no unknown operation 
   assert.isAbove(served.length, 30)
 })
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An operation", (it) => {
-  it.effect.each(served)("%s is refused without its scope, over HTTP and by the client (spec A-7)", ([, operation]) =>
-    Effect.gen(function* () {
+layer(layerEmulator({ workspaces }))("An operation", (it) => {
+  it.effect.each(served)(
+    "%s is refused without its scope, over HTTP and by the client (spec A-7)",
+    function* ([, operation]) {
       const { method, path, run, scope, without } = operation
       const message = `The scope ${scope} is not granted.`
       assert.strictEqual(refused(yield* call(method, path, without), 400, "INSUFFICIENT_AUTH_SCOPE"), message)
@@ -48,19 +50,14 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An operatio
       refused(yield* callWithToken(method, path, token), 400, "INSUFFICIENT_AUTH_SCOPE")
       const error = yield* Effect.flip(as(without)(run))
       assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE", status: 400 })
-    })
+    }
   )
 
-  it.effect.each(served)("%s is not refused with no other scope", ([, { method, only, path }]) =>
-    Effect.gen(function* () {
-      for (const answer of [
-        yield* call(method, path, only),
-        yield* callWithToken(method, path, yield* tokenOf(only))
-      ]) {
-        const code = String(json(answer)["error"] ?? "")
-        assert.isFalse(ServiceError.authenticationCodes.has(code), answer.text)
-        assert.notMatch(code, /^SERVER_/, answer.text)
-      }
-    })
-  )
+  it.effect.each(served)("%s is not refused with no other scope", function* ([, { method, only, path }]) {
+    for (const answer of [yield* call(method, path, only), yield* callWithToken(method, path, yield* tokenOf(only))]) {
+      const code = String(json(answer)["error"] ?? "")
+      assert.isFalse(ServiceError.authenticationCodes.has(code), answer.text)
+      assert.notMatch(code, /^SERVER_/, answer.text)
+    }
+  })
 })

@@ -1,12 +1,12 @@
 /** Tests that no request blocks other requests. The emulator processes a large Assembly in many short turns. */
 import * as Dam from "@assembly-effect/api/Dam"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { storeAll } from "./assets.ts"
 import { signedForm } from "./notified.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const processorTime = () => {
   const { system, user } = process.threadCpuUsage()
@@ -37,7 +37,7 @@ const files = (count: number, name: string) =>
 const handles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { robot }]))
 
-layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 100 ms", (it) => {
+layer(layerEmulator())("No stop is longer than 100 ms", (it) => {
   // If the code blocks the event loop, it does so in every run. The garbage collector and the compiler block the event
   // loop only in some runs, so the shortest stop counts.
   const stopsNobody = <E, R>(work: Effect.Effect<unknown, E, R>) =>
@@ -66,23 +66,21 @@ layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 10
     )
   )
 
-  it.effect("while a list looks for many keywords in much text", () =>
-    Effect.gen(function* () {
-      const fields = { first: "first", text: "x".repeat(900_000) }
-      for (let count = 0; count < 40; count++) yield* signedForm("/assemblies", { fields })
-      const keywords = Array.from({ length: 20 }, () => "x")
-      const list = (page: number) =>
-        Effect.map(call("GET", "/assemblies", { fromdate: "2020-01-01 00:00:00", keywords, page, pagesize: 30 }), json)
-      yield* stopsNobody(
-        Effect.gen(function* () {
-          const [first, second] = [yield* list(1), yield* list(2)]
-          assert.isAtLeast(Number(first["count"]), 40)
-          assert.strictEqual(Object(first["items"]).length, 30)
-          assert.strictEqual(Object(second["items"]).length, Math.min(30, Number(first["count"]) - 30))
-        })
-      )
-    })
-  )
+  it.effect("while a list looks for many keywords in much text", function* () {
+    const fields = { first: "first", text: "x".repeat(900_000) }
+    for (let count = 0; count < 40; count++) yield* signedForm("/assemblies", { fields })
+    const keywords = Array.from({ length: 20 }, () => "x")
+    const list = (page: number) =>
+      Effect.map(call("GET", "/assemblies", { fromdate: "2020-01-01 00:00:00", keywords, page, pagesize: 30 }), json)
+    yield* stopsNobody(
+      Effect.gen(function* () {
+        const [first, second] = [yield* list(1), yield* list(2)]
+        assert.isAtLeast(Number(first["count"]), 40)
+        assert.strictEqual(Object(first["items"]).length, 30)
+        assert.strictEqual(Object(second["items"]).length, Math.min(30, Number(first["count"]) - 30))
+      })
+    )
+  })
 
   it.effect("while an Assembly is created whose Steps say much", () => {
     const step = { robot, ...Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`k${index}`, 1])) }
@@ -94,16 +92,14 @@ layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 10
     )
   })
 
-  it.effect("while 500 assets are listed and moved at once", () =>
-    Effect.gen(function* () {
-      const names = Array.from({ length: 500 }, (_, index) => `${index}.txt`)
-      const assetIds = yield* storeAll("many", names)
-      yield* stopsNobody(
-        Effect.gen(function* () {
-          assert.strictEqual((yield* Dam.list({ limit: 500 })).assets.length, 500)
-          yield* Dam.moveMany({ assetIds, destinationFolderId: null })
-        })
-      )
-    })
-  )
+  it.effect("while 500 assets are listed and moved at once", function* () {
+    const names = Array.from({ length: 500 }, (_, index) => `${index}.txt`)
+    const assetIds = yield* storeAll("many", names)
+    yield* stopsNobody(
+      Effect.gen(function* () {
+        assert.strictEqual((yield* Dam.list({ limit: 500 })).assets.length, 500)
+        yield* Dam.moveMany({ assetIds, destinationFolderId: null })
+      })
+    )
+  })
 })

@@ -1,10 +1,7 @@
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, effect, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
@@ -12,12 +9,12 @@ import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
-import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
 import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
 import { as, given as authKey } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
-import { layer as layerEmulator } from "./support.ts"
+import { layerData } from "./stores.ts"
+import { layer as layerEmulator, temporaryFolder } from "./support.ts"
+import { assert, effect, layer, live } from "./flow.ts"
 
 const secret = "Zq7-very-secret-Kx2"
 const s3 = { key: "an id", secret, bucket: "photos", bucket_region: "eu-west-1" }
@@ -44,82 +41,76 @@ const made = Effect.fnUntraced(function* (name: string, fields: object = s3) {
 const shown = ({ content: hidden }: { readonly content?: Redacted.Redacted<unknown> | null }) =>
   Redacted.isRedacted(hidden) ? Redacted.value(hidden) : hidden
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Credentials", (it) => {
-  it.effect("are created, read, listed, changed and deleted", () =>
-    Effect.gen(function* () {
-      const { credential: created } = yield* TemplateCredentials.create({ name: "photos", type: "s3", content })
-      assert.deepInclude(created, { name: "photos", type: "s3", account_id: "north", deleted: null })
-      assert(created !== undefined && DateTime.isDateTime(created.created) && DateTime.isDateTime(created.modified))
-      assert.deepStrictEqual(shown(created), s3)
+layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
+  it.effect("are created, read, listed, changed and deleted", function* () {
+    const { credential: created } = yield* TemplateCredentials.create({ name: "photos", type: "s3", content })
+    assert.deepInclude(created, { name: "photos", type: "s3", account_id: "north", deleted: null })
+    assert(created !== undefined && DateTime.isDateTime(created.created) && DateTime.isDateTime(created.modified))
+    assert.deepStrictEqual(shown(created), s3)
 
-      const { credential: found } = yield* TemplateCredentials.get(created.id)
-      assert.deepStrictEqual(shown(found), s3)
-      assert(Redacted.isRedacted(found.stringified))
-      assert.deepStrictEqual(JSON.parse(Redacted.value(found.stringified)), s3)
-      const { credentials } = yield* TemplateCredentials.list
-      assert.deepStrictEqual(
-        credentials.map((one) => [one.id, one.name, shown(one)]),
-        [[created.id, "photos", s3]]
-      )
+    const { credential: found } = yield* TemplateCredentials.get(created.id)
+    assert.deepStrictEqual(shown(found), s3)
+    assert(Redacted.isRedacted(found.stringified))
+    assert.deepStrictEqual(JSON.parse(Redacted.value(found.stringified)), s3)
+    const { credentials } = yield* TemplateCredentials.list
+    assert.deepStrictEqual(
+      credentials.map((one) => [one.id, one.name, shown(one)]),
+      [[created.id, "photos", s3]]
+    )
 
-      const renamed = yield* TemplateCredentials.update(created.id, { name: "pictures", type: "s3" })
-      assert.deepInclude(renamed.credential, { id: created.id, name: "pictures" })
-      assert.deepStrictEqual(shown((yield* TemplateCredentials.get(created.id)).credential), s3)
+    const renamed = yield* TemplateCredentials.update(created.id, { name: "pictures", type: "s3" })
+    assert.deepInclude(renamed.credential, { id: created.id, name: "pictures" })
+    assert.deepStrictEqual(shown((yield* TemplateCredentials.get(created.id)).credential), s3)
 
-      assert.strictEqual((yield* TemplateCredentials.delete(created.id)).ok, "TEMPLATE_CREDENTIALS_DELETED")
-      const gone = yield* Effect.flip(TemplateCredentials.get(created.id))
-      assert.deepInclude(gone, { _tag: "TemplateCredentialsNotRead", status: 404 })
-      assert.deepStrictEqual((yield* TemplateCredentials.list).credentials, [])
+    assert.strictEqual((yield* TemplateCredentials.delete(created.id)).ok, "TEMPLATE_CREDENTIALS_DELETED")
+    const gone = yield* Effect.flip(TemplateCredentials.get(created.id))
+    assert.deepInclude(gone, { _tag: "TemplateCredentialsNotRead", status: 404 })
+    assert.deepStrictEqual((yield* TemplateCredentials.list).credentials, [])
+  })
+
+  it.effect("of a change keep the secret that the change omits, and nothing else", function* () {
+    const id = yield* made("changed")
+    const { secret: _, bucket_region: __, ...rest } = s3
+    const update = (type: string, fields: object) =>
+      call("PUT", `${path}/${id}`, { name: "changed", type, content: fields })
+    assert.strictEqual((yield* update("s3", { ...rest, bucket: "other" })).status, 200)
+    const changed = shown((yield* TemplateCredentials.get(id)).credential)
+    assert.deepStrictEqual(changed, { key: "an id", secret, bucket: "other" })
+
+    // A content of another type keeps no stored value, so it needs a secret.
+    const other = yield* update("minio", { ...rest, host: "example.com" })
+    assert.deepInclude(other.said, {
+      error: "TEMPLATE_CREDENTIALS_NOT_UPDATED",
+      message: "content.secret: Missing key"
     })
-  )
+    const emptied = yield* update("s3", { ...rest, secret: "" })
+    assert.deepInclude(emptied.said, { message: "content.secret: Expected at least 1 character" })
+    assert.deepStrictEqual(shown((yield* TemplateCredentials.get(id)).credential), changed)
+    assert.strictEqual((yield* update("minio", { ...rest, host: "example.com", secret: "new" })).status, 200)
+    yield* TemplateCredentials.delete(id)
+  })
 
-  it.effect("of a change keep the secret that the change omits, and nothing else", () =>
-    Effect.gen(function* () {
-      const id = yield* made("changed")
-      const { secret: _, bucket_region: __, ...rest } = s3
-      const update = (type: string, fields: object) =>
-        call("PUT", `${path}/${id}`, { name: "changed", type, content: fields })
-      assert.strictEqual((yield* update("s3", { ...rest, bucket: "other" })).status, 200)
-      const changed = shown((yield* TemplateCredentials.get(id)).credential)
-      assert.deepStrictEqual(changed, { key: "an id", secret, bucket: "other" })
-
-      // A content of another type keeps no stored value, so it needs a secret.
-      const other = yield* update("minio", { ...rest, host: "example.com" })
-      assert.deepInclude(other.said, {
-        error: "TEMPLATE_CREDENTIALS_NOT_UPDATED",
-        message: "content.secret: Missing key"
-      })
-      const emptied = yield* update("s3", { ...rest, secret: "" })
-      assert.deepInclude(emptied.said, { message: "content.secret: Expected at least 1 character" })
-      assert.deepStrictEqual(shown((yield* TemplateCredentials.get(id)).credential), changed)
-      assert.strictEqual((yield* update("minio", { ...rest, host: "example.com", secret: "new" })).status, 200)
-      yield* TemplateCredentials.delete(id)
-    })
-  )
-
-  it.effect("have types, whose names and fields are those of the official client", () =>
-    Effect.gen(function* () {
-      const { types } = yield* TemplateCredentials.types
-      assert.includeMembers(Object.keys(types), ["azure", "backblaze", "ftp", "google", "s3", "sftp", "wasabi"])
-      assert.deepStrictEqual(types["s3"]?.fields["secret"], { requiredOnCreate: true, requiredOnUpdate: false })
-      // Each type accepts a content with exactly its required fields, and refuses a content that lacks one of them.
-      for (const [type, { fields }] of Object.entries(types)) {
-        const required = Object.entries(fields).flatMap(([name, one]) => (one.requiredOnCreate === true ? [name] : []))
-        const whole = Object.fromEntries(required.map((name) => [name, "value"]))
-        const { said, status } = yield* call("POST", path, { name: type, type, content: whole })
-        assert.strictEqual(status, 200, JSON.stringify(said))
-        yield* call("DELETE", `${path}/${Object(said["credential"]).id}`)
-        for (const name of required) {
-          const lacking = Object.fromEntries(Object.entries(whole).filter(([key]) => key !== name))
-          const refused = yield* call("POST", path, { name: type, type, content: lacking })
-          assert.deepInclude(refused.said, {
-            error: "TEMPLATE_CREDENTIALS_NOT_CREATED",
-            message: `content.${name}: Missing key`
-          })
-        }
+  it.effect("have types, whose names and fields are those of the official client", function* () {
+    const { types } = yield* TemplateCredentials.types
+    assert.includeMembers(Object.keys(types), ["azure", "backblaze", "ftp", "google", "s3", "sftp", "wasabi"])
+    assert.deepStrictEqual(types["s3"]?.fields["secret"], { requiredOnCreate: true, requiredOnUpdate: false })
+    // Each type accepts a content with exactly its required fields, and refuses a content that lacks one of them.
+    for (const [type, { fields }] of Object.entries(types)) {
+      const required = Object.entries(fields).flatMap(([name, one]) => (one.requiredOnCreate === true ? [name] : []))
+      const whole = Object.fromEntries(required.map((name) => [name, "value"]))
+      const { said, status } = yield* call("POST", path, { name: type, type, content: whole })
+      assert.strictEqual(status, 200, JSON.stringify(said))
+      yield* call("DELETE", `${path}/${Object(said["credential"]).id}`)
+      for (const name of required) {
+        const lacking = Object.fromEntries(Object.entries(whole).filter(([key]) => key !== name))
+        const refused = yield* call("POST", path, { name: type, type, content: lacking })
+        assert.deepInclude(refused.said, {
+          error: "TEMPLATE_CREDENTIALS_NOT_CREATED",
+          message: `content.${name}: Missing key`
+        })
       }
-    })
-  )
+    }
+  })
 
   it.effect.each<readonly [string, object, string]>([
     ["no name", { type: "s3", content: s3 }, "name: Missing key"],
@@ -167,49 +158,43 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
       { name: "new", type: "s3", content: { ...s3, secret: "" } },
       "content.secret: Expected at least 1 character"
     ]
-  ])("with %s are refused, naming the field and the rule but no secret", ([, params, message]) =>
-    Effect.gen(function* () {
-      const id = yield* made("taken")
-      const other = yield* made("other")
-      const created = yield* call("POST", path, params)
-      assert.deepInclude(created.said, { error: "TEMPLATE_CREDENTIALS_NOT_CREATED", http_code: 400, message })
-      assert.notInclude(created.text, secret)
-      if ("content" in params) {
-        const updated = yield* call("PUT", `${path}/${other}`, params)
-        assert.deepInclude(updated.said, { error: "TEMPLATE_CREDENTIALS_NOT_UPDATED", http_code: 400, message })
-        assert.notInclude(updated.text, secret)
-      }
-      const kept = (yield* TemplateCredentials.get(other)).credential
-      assert.deepStrictEqual([kept.name, shown(kept)], ["other", s3])
-      for (const one of [id, other]) yield* TemplateCredentials.delete(one)
-    })
-  )
+  ])("with %s are refused, naming the field and the rule but no secret", function* ([, params, message]) {
+    const id = yield* made("taken")
+    const other = yield* made("other")
+    const created = yield* call("POST", path, params)
+    assert.deepInclude(created.said, { error: "TEMPLATE_CREDENTIALS_NOT_CREATED", http_code: 400, message })
+    assert.notInclude(created.text, secret)
+    if ("content" in params) {
+      const updated = yield* call("PUT", `${path}/${other}`, params)
+      assert.deepInclude(updated.said, { error: "TEMPLATE_CREDENTIALS_NOT_UPDATED", http_code: 400, message })
+      assert.notInclude(updated.text, secret)
+    }
+    const kept = (yield* TemplateCredentials.get(other)).credential
+    assert.deepStrictEqual([kept.name, shown(kept)], ["other", s3])
+    for (const one of [id, other]) yield* TemplateCredentials.delete(one)
+  })
 
-  it.effect.each(["none", "__proto__", "constructor", "S3"])("of the type %s do not exist", (type) =>
-    Effect.gen(function* () {
-      const refused = yield* Effect.flip(TemplateCredentials.create({ name: "typed", type, content }))
-      assert.deepInclude(refused, { _tag: "TemplateCredentialsNotCreated", status: 400 })
-      assert.match(refused.message, /type: Expected one of ai, azure, backblaze/)
-    })
-  )
+  it.effect.each(["none", "__proto__", "constructor", "S3"])("of the type %s do not exist", function* (type) {
+    const refused = yield* Effect.flip(TemplateCredentials.create({ name: "typed", type, content }))
+    assert.deepInclude(refused, { _tag: "TemplateCredentialsNotCreated", status: 400 })
+    assert.match(refused.message, /type: Expected one of ai, azure, backblaze/)
+  })
 
-  it.effect("may have further fields, also with names that every object has, and may come as a text", () =>
-    Effect.gen(function* () {
-      const text = `{"key":"k","secret":"s","bucket":"b","__proto__":{"a":1},"constructor":null}`
-      for (const sent of [text, JSON.stringify(text)]) {
-        const params = `{"name":"__proto__","type":"s3","content":${sent}}`
-        const { said } = yield* call("POST", path, params)
-        assert.strictEqual(JSON.stringify(Object(said["credential"]).content), text)
-        const id = CredentialId.make(String(Object(said["credential"]).id))
-        const listed = (yield* TemplateCredentials.list).credentials
-        assert.deepStrictEqual(
-          listed.map(({ name }) => name),
-          ["__proto__"]
-        )
-        yield* TemplateCredentials.delete(id)
-      }
-    })
-  )
+  it.effect("may have further fields, also with names that every object has, and may come as a text", function* () {
+    const text = `{"key":"k","secret":"s","bucket":"b","__proto__":{"a":1},"constructor":null}`
+    for (const sent of [text, JSON.stringify(text)]) {
+      const params = `{"name":"__proto__","type":"s3","content":${sent}}`
+      const { said } = yield* call("POST", path, params)
+      assert.strictEqual(JSON.stringify(Object(said["credential"]).content), text)
+      const id = CredentialId.make(String(Object(said["credential"]).id))
+      const listed = (yield* TemplateCredentials.list).credentials
+      assert.deepStrictEqual(
+        listed.map(({ name }) => name),
+        ["__proto__"]
+      )
+      yield* TemplateCredentials.delete(id)
+    }
+  })
 
   it.effect.each([
     ["GET", path, "TEMPLATE_CREDENTIALS_NOT_FOUND"],
@@ -218,87 +203,77 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
     ["POST", path, "TEMPLATE_CREDENTIALS_NOT_CREATED"],
     ["PUT", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_UPDATED"],
     ["DELETE", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_DELETED"]
-  ] as const)("%s %s with malformed params is refused with %s", ([method, at, code]) =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* malformed(method, at), code)
-    })
-  )
+  ] as const)("%s %s with malformed params is refused with %s", function* ([method, at, code]) {
+    assert.strictEqual(yield* malformed(method, at), code)
+  })
 
-  it.effect("that do not exist are not read, changed or deleted", () =>
-    Effect.gen(function* () {
-      const [read, changed, deleted] = yield* Effect.all([
-        Effect.flip(TemplateCredentials.get(nowhere)),
-        Effect.flip(TemplateCredentials.update(nowhere, { name: "x", type: "s3" })),
-        Effect.flip(TemplateCredentials.delete(nowhere))
-      ])
-      assert.deepInclude(read, { _tag: "TemplateCredentialsNotRead", status: 404 })
-      assert.deepInclude(changed, { _tag: "TemplateCredentialsNotUpdated", status: 404 })
-      assert.deepInclude(deleted, { _tag: "TemplateCredentialsNotDeleted", status: 404 })
-      // An id that breaks a rule gets the same response.
-      const { said } = yield* call("GET", `${path}/${"x".repeat(256)}`)
-      assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_READ", http_code: 404 })
-    })
-  )
+  it.effect("that do not exist are not read, changed or deleted", function* () {
+    const [read, changed, deleted] = yield* Effect.all([
+      Effect.flip(TemplateCredentials.get(nowhere)),
+      Effect.flip(TemplateCredentials.update(nowhere, { name: "x", type: "s3" })),
+      Effect.flip(TemplateCredentials.delete(nowhere))
+    ])
+    assert.deepInclude(read, { _tag: "TemplateCredentialsNotRead", status: 404 })
+    assert.deepInclude(changed, { _tag: "TemplateCredentialsNotUpdated", status: 404 })
+    assert.deepInclude(deleted, { _tag: "TemplateCredentialsNotDeleted", status: 404 })
+    // An id that breaks a rule gets the same response.
+    const { said } = yield* call("GET", `${path}/${"x".repeat(256)}`)
+    assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_READ", http_code: 404 })
+  })
 
-  it.effect("are listed in an order, on one page, and not by invalid params", () =>
-    Effect.gen(function* () {
-      const ids = [yield* made("b"), yield* made("a")]
-      const names = Effect.fnUntraced(function* (params: object) {
-        const { said } = yield* call("GET", path, params)
-        return Array.from(Object(said["credentials"]), (one) => Object(one).name)
-      })
-      assert.deepStrictEqual(yield* names({}), ["a", "b"])
-      assert.deepStrictEqual(yield* names({ sort: "created", order: "asc" }), ["b", "a"])
-      assert.deepStrictEqual(yield* names({ sort: "name", order: "desc", page: 1 }), ["b", "a"])
-      assert.deepStrictEqual(yield* names({ page: 2 }), [])
-      const { said } = yield* call("GET", path, { sort: "content", page: 0 })
-      assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_FOUND", http_code: 400 })
-      assert.match(String(said["message"]), /page: .*sort: /)
-      for (const id of ids) yield* TemplateCredentials.delete(id)
+  it.effect("are listed in an order, on one page, and not by invalid params", function* () {
+    const ids = [yield* made("b"), yield* made("a")]
+    const names = Effect.fnUntraced(function* (params: object) {
+      const { said } = yield* call("GET", path, params)
+      return Array.from(Object(said["credentials"]), (one) => Object(one).name)
     })
-  )
+    assert.deepStrictEqual(yield* names({}), ["a", "b"])
+    assert.deepStrictEqual(yield* names({ sort: "created", order: "asc" }), ["b", "a"])
+    assert.deepStrictEqual(yield* names({ sort: "name", order: "desc", page: 1 }), ["b", "a"])
+    assert.deepStrictEqual(yield* names({ page: 2 }), [])
+    const { said } = yield* call("GET", path, { sort: "content", page: 0 })
+    assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_FOUND", http_code: 400 })
+    assert.match(String(said["message"]), /page: .*sort: /)
+    for (const id of ids) yield* TemplateCredentials.delete(id)
+  })
 
-  it.effect("belong to their Workspace", () =>
-    Effect.gen(function* () {
-      const id = yield* made("own")
-      const foreign = as(south)
-      assert.deepStrictEqual((yield* foreign(TemplateCredentials.list)).credentials, [])
-      const errors = [
-        yield* Effect.flip(foreign(TemplateCredentials.get(id))),
-        yield* Effect.flip(foreign(TemplateCredentials.update(id, { name: "stolen", type: "s3" }))),
-        yield* Effect.flip(foreign(TemplateCredentials.delete(id)))
-      ]
-      for (const error of errors) assert.deepInclude(error, { status: 404 })
-      // A name is unique in its Workspace only.
-      const { credential } = yield* foreign(TemplateCredentials.create({ name: "own", type: "s3", content }))
-      assert.strictEqual(credential?.account_id, "south")
-      assert.strictEqual((yield* TemplateCredentials.get(id)).credential.name, "own")
-      yield* TemplateCredentials.delete(id)
-    })
-  )
+  it.effect("belong to their Workspace", function* () {
+    const id = yield* made("own")
+    const foreign = as(south)
+    assert.deepStrictEqual((yield* foreign(TemplateCredentials.list)).credentials, [])
+    const errors = [
+      yield* Effect.flip(foreign(TemplateCredentials.get(id))),
+      yield* Effect.flip(foreign(TemplateCredentials.update(id, { name: "stolen", type: "s3" }))),
+      yield* Effect.flip(foreign(TemplateCredentials.delete(id)))
+    ]
+    for (const error of errors) assert.deepInclude(error, { status: 404 })
+    // A name is unique in its Workspace only.
+    const { credential } = yield* foreign(TemplateCredentials.create({ name: "own", type: "s3", content }))
+    assert.strictEqual(credential?.account_id, "south")
+    assert.strictEqual((yield* TemplateCredentials.get(id)).credential.name, "own")
+    yield* TemplateCredentials.delete(id)
+  })
 
-  it.effect("of one name are created once, and so is a name of a change", () =>
-    Effect.gen(function* () {
-      const create = TemplateCredentials.create({ name: "once", type: "s3", content })
-      const created = yield* Effect.all(
-        Array.from({ length: 8 }, () => Effect.result(create)),
-        { concurrency: "unbounded" }
-      )
-      const errors = created.filter(Result.isFailure).map(({ failure }) => failure)
-      assert.strictEqual(errors.length, 7)
-      for (const error of errors) assert.deepInclude(error, { _tag: "TemplateCredentialsNotCreated", status: 400 })
+  it.effect("of one name are created once, and so is a name of a change", function* () {
+    const create = TemplateCredentials.create({ name: "once", type: "s3", content })
+    const created = yield* Effect.all(
+      Array.from({ length: 8 }, () => Effect.result(create)),
+      { concurrency: "unbounded" }
+    )
+    const errors = created.filter(Result.isFailure).map(({ failure }) => failure)
+    assert.strictEqual(errors.length, 7)
+    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateCredentialsNotCreated", status: 400 })
 
-      const ids = yield* Effect.forEach(["one", "two", "three"], (name) => made(name))
-      const renamed = yield* Effect.all(
-        ids.map((id) => Effect.result(TemplateCredentials.update(id, { name: "same", type: "s3" }))),
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(renamed.filter(Result.isSuccess).length, 1)
-      const { credentials } = yield* TemplateCredentials.list
-      assert.deepStrictEqual(credentials.filter(({ name }) => name === "once" || name === "same").length, 2)
-      for (const { id } of credentials) yield* TemplateCredentials.delete(id)
-    })
-  )
+    const ids = yield* Effect.forEach(["one", "two", "three"], (name) => made(name))
+    const renamed = yield* Effect.all(
+      ids.map((id) => Effect.result(TemplateCredentials.update(id, { name: "same", type: "s3" }))),
+      { concurrency: "unbounded" }
+    )
+    assert.strictEqual(renamed.filter(Result.isSuccess).length, 1)
+    const { credentials } = yield* TemplateCredentials.list
+    assert.deepStrictEqual(credentials.filter(({ name }) => name === "once" || name === "same").length, 2)
+    for (const { id } of credentials) yield* TemplateCredentials.delete(id)
+  })
 })
 
 /** A logger that stores each log entry as text in several formats. */
@@ -310,61 +285,55 @@ const listening = () => {
   return { heard, layer: Logger.layer([logger]) }
 }
 
-effect("show when they were created and changed", () =>
-  Effect.gen(function* () {
-    const start = yield* DateTime.now
-    const id = yield* made("timed")
-    yield* TestClock.adjust("2 seconds")
-    yield* TemplateCredentials.update(id, { name: "renamed", type: "s3" })
-    const { credential } = yield* TemplateCredentials.get(id)
-    assert.deepInclude(credential, { created: start, modified: DateTime.add(start, { seconds: 2 }) })
-  }).pipe(Effect.provide(layerEmulator({ credentials: north })))
-)
+effect("show when they were created and changed", layerEmulator({ credentials: north }), function* () {
+  const start = yield* DateTime.now
+  const id = yield* made("timed")
+  yield* TestClock.adjust("2 seconds")
+  yield* TemplateCredentials.update(id, { name: "renamed", type: "s3" })
+  const { credential } = yield* TemplateCredentials.get(id)
+  assert.deepInclude(credential, { created: start, modified: DateTime.add(start, { seconds: 2 }) })
+})
 
-live("outlive the process, and their content is in no log", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const log = listening()
-    const run = <A, E>(program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
-      Effect.provide(program, layerEmulator({ data }).pipe(Layer.provide(log.layer)))
+live("outlive the process, and their content is in no log", function* () {
+  const data = yield* temporaryFolder
+  const log = listening()
+  const run = <A, E>(program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
+    Effect.provide(program, layerEmulator({ data }).pipe(Layer.provide(log.layer)))
 
-    const id = yield* run(made("kept"))
-    const { credential } = yield* run(TemplateCredentials.get(id))
-    assert.deepStrictEqual([credential.name, shown(credential)], ["kept", s3])
+  const id = yield* run(made("kept"))
+  const { credential } = yield* run(TemplateCredentials.get(id))
+  assert.deepStrictEqual([credential.name, shown(credential)], ["kept", s3])
 
-    // A row with an invalid content is a defect, which is logged.
-    for (const broken of [`{"secret":"${secret}`, `"${secret}"`]) {
-      const database = new DatabaseSync(`${data}/emulator.sqlite`)
-      database.prepare("UPDATE template_credentials SET content = ?").run(broken)
-      database.close()
-      const heard = log.heard.length
-      const { status, text } = yield* run(call("GET", `${path}/${id}`))
-      assert.strictEqual(status, 500)
-      assert.isAbove(log.heard.length, heard)
-      assert.notInclude(text, secret)
-    }
-    assert.notInclude(log.heard.join("\n"), secret)
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  // A row with an invalid content is a defect, which is logged.
+  for (const broken of [`{"secret":"${secret}`, `"${secret}"`]) {
+    const database = new DatabaseSync(`${data}/emulator.sqlite`)
+    database.prepare("UPDATE template_credentials SET content = ?").run(broken)
+    database.close()
+    const heard = log.heard.length
+    const { status, text } = yield* run(call("GET", `${path}/${id}`))
+    assert.strictEqual(status, 500)
+    assert.isAbove(log.heard.length, heard)
+    assert.notInclude(text, secret)
+  }
+  assert.notInclude(log.heard.join("\n"), secret)
+})
 
-live("have a maximum number in a Workspace", () =>
-  Effect.gen(function* () {
-    const store = yield* CredentialStore.CredentialStore
-    const create = (workspace: string, index: number) =>
-      store.create(workspace, `${workspace} ${index}`, {
-        name: `name ${index}`,
-        type: "s3",
-        content: Redacted.make({})
-      })
-    for (let index = 0; index < CredentialStore.max; index++) yield* create("full", index)
-    assert.strictEqual(yield* Effect.flip(create("full", CredentialStore.max)), "TooMany")
-    assert.strictEqual((yield* create("other", 0)).name, "name 0")
-    assert.isTrue(yield* store.remove("full", "full 0"))
-    assert.strictEqual((yield* create("full", CredentialStore.max)).name, `name ${CredentialStore.max}`)
-  }).pipe(
-    Effect.provide(
-      CredentialStore.layer.pipe(Layer.provideMerge(Layer.mergeAll(Database.layer(":memory:"), Turns.layer)))
-    )
-  )
-)
+live("have a maximum number in a Workspace", Layer.provideMerge(CredentialStore.layer, layerData()), function* () {
+  const store = yield* CredentialStore.CredentialStore
+  const create = (workspace: string, index: number) =>
+    store.create({
+      id: CredentialId.make(`${workspace} ${index}`),
+      workspace,
+      name: `name ${index}`,
+      type: "s3",
+      content: Redacted.make({}, { label: CredentialStore.label }),
+      created_at: 0,
+      modified_at: 0
+    })
+  for (let index = 0; index < CredentialStore.max; index++) yield* create("full", index)
+  const refused = yield* Effect.flip(create("full", CredentialStore.max))
+  assert.deepInclude(refused, { status: 400, message: "A Workspace has at most 500 Template Credentials." })
+  assert.strictEqual((yield* create("other", 0)).name, "name 0")
+  yield* store.remove("full", "full 0")
+  assert.strictEqual((yield* create("full", CredentialStore.max)).name, `name ${CredentialStore.max}`)
+})

@@ -1,19 +1,19 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Templates from "@assembly-effect/api/Templates"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, effect, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
+import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import { as, given as authKey } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
-import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
+import { layerData } from "./stores.ts"
+import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { assert, effect, layer, live } from "./flow.ts"
 
 const north = authKey("north")
 const south = authKey("south")
@@ -25,29 +25,27 @@ const workspaces = [
 
 const steps = { hashed: { robot: "/file/hash", use: ":original" } }
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates", (it) => {
-  it.effect("have settings that a change keeps unless it names them", () =>
-    Effect.gen(function* () {
-      const created = yield* Templates.create({
-        name: "settings",
-        template: { steps },
-        requireSignatureAuth: true,
-        transcodingResultExpiry: "1day"
-      })
-      const settings = { require_signature_auth: true, assembly_status_expiry: null, transcoding_result_expiry: "1day" }
-      assert.deepInclude(created, { name: "settings", ...settings })
-      const changed = yield* Templates.update("settings", { assemblyStatusExpiry: "NoSave" })
-      assert.deepInclude(changed, { id: created.id, ...settings, assembly_status_expiry: "NoSave" })
-      assert.deepStrictEqual(changed.content.steps as object, steps)
-      const emptied = yield* Templates.update(created.id, { template: {}, requireSignatureAuth: false })
-      assert.deepStrictEqual(emptied.content, {})
-      const found = yield* Templates.get(created.id)
-      assert.deepInclude(found, { require_signature_auth: false, assembly_status_expiry: "NoSave" })
-      const { said } = yield* call("GET", `/templates/${created.id}`)
-      assert.deepInclude(said, { require_signature_auth: 0, transcoding_result_expiry: "1day" })
-      yield* Templates.delete(created.id)
+layer(layerEmulator({ workspaces }))("Templates", (it) => {
+  it.effect("have settings that a change keeps unless it names them", function* () {
+    const created = yield* Templates.create({
+      name: "settings",
+      template: { steps },
+      requireSignatureAuth: true,
+      transcodingResultExpiry: "1day"
     })
-  )
+    const settings = { require_signature_auth: true, assembly_status_expiry: null, transcoding_result_expiry: "1day" }
+    assert.deepInclude(created, { name: "settings", ...settings })
+    const changed = yield* Templates.update("settings", { assemblyStatusExpiry: "NoSave" })
+    assert.deepInclude(changed, { id: created.id, ...settings, assembly_status_expiry: "NoSave" })
+    assert.deepStrictEqual(changed.content.steps as object, steps)
+    const emptied = yield* Templates.update(created.id, { template: {}, requireSignatureAuth: false })
+    assert.deepStrictEqual(emptied.content, {})
+    const found = yield* Templates.get(created.id)
+    assert.deepInclude(found, { require_signature_auth: false, assembly_status_expiry: "NoSave" })
+    const { said } = yield* call("GET", `/templates/${created.id}`)
+    assert.deepInclude(said, { require_signature_auth: 0, transcoding_result_expiry: "1day" })
+    yield* Templates.delete(created.id)
+  })
 
   it.effect.each<readonly [string, object, string]>([
     ["a broken text", { name: "new", template: "{" }, "template: Expected an object or JSON text"],
@@ -56,30 +54,26 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
       { name: "new", template: '{"steps":{":original":{"robot":"/file/hash"}}}' },
       "template.steps.:original.robot: Expected /upload/handle, because the name :original is reserved for the uploads"
     ]
-  ])("with %s are neither created nor changed", ([, params, message]) =>
-    Effect.gen(function* () {
-      const { id } = yield* Templates.create({ name: "kept", template: { steps } })
-      const created = yield* call("POST", "/templates", params)
-      assert.deepInclude(created.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-      const changed = yield* call("PUT", `/templates/${id}`, params)
-      assert.deepInclude(changed.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-      const { items } = yield* Templates.list()
-      assert.deepStrictEqual(
-        items.map(({ content, name }) => [name, content?.steps]),
-        [["kept", steps]]
-      )
-      yield* Templates.delete(id)
-    })
-  )
+  ])("with %s are neither created nor changed", function* ([, params, message]) {
+    const { id } = yield* Templates.create({ name: "kept", template: { steps } })
+    const created = yield* call("POST", "/templates", params)
+    assert.deepInclude(created.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
+    const changed = yield* call("PUT", `/templates/${id}`, params)
+    assert.deepInclude(changed.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
+    const { items } = yield* Templates.list()
+    assert.deepStrictEqual(
+      items.map(({ content, name }) => [name, content?.steps]),
+      [["kept", steps]]
+    )
+    yield* Templates.delete(id)
+  })
 
-  it.effect("with a long name in any script are found by it", () =>
-    Effect.gen(function* () {
-      const name = `${"語".repeat(250)}/ä%2F`
-      const { id } = yield* Templates.create({ name, template: {} })
-      assert.strictEqual((yield* Templates.get(name)).id, id)
-      assert.strictEqual((yield* Templates.delete(name)).ok, "TEMPLATE_DELETED")
-    })
-  )
+  it.effect("with a long name in any script are found by it", function* () {
+    const name = `${"語".repeat(250)}/ä%2F`
+    const { id } = yield* Templates.create({ name, template: {} })
+    assert.strictEqual((yield* Templates.get(name)).id, id)
+    assert.strictEqual((yield* Templates.delete(name)).ok, "TEMPLATE_DELETED")
+  })
 
   it.effect.each([
     ["GET", "/templates", "TEMPLATE_LIST_ERROR"],
@@ -87,160 +81,158 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
     ["POST", "/templates", "TEMPLATE_VALIDATION_ERROR"],
     ["PUT", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
     ["DELETE", "/templates/nowhere", "INVALID_FORM_DATA"]
-  ] as const)("%s %s with malformed params is refused with %s", ([method, path, code]) =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* malformed(method, path), code)
-    })
-  )
+  ] as const)("%s %s with malformed params is refused with %s", function* ([method, path, code]) {
+    assert.strictEqual(yield* malformed(method, path), code)
+  })
 
-  it.effect("that do not exist are named errors", () =>
-    Effect.gen(function* () {
-      const errors = [
-        yield* Effect.flip(Templates.get("nowhere")),
-        yield* Effect.flip(Templates.update("nowhere", { name: "x" })),
-        yield* Effect.flip(Templates.delete("nowhere"))
-      ]
-      for (const error of errors) assert.deepInclude(error, { _tag: "TemplateNotFound", status: 404 })
-      // A name that breaks a rule gets the same response.
-      for (const name of ["x".repeat(256), "%00", "..%5C"]) {
-        for (const method of ["GET", "PUT", "DELETE"] as const) {
-          const { said } = yield* call(method, `/templates/${name}`)
-          assert.deepInclude(said, { error: "TEMPLATE_NOT_FOUND", http_code: 404 })
-        }
+  it.effect("that do not exist are named errors", function* () {
+    const errors = [
+      yield* Effect.flip(Templates.get("nowhere")),
+      yield* Effect.flip(Templates.update("nowhere", { name: "x" })),
+      yield* Effect.flip(Templates.delete("nowhere"))
+    ]
+    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateNotFound", status: 404 })
+    // A name that breaks a rule gets the same response.
+    for (const name of ["x".repeat(256), "%00", "..%5C"]) {
+      for (const method of ["GET", "PUT", "DELETE"] as const) {
+        const { said } = yield* call(method, `/templates/${name}`)
+        assert.deepInclude(said, { error: "TEMPLATE_NOT_FOUND", http_code: 404 })
       }
-      const twice = yield* Templates.create({ name: "twice", template: {} })
-      const deleted = yield* Effect.all(
-        [twice.id, "twice"].map((idOrName) => Effect.result(Templates.delete(idOrName))),
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(deleted.filter(Result.isSuccess).length, 1)
+    }
+    const twice = yield* Templates.create({ name: "twice", template: {} })
+    const deleted = yield* Effect.all(
+      [twice.id, "twice"].map((idOrName) => Effect.result(Templates.delete(idOrName))),
+      { concurrency: "unbounded" }
+    )
+    assert.strictEqual(deleted.filter(Result.isSuccess).length, 1)
+  })
+
+  it.effect("are listed with their last use, and not by invalid params", function* () {
+    const start = DateTime.startOf(yield* DateTime.now, "second")
+    const used = yield* Templates.create({ name: "used", template: { steps } })
+    const unused = yield* Templates.create({ name: "unused", template: {} })
+    const names = (query: Parameters<typeof Templates.list>[0]) =>
+      Effect.map(Templates.list(query), ({ items }) => items.map(({ name }) => name))
+    assert.isNull((yield* Templates.list()).items[0]?.last_used)
+    yield* Assemblies.create({ templateId: used.id })
+    const byUse = yield* Templates.list({ sort: "last_used", order: "desc" })
+    const [first, second] = byUse.items
+    assert.deepStrictEqual([first?.name, second?.name, second?.last_used], ["used", "unused", null])
+    assert(DateTime.isDateTime(first?.last_used) && DateTime.isGreaterThanOrEqualTo(first.last_used, start))
+    assert.deepStrictEqual(yield* names({ sort: "last_used", order: "asc" }), ["unused", "used"])
+    assert.deepStrictEqual(yield* names({ sort: "name", order: "asc", pageSize: 1, page: 2 }), ["used"])
+    assert.deepStrictEqual(yield* names({ keywords: ["/file/HASH"] }), ["used"])
+    assert.deepStrictEqual(yield* names({ toDate: DateTime.subtract(start, { hours: 1 }) }), [])
+
+    for (const includeBuiltin of ["all", "latest", "none"] as const) {
+      assert.strictEqual((yield* Templates.list({ includeBuiltin })).count, 2)
+    }
+    for (const includeBuiltin of ["exclusively-all", "exclusively-latest"] as const) {
+      assert.deepStrictEqual(yield* Templates.list({ includeBuiltin }), { count: 0, items: [] })
+    }
+    const { said } = yield* call("GET", "/templates", { pagesize: 5001, sort: "content", include_builtin: "some" })
+    assert.deepInclude(said, { error: "TEMPLATE_LIST_ERROR", http_code: 400 })
+    assert.match(String(said["message"]), /pagesize: .*sort: .*include_builtin: /)
+    const tooMany = yield* Effect.flip(Templates.list({ keywords: Array.from({ length: 21 }, () => "a") }))
+    assert.deepInclude(tooMany, { _tag: "TemplateListFailed", status: 400 })
+    for (const { id } of [used, unused]) yield* Templates.delete(id)
+  })
+
+  it.effect("are named by their id, also if another one has this id as its name", function* () {
+    const first = yield* Templates.create({ name: "first", template: {} })
+    const second = yield* Templates.create({ name: first.id, template: { steps } })
+    assert.strictEqual((yield* Templates.get(first.id)).name, "first")
+    assert.strictEqual((yield* Templates.update(first.id, { requireSignatureAuth: true })).id, first.id)
+    yield* Templates.delete(first.id)
+    // The Template with this id is deleted, so the text now names the other Template.
+    assert.strictEqual((yield* Templates.get(first.id)).id, second.id)
+    yield* Templates.delete(second.id)
+  })
+
+  it.effect("belong to their Workspace", function* () {
+    const { id } = yield* Templates.create({ name: "own", template: {} })
+    const foreign = as(south)
+    assert.deepStrictEqual((yield* foreign(Templates.list())).items, [])
+    const errors = [
+      yield* Effect.flip(foreign(Templates.get(id))),
+      yield* Effect.flip(foreign(Templates.update("own", { name: "stolen" }))),
+      yield* Effect.flip(foreign(Templates.delete("own")))
+    ]
+    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateNotFound" })
+    assert.strictEqual((yield* foreign(Templates.create({ name: "own", template: {} }))).name, "own")
+    assert.strictEqual((yield* Templates.get("own")).id, id)
+    yield* Templates.delete(id)
+  })
+
+  it.effect("of one name are created once, and concurrent changes keep each other", function* () {
+    const create = Effect.result(Templates.create({ name: "once", template: {} }))
+    const created = yield* Effect.all(
+      Array.from({ length: 8 }, () => create),
+      { concurrency: "unbounded" }
+    )
+    const errors = created.filter(Result.isFailure).map(({ failure }) => failure)
+    assert.strictEqual(errors.length, 7)
+    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateInvalid", status: 400 })
+
+    yield* Effect.all(
+      [
+        Templates.update("once", { requireSignatureAuth: true }),
+        Templates.update("once", { assemblyStatusExpiry: "7days" }),
+        Templates.update("once", { transcodingResultExpiry: "1day" }),
+        Templates.update("once", { template: { steps } })
+      ],
+      { concurrency: "unbounded" }
+    )
+    const found = yield* Templates.get("once")
+    assert.deepInclude(found, {
+      require_signature_auth: true,
+      assembly_status_expiry: "7days",
+      transcoding_result_expiry: "1day"
     })
-  )
+    assert.deepStrictEqual(found.content.steps as object, steps)
+    yield* Templates.delete("once")
+  })
 
-  it.effect("are listed with their last use, and not by invalid params", () =>
-    Effect.gen(function* () {
-      const start = DateTime.startOf(yield* DateTime.now, "second")
-      const used = yield* Templates.create({ name: "used", template: { steps } })
-      const unused = yield* Templates.create({ name: "unused", template: {} })
-      const names = (query: Parameters<typeof Templates.list>[0]) =>
-        Effect.map(Templates.list(query), ({ items }) => items.map(({ name }) => name))
-      assert.isNull((yield* Templates.list()).items[0]?.last_used)
-      yield* Assemblies.create({ templateId: used.id })
-      const byUse = yield* Templates.list({ sort: "last_used", order: "desc" })
-      const [first, second] = byUse.items
-      assert.deepStrictEqual([first?.name, second?.name, second?.last_used], ["used", "unused", null])
-      assert(DateTime.isDateTime(first?.last_used) && DateTime.isGreaterThanOrEqualTo(first.last_used, start))
-      assert.deepStrictEqual(yield* names({ sort: "last_used", order: "asc" }), ["unused", "used"])
-      assert.deepStrictEqual(yield* names({ sort: "name", order: "asc", pageSize: 1, page: 2 }), ["used"])
-      assert.deepStrictEqual(yield* names({ keywords: ["/file/HASH"] }), ["used"])
-      assert.deepStrictEqual(yield* names({ toDate: DateTime.subtract(start, { hours: 1 }) }), [])
-
-      for (const includeBuiltin of ["all", "latest", "none"] as const) {
-        assert.strictEqual((yield* Templates.list({ includeBuiltin })).count, 2)
-      }
-      for (const includeBuiltin of ["exclusively-all", "exclusively-latest"] as const) {
-        assert.deepStrictEqual(yield* Templates.list({ includeBuiltin }), { count: 0, items: [] })
-      }
-      const { said } = yield* call("GET", "/templates", { pagesize: 5001, sort: "content", include_builtin: "some" })
-      assert.deepInclude(said, { error: "TEMPLATE_LIST_ERROR", http_code: 400 })
-      assert.match(String(said["message"]), /pagesize: .*sort: .*include_builtin: /)
-      const tooMany = yield* Effect.flip(Templates.list({ keywords: Array.from({ length: 21 }, () => "a") }))
-      assert.deepInclude(tooMany, { _tag: "TemplateListFailed", status: 400 })
-      for (const { id } of [used, unused]) yield* Templates.delete(id)
-    })
-  )
-
-  it.effect("are named by their id, also if another one has this id as its name", () =>
-    Effect.gen(function* () {
-      const first = yield* Templates.create({ name: "first", template: {} })
-      const second = yield* Templates.create({ name: first.id, template: { steps } })
-      assert.strictEqual((yield* Templates.get(first.id)).name, "first")
-      assert.strictEqual((yield* Templates.update(first.id, { requireSignatureAuth: true })).id, first.id)
-      yield* Templates.delete(first.id)
-      // The Template with this id is deleted, so the text now names the other Template.
-      assert.strictEqual((yield* Templates.get(first.id)).id, second.id)
-      yield* Templates.delete(second.id)
-    })
-  )
-
-  it.effect("belong to their Workspace", () =>
-    Effect.gen(function* () {
-      const { id } = yield* Templates.create({ name: "own", template: {} })
-      const foreign = as(south)
-      assert.deepStrictEqual((yield* foreign(Templates.list())).items, [])
-      const errors = [
-        yield* Effect.flip(foreign(Templates.get(id))),
-        yield* Effect.flip(foreign(Templates.update("own", { name: "stolen" }))),
-        yield* Effect.flip(foreign(Templates.delete("own")))
-      ]
-      for (const error of errors) assert.deepInclude(error, { _tag: "TemplateNotFound" })
-      assert.strictEqual((yield* foreign(Templates.create({ name: "own", template: {} }))).name, "own")
-      assert.strictEqual((yield* Templates.get("own")).id, id)
-      yield* Templates.delete(id)
-    })
-  )
-
-  it.effect("of one name are created once, and concurrent changes keep each other", () =>
-    Effect.gen(function* () {
-      const create = Effect.result(Templates.create({ name: "once", template: {} }))
-      const created = yield* Effect.all(
-        Array.from({ length: 8 }, () => create),
-        { concurrency: "unbounded" }
-      )
-      const errors = created.filter(Result.isFailure).map(({ failure }) => failure)
-      assert.strictEqual(errors.length, 7)
-      for (const error of errors) assert.deepInclude(error, { _tag: "TemplateInvalid", status: 400 })
-
-      yield* Effect.all(
-        [
-          Templates.update("once", { requireSignatureAuth: true }),
-          Templates.update("once", { assemblyStatusExpiry: "7days" }),
-          Templates.update("once", { transcodingResultExpiry: "1day" }),
-          Templates.update("once", { template: { steps } })
-        ],
-        { concurrency: "unbounded" }
-      )
-      const found = yield* Templates.get("once")
-      assert.deepInclude(found, {
-        require_signature_auth: true,
-        assembly_status_expiry: "7days",
-        transcoding_result_expiry: "1day"
-      })
-      assert.deepStrictEqual(found.content.steps as object, steps)
-      yield* Templates.delete("once")
-    })
-  )
-
-  it.effect("keep content with names that every object has", () =>
-    Effect.gen(function* () {
-      const text = '{"fields":{"__proto__":{"a":1},"constructor":null},"__proto__":1}'
-      for (const sent of [text, JSON.stringify(text)]) {
-        const { said } = yield* call("POST", "/templates", `{"name":"__proto__","template":${sent}}`)
-        assert.strictEqual(JSON.stringify(said["content"]), text)
-        assert.strictEqual((yield* Templates.get("__proto__")).id, said["id"])
-        yield* Templates.delete("__proto__")
-      }
-    })
-  )
+  it.effect("keep content with names that every object has", function* () {
+    const text = '{"fields":{"__proto__":{"a":1},"constructor":null},"__proto__":1}'
+    for (const sent of [text, JSON.stringify(text)]) {
+      const { said } = yield* call("POST", "/templates", `{"name":"__proto__","template":${sent}}`)
+      assert.strictEqual(JSON.stringify(said["content"]), text)
+      assert.strictEqual((yield* Templates.get("__proto__")).id, said["id"])
+      yield* Templates.delete("__proto__")
+    }
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("A replay", (it) => {
-  it.effect("changes Steps of the original Assembly, and keeps their other options and the other Steps", () =>
-    Effect.gen(function* () {
-      const original = yield* uploadOne({ steps: { ...storeAt("first.txt"), ...steps } }, new Uint8Array(1))
-      const { assembly_id } = yield* Assemblies.replay(AssemblyId.make(original.assembly_id), {
-        steps: { stored: { path: "second.txt" } }
-      })
-      const { ok, results } = yield* Assemblies.get(assembly_id)
-      assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
-      assert.strictEqual(results?.["stored"]?.[0]?.path, "second.txt")
-      assert.sameMembers(Object.keys(results ?? {}), [":original", "stored", "hashed"])
+layer(layerEmulator())("A replay", (it) => {
+  it.effect("changes Steps of the original Assembly, and keeps their other options and the other Steps", function* () {
+    const original = yield* uploadOne({ steps: { ...storeAt("first.txt"), ...steps } }, new Uint8Array(1))
+    const { assembly_id } = yield* Assemblies.replay(AssemblyId.make(original.assembly_id), {
+      steps: { stored: { path: "second.txt" } }
     })
-  )
+    const { ok, results } = yield* Assemblies.get(assembly_id)
+    assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
+    assert.strictEqual(results?.["stored"]?.[0]?.path, "second.txt")
+    assert.sameMembers(Object.keys(results ?? {}), [":original", "stored", "hashed"])
+  })
 })
 
-effect("show when they were created and changed, and are listed by their creation", () =>
-  Effect.gen(function* () {
+effect("concurrent changes of one keep each other", Layer.provideMerge(TemplateStore.layer, layerData()), function* () {
+  const store = yield* TemplateStore.TemplateStore
+  const times = { created_at: 0, modified_at: 0 }
+  yield* store.put({ ...TemplateStore.defaults, ...times, id: "one", workspace: "main", name: "one", content: {} })
+  const change = (settings: Partial<TemplateStore.Row>) =>
+    store.change("main", "one", (row) => Effect.as(Effect.yieldNow, { ...row, ...settings }))
+  const changes = [change({ require_signature_auth: true }), change({ assembly_status_expiry: "1day" })]
+  yield* Effect.all(changes, { concurrency: "unbounded" })
+  const found = yield* store.byId("main", "one")
+  assert.deepInclude(found, { require_signature_auth: true, assembly_status_expiry: "1day" })
+})
+
+effect(
+  "show when they were created and changed, and are listed by their creation",
+  layerEmulator({ credentials: north }),
+  function* () {
     yield* TestClock.adjust("1 day")
     const start = yield* DateTime.now
     const first = yield* Templates.create({ name: "first", template: {} })
@@ -262,25 +254,22 @@ effect("show when they were created and changed, and are listed by their creatio
     ]
     assert.deepStrictEqual(yield* times({}), [two, one])
     assert.deepStrictEqual(yield* times({ sort: "modified", order: "desc" }), [one, two])
-  }).pipe(Effect.provide(layerEmulator({ credentials: north })))
+  }
 )
 
-live("outlive the process, and old content that breaks a rule stays readable", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const run = <A, E>(program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
-      Effect.provide(program, layerEmulator({ data }))
-    const { id } = yield* run(Templates.create({ name: "kept", template: { steps }, requireSignatureAuth: true }))
-    const found = yield* run(Templates.get("kept"))
-    assert.deepInclude(found, { id, require_signature_auth: true })
-    assert.deepStrictEqual(found.content.steps as object, steps)
+live("outlive the process, and old content that breaks a rule stays readable", function* () {
+  const data = yield* temporaryFolder
+  const run = <A, E>(program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
+    Effect.provide(program, layerEmulator({ data }))
+  const { id } = yield* run(Templates.create({ name: "kept", template: { steps }, requireSignatureAuth: true }))
+  const found = yield* run(Templates.get("kept"))
+  assert.deepInclude(found, { id, require_signature_auth: true })
+  assert.deepStrictEqual(found.content.steps as object, steps)
 
-    const old = { steps: { a: { robot: "/file/hash", use: "a" } } }
-    const database = new DatabaseSync(`${data}/emulator.sqlite`)
-    database.prepare("UPDATE templates SET content = ?").run(JSON.stringify(old))
-    database.close()
-    const renamed = yield* run(Templates.update(id, { name: "old" }))
-    assert.deepStrictEqual([renamed.name, renamed.content as object], ["old", old])
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  const old = { steps: { a: { robot: "/file/hash", use: "a" } } }
+  const database = new DatabaseSync(`${data}/emulator.sqlite`)
+  database.prepare("UPDATE templates SET content = ?").run(JSON.stringify(old))
+  database.close()
+  const renamed = yield* run(Templates.update(id, { name: "old" }))
+  assert.deepStrictEqual([renamed.name, renamed.content as object], ["old", old])
+})

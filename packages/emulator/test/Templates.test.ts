@@ -2,15 +2,13 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Template from "@assembly-effect/emulator/Template"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import { official, toTemplate } from "./official.ts"
-import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
+import { createUpload, layer as layerEmulator, patch, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { post } from "./signedCalls.ts"
+import { assert, layer, live } from "./flow.ts"
 
 const bytes = new Uint8Array(100)
 
@@ -27,171 +25,144 @@ const templates: ReadonlyArray<Template.Template> = [
 
 const stored = (status: Assembly.Status) => status.results?.["stored"]?.[0]?.path
 
-const signedForm = Effect.fnUntraced(function* (path: string, params: object) {
-  const { credentials } = yield* Emulator.Emulator
-  const text = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, ...params })
-  const form = { params: text, signature: hmac(text, credentials.secret) }
-  return json(yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyUrlParams(form))))
-})
+layer(layerEmulator({ templates }))("A Template", (it) => {
+  it.effect("has the Steps of an Assembly that names it, and fields for it", function* () {
+    const status = yield* uploadOne({ templateId: "open" }, bytes)
+    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", template_id: "open" })
+    assert.strictEqual(stored(status), "archive/1/a file.txt")
+    const other = yield* uploadOne({ templateId: "open", fields: { year: "2026" } }, bytes)
+    assert.strictEqual(stored(other), "archive/2026/a file.txt")
+    assert.deepStrictEqual(other["fields"], { year: "2026" })
+  })
 
-layer(layerEmulator({ templates }), { excludeTestServices: true })("A Template", (it) => {
-  it.effect("has the Steps of an Assembly that names it, and fields for it", () =>
-    Effect.gen(function* () {
-      const status = yield* uploadOne({ templateId: "open" }, bytes)
-      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", template_id: "open" })
-      assert.strictEqual(stored(status), "archive/1/a file.txt")
-      const other = yield* uploadOne({ templateId: "open", fields: { year: "2026" } }, bytes)
-      assert.strictEqual(stored(other), "archive/2026/a file.txt")
-      assert.deepStrictEqual(other["fields"], { year: "2026" })
-    })
-  )
+  it.effect("is merged with what the request says, key by key", function* () {
+    const path = { stored: { robot: "/transloadit/store", path: "other.txt" } }
+    const status = yield* uploadOne({ templateId: "open", steps: path }, bytes)
+    assert.strictEqual(stored(status), "other.txt")
+    assert.deepStrictEqual(Object.keys(status.results ?? {}), [":original", "stored"])
+    // The Step of the Template fails, although the request adds a second Step.
+    const failed = yield* Assemblies.create({ templateId: "broken", steps: { hash: { robot: "/file/hash" } } })
+    assert.strictEqual(failed.error, "INTERNAL_COMMAND_ERROR")
+    const changed = { fail: { robot: "/emulator/fail", error: "MINE" } }
+    assert.strictEqual((yield* Assemblies.create({ templateId: "broken", steps: changed })).error, "MINE")
+  })
 
-  it.effect("is merged with what the request says, key by key", () =>
-    Effect.gen(function* () {
-      const path = { stored: { robot: "/transloadit/store", path: "other.txt" } }
-      const status = yield* uploadOne({ templateId: "open", steps: path }, bytes)
-      assert.strictEqual(stored(status), "other.txt")
-      assert.deepStrictEqual(Object.keys(status.results ?? {}), [":original", "stored"])
-      // The Step of the Template fails, although the request adds a second Step.
-      const failed = yield* Assemblies.create({ templateId: "broken", steps: { hash: { robot: "/file/hash" } } })
-      assert.strictEqual(failed.error, "INTERNAL_COMMAND_ERROR")
-      const changed = { fail: { robot: "/emulator/fail", error: "MINE" } }
-      assert.strictEqual((yield* Assemblies.create({ templateId: "broken", steps: changed })).error, "MINE")
-    })
-  )
+  it.effect("may refuse Steps of the request, but not to run", function* () {
+    assert.strictEqual(stored(yield* uploadOne({ templateId: "closed" }, bytes)), "closed.txt")
+    const refused = yield* Effect.flip(Assemblies.create({ templateId: "closed", steps: {} }))
+    assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE", status: 400 })
+  })
 
-  it.effect("may refuse Steps of the request, but not to run", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(stored(yield* uploadOne({ templateId: "closed" }, bytes)), "closed.txt")
-      const refused = yield* Effect.flip(Assemblies.create({ templateId: "closed", steps: {} }))
-      assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE", status: 400 })
-    })
-  )
+  it.effect("that is not there makes no Assembly", function* () {
+    const assemblyId = Assembly.AssemblyId.make("f".repeat(32))
+    const refused = yield* Effect.flip(Assemblies.create({ assemblyId, templateId: "nowhere" }))
+    assert.deepInclude(refused, { code: "TEMPLATE_NOT_FOUND", status: 404 })
+    assert.deepInclude(yield* Effect.flip(Assemblies.get(assemblyId)), { code: "ASSEMBLY_NOT_FOUND" })
+  })
 
-  it.effect("that is not there makes no Assembly", () =>
-    Effect.gen(function* () {
-      const assemblyId = Assembly.AssemblyId.make("f".repeat(32))
-      const refused = yield* Effect.flip(Assemblies.create({ assemblyId, templateId: "nowhere" }))
-      assert.deepInclude(refused, { code: "TEMPLATE_NOT_FOUND", status: 404 })
-      assert.deepInclude(yield* Effect.flip(Assemblies.get(assemblyId)), { code: "ASSEMBLY_NOT_FOUND" })
-    })
-  )
+  it.effect("limits uploads by its max_size", function* () {
+    const status = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
+    const { headers } = yield* createUpload(status, { "upload-length": "10" })
+    assert.strictEqual((yield* patch(headers["location"] ?? "", 0, bytes.subarray(0, 10))).status, 204)
+    const next = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
+    assert.strictEqual((yield* createUpload(next, { "upload-length": "11" })).status, 413)
+    const failed = yield* Assemblies.get(Assembly.AssemblyId.make(next.assembly_id))
+    assert.strictEqual(failed.error, "MAX_SIZE_EXCEEDED")
+  })
 
-  it.effect("limits uploads by its max_size", () =>
-    Effect.gen(function* () {
-      const status = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(status, { "upload-length": "10" })
-      assert.strictEqual((yield* patch(headers["location"] ?? "", 0, bytes.subarray(0, 10))).status, 204)
-      const next = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
-      assert.strictEqual((yield* createUpload(next, { "upload-length": "11" })).status, 413)
-      const failed = yield* Assemblies.get(Assembly.AssemblyId.make(next.assembly_id))
-      assert.strictEqual(failed.error, "MAX_SIZE_EXCEEDED")
-    })
-  )
-
-  it.effect("is what statistics and the list tell Assemblies by", () =>
-    Effect.gen(function* () {
-      const { assembly_id } = yield* Assemblies.create({ templateId: "open", fields: { mark: "by template" } })
-      const since = DateTime.subtract(yield* DateTime.now, { hours: 1 })
-      const count = (templateId?: string) =>
-        Effect.map(
-          Assemblies.statistics({ region: "all", since, ...(templateId === undefined ? {} : { templateId }) }),
-          ({ totalAssemblies }) => totalAssemblies
-        )
-      const before = { open: yield* count("open"), closed: yield* count("closed"), none: yield* count() }
-      yield* Assemblies.create({ templateId: "open" })
-      assert.deepStrictEqual(
-        { open: yield* count("open"), closed: yield* count("closed"), none: yield* count() },
-        { ...before, open: before.open + 1 }
+  it.effect("is what statistics and the list tell Assemblies by", function* () {
+    const { assembly_id } = yield* Assemblies.create({ templateId: "open", fields: { mark: "by template" } })
+    const since = DateTime.subtract(yield* DateTime.now, { hours: 1 })
+    const count = (templateId?: string) =>
+      Effect.map(
+        Assemblies.statistics({ region: "all", since, ...(templateId === undefined ? {} : { templateId }) }),
+        ({ totalAssemblies }) => totalAssemblies
       )
-      const fromDate = DateTime.startOf(since, "second")
-      const { items } = yield* Assemblies.list({ fromDate, keywords: ["by template"] })
-      assert.deepStrictEqual(
-        items.map(({ id, template_id, template_name }) => [id, template_id, template_name]),
-        [[assembly_id, "open", "archive"]]
+    const before = { open: yield* count("open"), closed: yield* count("closed"), none: yield* count() }
+    yield* Assemblies.create({ templateId: "open" })
+    assert.deepStrictEqual(
+      { open: yield* count("open"), closed: yield* count("closed"), none: yield* count() },
+      { ...before, open: before.open + 1 }
+    )
+    const fromDate = DateTime.startOf(since, "second")
+    const { items } = yield* Assemblies.list({ fromDate, keywords: ["by template"] })
+    assert.deepStrictEqual(
+      items.map(({ id, template_id, template_name }) => [id, template_id, template_name]),
+      [[assembly_id, "open", "archive"]]
+    )
+  })
+
+  it.effect("may come as a text, and has to keep its rules", function* () {
+    const steps = { fail: { robot: "/emulator/fail", error: "TEXT" } }
+    const { said } = yield* post("/templates", { name: "as-a-text", template: JSON.stringify({ steps }) })
+    assert.strictEqual((yield* Assemblies.create({ templateId: String(said["id"]) })).error, "TEXT")
+    const wrong = [{ name: "wrong" }, { name: "wrong", template: "{" }, { name: "wrong", template: { steps: 1 } }]
+    for (const params of wrong) {
+      const { said: refused } = yield* post("/templates", params)
+      assert.deepInclude(refused, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400 })
+    }
+  })
+
+  it.effect("is read again by a replay that asks for it, or for another", function* () {
+    const transloadit = yield* official
+    const edit = (error: string) =>
+      Effect.promise(() =>
+        transloadit.editTemplate("broken", {
+          template: toTemplate({ steps: { fail: { robot: "/emulator/fail", error } } })
+        })
       )
+    yield* edit("FIRST")
+    const original = yield* Assemblies.create({ templateId: "broken" })
+    yield* edit("SECOND")
+    const replay = Effect.fnUntraced(function* (params: object) {
+      const { said } = yield* post(`/assemblies/${original.assembly_id}/replay`, params)
+      const { assembly_id, error } = said
+      return error ?? (yield* Assemblies.get(Assembly.AssemblyId.make(String(assembly_id))))
     })
-  )
-
-  it.effect("may come as a text, and has to keep its rules", () =>
-    Effect.gen(function* () {
-      const steps = { fail: { robot: "/emulator/fail", error: "TEXT" } }
-      const { id } = yield* signedForm("/templates", { name: "as-a-text", template: JSON.stringify({ steps }) })
-      assert.strictEqual((yield* Assemblies.create({ templateId: String(id) })).error, "TEXT")
-      const wrong = [{ name: "wrong" }, { name: "wrong", template: "{" }, { name: "wrong", template: { steps: 1 } }]
-      for (const params of wrong) {
-        const refused = yield* signedForm("/templates", params)
-        assert.deepInclude(refused, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400 })
-      }
-    })
-  )
-
-  it.effect("is read again by a replay that asks for it, or for another", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const edit = (error: string) =>
-        Effect.promise(() =>
-          transloadit.editTemplate("broken", {
-            template: toTemplate({ steps: { fail: { robot: "/emulator/fail", error } } })
-          })
-        )
-      yield* edit("FIRST")
-      const original = yield* Assemblies.create({ templateId: "broken" })
-      yield* edit("SECOND")
-      const replay = Effect.fnUntraced(function* (params: object) {
-        const { assembly_id, error } = yield* signedForm(`/assemblies/${original.assembly_id}/replay`, params)
-        return error ?? (yield* Assemblies.get(Assembly.AssemblyId.make(String(assembly_id))))
-      })
-      assert.deepInclude(yield* replay({}), { error: "FIRST", template_id: "broken" })
-      assert.deepInclude(yield* replay({ reparse_template: 0, nonce: 1 }), { error: "FIRST" })
-      assert.deepInclude(yield* replay({ reparse_template: 1 }), { error: "SECOND", template_id: "broken" })
-      assert.deepInclude(yield* replay({ template_id: "closed" }), { ok: "ASSEMBLY_COMPLETED", template_id: "closed" })
-      assert.strictEqual(yield* replay({ template_id: "nowhere" }), "TEMPLATE_NOT_FOUND")
-    })
-  )
+    assert.deepInclude(yield* replay({}), { error: "FIRST", template_id: "broken" })
+    assert.deepInclude(yield* replay({ reparse_template: 0 }), { error: "FIRST" })
+    assert.deepInclude(yield* replay({ reparse_template: 1 }), { error: "SECOND", template_id: "broken" })
+    assert.deepInclude(yield* replay({ template_id: "closed" }), { ok: "ASSEMBLY_COMPLETED", template_id: "closed" })
+    assert.strictEqual(yield* replay({ template_id: "nowhere" }), "TEMPLATE_NOT_FOUND")
+  })
 })
 
 const flipped = (options: Emulator.Options) => Effect.flip(Effect.scoped(Layer.build(Emulator.layer(options))))
 
-live("one that breaks a rule keeps the emulator from starting", () =>
-  Effect.gen(function* () {
-    const reserved = yield* flipped({ templates: [{ id: "no_template", content: {} }] })
-    assert.deepInclude(reserved, {
-      _tag: "InvalidRequest",
-      issues: [{ path: ["templates", 0, "id"], message: "Expected an id that is not reserved for statistics" }]
-    })
-    const twice = yield* flipped({
-      templates: [
-        { id: "one", name: "name", content: {} },
-        { id: "two", name: "name", content: {} }
-      ]
-    })
-    assert.deepInclude(twice, {
-      _tag: "InvalidRequest",
-      issues: [{ path: ["templates", "two", "name"], message: "Another Template has the name name" }]
-    })
-    const content = JSON.parse('{"steps":{"a":{"robot":""}}}')
-    assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidRequest" })
+live("one that breaks a rule keeps the emulator from starting", function* () {
+  const reserved = yield* flipped({ templates: [{ id: "no_template", content: {} }] })
+  assert.deepInclude(reserved, {
+    _tag: "InvalidRequest",
+    issues: [{ path: ["templates", 0, "id"], message: "Expected an id that is not reserved for statistics" }]
   })
-)
+  const twice = yield* flipped({
+    templates: [
+      { id: "one", name: "name", content: {} },
+      { id: "two", name: "name", content: {} }
+    ]
+  })
+  assert.deepInclude(twice, {
+    _tag: "InvalidRequest",
+    issues: [{ path: ["templates", "two", "name"], message: "Another Template has the name name" }]
+  })
+  const content = JSON.parse('{"steps":{"a":{"robot":""}}}')
+  assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidRequest" })
+})
 
-live("belongs to its Workspace, and outlives the process", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const error = (options: Emulator.Options) =>
-      Assemblies.create({ templateId: "one" }).pipe(
-        Effect.map((status) => status.error),
-        Effect.catchTag("ServiceFailure", ({ code }) => Effect.succeed(code)),
-        Effect.provide(layerEmulator({ data, ...options }))
-      )
-    const failing = (code: string) => ({
-      id: "one",
-      content: { steps: { fail: { robot: "/emulator/fail", error: code } } }
-    })
-    assert.strictEqual(yield* error({ templates: [failing("FIRST")] }), "FIRST")
-    assert.strictEqual(yield* error({}), "FIRST")
-    assert.strictEqual(yield* error({ workspaces: [{ slug: "other", keys: [] }] }), "TEMPLATE_NOT_FOUND")
-    assert.strictEqual(yield* error({ templates: [failing("SECOND")] }), "SECOND")
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+live("belongs to its Workspace, and outlives the process", function* () {
+  const data = yield* temporaryFolder
+  const error = (options: Emulator.Options) =>
+    Assemblies.create({ templateId: "one" }).pipe(
+      Effect.map((status) => status.error),
+      Effect.catchTag("ServiceFailure", ({ code }) => Effect.succeed(code)),
+      Effect.provide(layerEmulator({ data, ...options }))
+    )
+  const failing = (code: string) => ({
+    id: "one",
+    content: { steps: { fail: { robot: "/emulator/fail", error: code } } }
+  })
+  assert.strictEqual(yield* error({ templates: [failing("FIRST")] }), "FIRST")
+  assert.strictEqual(yield* error({}), "FIRST")
+  assert.strictEqual(yield* error({ workspaces: [{ slug: "other", keys: [] }] }), "TEMPLATE_NOT_FOUND")
+  assert.strictEqual(yield* error({ templates: [failing("SECOND")] }), "SECOND")
+})

@@ -7,7 +7,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it as test, layer } from "@effect/vitest"
+import { assert, describe, it as test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -17,6 +17,7 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createHash } from "node:crypto"
 import * as Secure from "./secure.ts"
 import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
+import { layer } from "./flow.ts"
 
 /** An emulator over TLS, and a client that supports only one version of HTTP. */
 const layerOver = (allowH2: boolean, options: Emulator.Options = {}) =>
@@ -40,155 +41,114 @@ for (const [name, allowH2, send] of [
   ["HTTP/2", true, Secure.overHttp2],
   ["HTTP/1.1", false, Secure.overHttp1]
 ] as const) {
-  layer(layerOver(allowH2), { excludeTestServices: true })(`An emulator over TLS and ${name}`, (it) => {
-    it.effect("has https URLs, and takes an upload", () =>
-      Effect.gen(function* () {
-        const { baseUrl, localUrl } = yield* Emulator.Emulator
-        assert.match(baseUrl, /^https:\/\/127\.0\.0\.1:\d+$/)
-        assert.strictEqual(localUrl, baseUrl)
-        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-        assert.isTrue(assembly.tus_url?.startsWith(`${baseUrl}/`))
-        const bytes = new Uint8Array(3_000_000).map((_, index) => index * 7)
-        const { headers, status } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
-        assert.strictEqual(status, 201)
-        const url = headers["location"] ?? ""
-        assert.isTrue(url.startsWith(`${baseUrl}/`))
-        const half = yield* patch(url, 0, bytes.subarray(0, 1_000_001))
-        assert.deepInclude(half, { status: 204 })
-        const whole = yield* patch(url, 1_000_001, bytes.subarray(1_000_001))
-        assert.strictEqual(whole.headers["upload-offset"], String(bytes.length))
-        const done = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
-        assert.strictEqual(done.uploads?.[0]?.md5hash, createHash("md5").update(bytes).digest("hex"))
-      })
-    )
+  layer(layerOver(allowH2))(`An emulator over TLS and ${name}`, (it) => {
+    it.effect("has https URLs, and takes an upload", function* () {
+      const { baseUrl, localUrl } = yield* Emulator.Emulator
+      assert.match(baseUrl, /^https:\/\/127\.0\.0\.1:\d+$/)
+      assert.strictEqual(localUrl, baseUrl)
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      assert.isTrue(assembly.tus_url?.startsWith(`${baseUrl}/`))
+      const bytes = new Uint8Array(3_000_000).map((_, index) => index * 7)
+      const { headers, status } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
+      assert.strictEqual(status, 201)
+      const url = headers["location"] ?? ""
+      assert.isTrue(url.startsWith(`${baseUrl}/`))
+      const half = yield* patch(url, 0, bytes.subarray(0, 1_000_001))
+      assert.deepInclude(half, { status: 204 })
+      const whole = yield* patch(url, 1_000_001, bytes.subarray(1_000_001))
+      assert.strictEqual(whole.headers["upload-offset"], String(bytes.length))
+      const done = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+      assert.strictEqual(done.uploads?.[0]?.md5hash, createHash("md5").update(bytes).digest("hex"))
+    })
 
-    it.effect("answers a page of another origin where pages may ask, and nowhere else", () =>
-      Effect.gen(function* () {
-        const origin = "https://shop.example"
-        const open = yield* send(noAssembly, { headers: { origin } })
-        assert.deepInclude(open.headers, { "access-control-allow-origin": origin, vary: "Origin" })
-        const asked = yield* send("/resumable/files", {
-          method: "OPTIONS",
-          headers: { origin, "access-control-request-method": "POST" }
-        })
-        assert.strictEqual(asked.headers["access-control-allow-methods"], "POST, OPTIONS")
-        const closed = yield* send("/templates", { method: "POST", headers: { origin } })
-        assert.deepInclude(json(closed), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
-        // A page with the origin of the emulator is accepted.
-        const { localUrl } = yield* Emulator.Emulator
-        const own = yield* send("/templates", { method: "POST", headers: { origin: localUrl } })
-        assert.notInclude(own.text, "ORIGIN_NOT_ALLOWED")
-      })
-    )
+    it.effect("answers no form of another host", function* () {
+      const answer = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "evil.example" } })
+      assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })
+      const loopback = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "app.localhost:1" } })
+      assert.deepInclude(json(loopback), { error: "ASSEMBLY_NOT_FOUND" })
+    })
 
-    it.effect("answers no form of another host", () =>
-      Effect.gen(function* () {
-        const answer = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "evil.example" } })
-        assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })
-        const loopback = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "app.localhost:1" } })
-        assert.deepInclude(json(loopback), { error: "ASSEMBLY_NOT_FOUND" })
-      })
-    )
+    it.effect("refuses an expectation", function* () {
+      const answer = yield* send("/nowhere", { headers: { expect: "x" } })
+      assert.deepInclude(json(answer), { error: "SERVER_417", message: "The expectation is not supported." })
+    })
 
-    it.effect("refuses an expectation", () =>
-      Effect.gen(function* () {
-        const answer = yield* send("/nowhere", { headers: { expect: "x" } })
-        assert.deepInclude(json(answer), { error: "SERVER_417", message: "The expectation is not supported." })
-      })
-    )
-
-    it.effect.each(["LoseAnswer", "CutAnswer"] as const)("injects faults: %s", (fault) =>
-      Effect.gen(function* () {
-        const faults = yield* Faults.Faults
-        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-        yield* faults.inject(
-          fault === "LoseAnswer"
-            ? Faults.Fault.LoseAnswer({ method: "GET" })
-            : Faults.Fault.CutAnswer({ method: "GET", afterBytes: 10 })
-        )
-        // The client repeats the request.
-        const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
-        assert.strictEqual(status.assembly_id, assembly.assembly_id)
-      })
-    )
+    it.effect.each(["LoseAnswer", "CutAnswer"] as const)("injects faults: %s", function* (fault) {
+      const faults = yield* Faults.Faults
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      yield* faults.inject(
+        fault === "LoseAnswer"
+          ? Faults.Fault.LoseAnswer({ method: "GET" })
+          : Faults.Fault.CutAnswer({ method: "GET", afterBytes: 10 })
+      )
+      // The client repeats the request.
+      const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+      assert.strictEqual(status.assembly_id, assembly.assembly_id)
+    })
   })
 }
 
-layer(layerOver(true, { limits: { headers: 2000 } }), { excludeTestServices: true })("HTTP/2", (it) => {
-  it.effect("with a host beside its authority is for the authority", () =>
-    Effect.gen(function* () {
-      const answer = yield* Secure.overHttp2(noAssembly, {
-        headers: { ":authority": "evil.example", host: "localhost" }
+layer(layerOver(true, { limits: { headers: 2000 } }))("HTTP/2", (it) => {
+  it.effect("with a host beside its authority is for the authority", function* () {
+    const answer = yield* Secure.overHttp2(noAssembly, {
+      headers: { ":authority": "evil.example", host: "localhost" }
+    })
+    assert.strictEqual(answer.status, 421)
+  })
+
+  it.effect("with the path of another origin is refused", function* () {
+    const { code, status } = yield* Secure.overHttp2(`https://evil.example${noAssembly}`)
+    assert.deepStrictEqual([code, status], [constants.NGHTTP2_PROTOCOL_ERROR, undefined])
+  })
+
+  it.effect("that asks for a tunnel is refused", function* () {
+    const opened = yield* Secure.session
+    const stream = opened.request({ ":method": "CONNECT", ":authority": "127.0.0.1:22" })
+    stream.end()
+    assert.strictEqual((yield* Secure.ended(stream)).status, 405)
+  })
+
+  it.effect("with too many headers, or a path that is too long, is told so", function* () {
+    for (const [path, headers] of [
+      ["/", { x: "x".repeat(2000) }],
+      [`/${"x".repeat(2000)}`, {}],
+      ["/", Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`name-of-a-header-${index}`, "value"]))]
+    ] as const) {
+      const answer = yield* Secure.overHttp2(path, { headers })
+      assert.deepStrictEqual(json(answer), {
+        error: "SERVER_431",
+        http_code: 431,
+        message: "The headers are too large."
       })
-      assert.strictEqual(answer.status, 421)
-    })
-  )
+    }
+    assert.strictEqual((yield* Secure.overHttp2("/", { headers: { x: "x".repeat(1700) } })).status, 404)
+  })
 
-  it.effect("with the path of another origin is refused", () =>
-    Effect.gen(function* () {
-      const { code, status } = yield* Secure.overHttp2(`https://evil.example${noAssembly}`)
-      assert.deepStrictEqual([code, status], [constants.NGHTTP2_PROTOCOL_ERROR, undefined])
-    })
-  )
+  it.effect("with a flood of headers ends its request, and no other one", function* () {
+    const opened = yield* Secure.session
+    for (const headers of [
+      { x: "x".repeat(9000) },
+      Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`h${index}`, ""]))
+    ]) {
+      const flood = opened.request({ ":path": "/", ...headers })
+      const { code, status } = yield* Secure.ended(flood)
+      assert.isUndefined(status)
+      assert.strictEqual(code, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    }
+    assert.strictEqual((yield* Secure.ended(opened.request({ ":path": "/" }))).status, 404)
+  })
 
-  it.effect("that asks for a tunnel is refused", () =>
-    Effect.gen(function* () {
-      const opened = yield* Secure.session
-      const stream = opened.request({ ":method": "CONNECT", ":authority": "127.0.0.1:22" })
-      stream.end()
-      assert.strictEqual((yield* Secure.ended(stream)).status, 405)
-    })
-  )
+  it.effect("has at most 100 requests under way on one connection", function* () {
+    const opened = yield* Secure.session
+    assert.strictEqual(opened.remoteSettings.maxConcurrentStreams, 100)
+  })
 
-  it.effect("with too many headers, or a path that is too long, is told so", () =>
-    Effect.gen(function* () {
-      for (const [path, headers] of [
-        ["/", { x: "x".repeat(2000) }],
-        [`/${"x".repeat(2000)}`, {}],
-        ["/", Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`name-of-a-header-${index}`, "value"]))]
-      ] as const) {
-        const answer = yield* Secure.overHttp2(path, { headers })
-        assert.deepStrictEqual(json(answer), {
-          error: "SERVER_431",
-          http_code: 431,
-          message: "The headers are too large."
-        })
-      }
-      assert.strictEqual((yield* Secure.overHttp2("/", { headers: { x: "x".repeat(1700) } })).status, 404)
-    })
-  )
-
-  it.effect("with a flood of headers ends its request, and no other one", () =>
-    Effect.gen(function* () {
-      const opened = yield* Secure.session
-      for (const headers of [
-        { x: "x".repeat(9000) },
-        Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`h${index}`, ""]))
-      ]) {
-        const flood = opened.request({ ":path": "/", ...headers })
-        const { code, status } = yield* Secure.ended(flood)
-        assert.isUndefined(status)
-        assert.strictEqual(code, constants.NGHTTP2_ENHANCE_YOUR_CALM)
-      }
-      assert.strictEqual((yield* Secure.ended(opened.request({ ":path": "/" }))).status, 404)
-    })
-  )
-
-  it.effect("has at most 100 requests under way on one connection", () =>
-    Effect.gen(function* () {
-      const opened = yield* Secure.session
-      assert.strictEqual(opened.remoteSettings.maxConcurrentStreams, 100)
-    })
-  )
-
-  it.effect("that is no HTTP/2 after the handshake is closed, and others are answered", () =>
-    Effect.gen(function* () {
-      const socket = yield* Secure.secured("h2")
-      socket.write("GET / HTTP/1.1\r\n\r\n")
-      yield* Secure.closed(socket)
-      assert.strictEqual((yield* Secure.overHttp2("/")).status, 404)
-    })
-  )
+  it.effect("that is no HTTP/2 after the handshake is closed, and others are answered", function* () {
+    const socket = yield* Secure.secured("h2")
+    socket.write("GET / HTTP/1.1\r\n\r\n")
+    yield* Secure.closed(socket)
+    assert.strictEqual((yield* Secure.overHttp2("/")).status, 404)
+  })
 })
 
 describe("A connection over TLS", () => {
@@ -196,124 +156,106 @@ describe("A connection over TLS", () => {
   /** An empty SETTINGS frame. */
   const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
-  layer(layerOver(true, { limits: { headersTime: "200 millis" } }), { excludeTestServices: true })((it) => {
-    it.effect("whose handshake does not end is closed", () =>
-      Effect.gen(function* () {
-        const { localUrl } = yield* Emulator.Emulator
-        yield* Loopback.exchange(Number(new URL(localUrl).port), "")
-      })
-    )
+  layer(layerOver(true, { limits: { headersTime: "200 millis" } }))((it) => {
+    it.effect("whose handshake does not end is closed", function* () {
+      const { localUrl } = yield* Emulator.Emulator
+      yield* Loopback.exchange(Number(new URL(localUrl).port), "")
+    })
 
-    it.effect("whose headers do not end is closed, in HTTP/1.1", () =>
-      Effect.gen(function* () {
-        const socket = yield* Secure.secured("http/1.1")
-        socket.write("GET / HTTP/1.1\r\nhost: a\r\n")
-        assert.match(yield* Secure.closed(socket), /^HTTP\/1\.1 408 /)
-      })
-    )
+    it.effect("whose headers do not end is closed, in HTTP/1.1", function* () {
+      const socket = yield* Secure.secured("http/1.1")
+      socket.write("GET / HTTP/1.1\r\nhost: a\r\n")
+      assert.match(yield* Secure.closed(socket), /^HTTP\/1\.1 408 /)
+    })
 
-    it.effect("whose headers trickle in is closed, in HTTP/2", () =>
-      Effect.gen(function* () {
-        const socket = yield* Secure.secured("h2")
-        socket.write(preface)
-        socket.write(settings)
-        // A HEADERS frame of 1000 bytes for stream 1, without its end.
-        socket.write(Buffer.from([0, 0x03, 0xe8, 1, 1, 0, 0, 0, 1]))
-        const trickle = setInterval(() => socket.write(Buffer.from([0x82])), 10)
-        yield* Secure.closed(socket).pipe(Effect.ensuring(Effect.sync(() => clearInterval(trickle))))
-      })
-    )
+    it.effect("whose headers trickle in is closed, in HTTP/2", function* () {
+      const socket = yield* Secure.secured("h2")
+      socket.write(preface)
+      socket.write(settings)
+      // A HEADERS frame of 1000 bytes for stream 1, without its end.
+      socket.write(Buffer.from([0, 0x03, 0xe8, 1, 1, 0, 0, 0, 1]))
+      const trickle = setInterval(() => socket.write(Buffer.from([0x82])), 10)
+      yield* Secure.closed(socket).pipe(Effect.ensuring(Effect.sync(() => clearInterval(trickle))))
+    })
 
-    it.effect("that begins no request is closed, in HTTP/2", () =>
-      Effect.gen(function* () {
-        const opened = yield* Secure.session
-        yield* Effect.callback<void>((resume) => void opened.once("close", () => resume(Effect.void)))
-      })
-    )
+    it.effect("that begins no request is closed, in HTTP/2", function* () {
+      const opened = yield* Secure.session
+      yield* Effect.callback<void>((resume) => void opened.once("close", () => resume(Effect.void)))
+    })
   })
 
-  layer(layerOver(true, { limits: { idleTime: "300 millis" } }), { excludeTestServices: true })((it) => {
-    it.effect("that waits for nothing is closed, in HTTP/2", () =>
-      Effect.gen(function* () {
-        const opened = yield* Secure.session
-        assert.strictEqual((yield* Secure.ended(opened.request({ ":path": "/" }))).status, 404)
-        yield* Effect.callback<void>((resume) => void opened.once("close", () => resume(Effect.void)))
-      })
-    )
+  layer(layerOver(true, { limits: { idleTime: "300 millis" } }))((it) => {
+    it.effect("that waits for nothing is closed, in HTTP/2", function* () {
+      const opened = yield* Secure.session
+      assert.strictEqual((yield* Secure.ended(opened.request({ ":path": "/" }))).status, 404)
+      yield* Effect.callback<void>((resume) => void opened.once("close", () => resume(Effect.void)))
+    })
 
-    it.effect("whose upload pauses ends the upload in HTTP/2, and what it brought stays", () =>
-      Effect.gen(function* () {
-        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-        const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-        const path = new URL(headers["location"] ?? "").pathname
-        const tus = { "tus-resumable": "1.0.0" }
-        const opened = yield* Secure.session
-        const stream = opened.request({
-          ":path": path,
-          ":method": "PATCH",
-          ...tus,
-          "upload-offset": "0",
-          "content-type": "application/offset+octet-stream"
-        })
-        stream.write("12345")
-        const { code, status } = yield* Secure.ended(stream)
-        assert.isUndefined(status)
-        assert.strictEqual(code, constants.NGHTTP2_CANCEL)
-        const found = yield* Secure.overHttp2(path, { method: "HEAD", headers: tus })
-        assert.strictEqual(found.headers["upload-offset"], "5")
+    it.effect("whose upload pauses ends the upload in HTTP/2, and what it brought stays", function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+      const path = new URL(headers["location"] ?? "").pathname
+      const tus = { "tus-resumable": "1.0.0" }
+      const opened = yield* Secure.session
+      const stream = opened.request({
+        ":path": path,
+        ":method": "PATCH",
+        ...tus,
+        "upload-offset": "0",
+        "content-type": "application/offset+octet-stream"
       })
-    )
+      stream.write("12345")
+      const { code, status } = yield* Secure.ended(stream)
+      assert.isUndefined(status)
+      assert.strictEqual(code, constants.NGHTTP2_CANCEL)
+      const found = yield* Secure.overHttp2(path, { method: "HEAD", headers: tus })
+      assert.strictEqual(found.headers["upload-offset"], "5")
+    })
 
     it.effect.each([
       ["a tunnel", { ":method": "CONNECT", ":authority": "127.0.0.1:22" }],
       ["an expectation", { ":path": "/", ":method": "POST", expect: "x" }],
       ["nothing that is there", { ":path": "/nowhere", ":method": "POST" }]
-    ] as const)("that asks for %s and never ends its request is closed, in HTTP/2", ([, headers]) =>
-      Effect.gen(function* () {
-        const opened = yield* Secure.session
-        const stream = opened.request(headers, { endStream: false })
-        const { status = 0 } = yield* Secure.ended(stream)
-        assert.isAtLeast(status, 400)
-      })
-    )
+    ] as const)("that asks for %s and never ends its request is closed, in HTTP/2", function* ([, headers]) {
+      const opened = yield* Secure.session
+      const stream = opened.request(headers, { endStream: false })
+      const { status = 0 } = yield* Secure.ended(stream)
+      assert.isAtLeast(status, 400)
+    })
 
-    it.effect("keeps an answer open whose events are far apart", () =>
-      Effect.gen(function* () {
-        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-        const opened = yield* Secure.session
-        const stream = opened.request({ ":path": `/assemblies/${assembly.assembly_id}/updates` })
-        const following = yield* Effect.forkChild(Secure.ended(stream))
-        // The emulator closes a form that pauses on the same connection. At that time, `idleTime` has passed.
-        const form = opened.request({
-          ":path": "/assemblies",
-          ":method": "POST",
-          "content-type": "application/x-www-form-urlencoded"
-        })
-        form.write("params=")
-        assert.isUndefined((yield* Secure.ended(form)).status)
-        assert.isUndefined(following.pollUnsafe())
-        yield* Assemblies.cancel(Assembly.AssemblyId.make(assembly.assembly_id))
-        const { status, text } = yield* Fiber.join(following)
-        assert.strictEqual(status, 200)
-        assert.include(text, "assembly_finished")
+    it.effect("keeps an answer open whose events are far apart", function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const opened = yield* Secure.session
+      const stream = opened.request({ ":path": `/assemblies/${assembly.assembly_id}/updates` })
+      const following = yield* Effect.forkChild(Secure.ended(stream))
+      // The emulator closes a form that pauses on the same connection. At that time, `idleTime` has passed.
+      const form = opened.request({
+        ":path": "/assemblies",
+        ":method": "POST",
+        "content-type": "application/x-www-form-urlencoded"
       })
-    )
+      form.write("params=")
+      assert.isUndefined((yield* Secure.ended(form)).status)
+      assert.isUndefined(following.pollUnsafe())
+      yield* Assemblies.cancel(Assembly.AssemblyId.make(assembly.assembly_id))
+      const { status, text } = yield* Fiber.join(following)
+      assert.strictEqual(status, 200)
+      assert.include(text, "assembly_finished")
+    })
   })
 
-  layer(layerOver(true, { limits: { connections: 1 } }), { excludeTestServices: true })((it) => {
-    it.effect("beyond the number that may be open is closed", () =>
-      Effect.gen(function* () {
-        const first = yield* Secure.session
-        const { certificate = "", localUrl } = yield* Emulator.Emulator
-        yield* Effect.callback<void>((resume) => {
-          const second = connectHttp2(localUrl, { ca: certificate })
-          second.on("error", () => {})
-          second.on("close", () => resume(Effect.void))
-          return Effect.sync(() => second.destroy())
-        })
-        assert.isFalse(first.destroyed)
+  layer(layerOver(true, { limits: { connections: 1 } }))((it) => {
+    it.effect("beyond the number that may be open is closed", function* () {
+      const first = yield* Secure.session
+      const { certificate = "", localUrl } = yield* Emulator.Emulator
+      yield* Effect.callback<void>((resume) => {
+        const second = connectHttp2(localUrl, { ca: certificate })
+        second.on("error", () => {})
+        second.on("close", () => resume(Effect.void))
+        return Effect.sync(() => second.destroy())
       })
-    )
+      assert.isFalse(first.destroyed)
+    })
   })
 })
 

@@ -1,5 +1,4 @@
 /** Tests with the unmodified official client `@transloadit/node`. */
-import { assert, layer } from "@effect/vitest"
 import type { CreateAssemblyOptions } from "@transloadit/node"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
@@ -8,6 +7,7 @@ import * as Layer from "effect/Layer"
 import { createHash } from "node:crypto"
 import { official } from "./official.ts"
 import { layer as layerEmulator, storeAt } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 /** Makes params with any robot. The cast is needed, because the types of the client have only the service's robots. */
 const toSteps = (steps: object) => ({ steps }) as NonNullable<CreateAssemblyOptions["params"]>
@@ -24,202 +24,184 @@ const fileWith = Effect.fnUntraced(function* (content: Uint8Array) {
 
 const waiting = { ":original": { robot: "/upload/handle" }, wait: { robot: "/emulator/wait", seconds: 3600 } }
 
-layer(Layer.merge(layerEmulator(), NodeFileSystem.layer), { excludeTestServices: true })("@transloadit/node", (it) => {
-  it.effect("creates an Assembly with files and waits for its completion", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const path = yield* fileWith(bytes)
-      const progress: Array<{ readonly uploadedBytes?: number | undefined; readonly totalBytes?: number | undefined }> =
-        []
-      const status = yield* Effect.promise(() =>
-        transloadit.createAssembly({
-          files: { one: path, two: path },
-          params: toSteps(storeAt("node/${file.id}")),
-          chunkSize: 100_000,
-          waitForCompletion: true,
-          onUploadProgress: (event) => void progress.push(event)
-        })
-      )
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.deepStrictEqual(status.uploads?.map(({ field, name, sha256: hash }) => [field, name, hash]).toSorted(), [
-        ["one", "a file.bin", sha256],
-        ["two", "a file.bin", sha256]
-      ])
-      assert.strictEqual(status.results?.["stored"]?.length, 2)
-      assert.deepStrictEqual(progress.at(-1), { uploadedBytes: 600_000, totalBytes: 600_000 })
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("uploads what has no length yet, under an id of its own choice", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const assemblyId = "a".repeat(32)
-      const status = yield* Effect.promise(() =>
-        transloadit.createAssembly({
-          assemblyId,
-          uploads: { text: "hello", bytes: Buffer.from(bytes) },
-          params: toSteps(storeAt("deferred/${file.name}")),
-          // If the size is a multiple of the chunk size, the client waits forever for more bytes.
-          chunkSize: 70_000,
-          waitForCompletion: true
-        })
-      )
-      assert.strictEqual(status.assembly_id, assemblyId)
-      assert.deepStrictEqual(status.uploads?.map(({ size }) => size).toSorted(), [300_000, 5])
-      assert.strictEqual(status.uploads?.find(({ size }) => size === 300_000)?.sha256, sha256)
-    })
-  )
-
-  it.effect("follows the Steps of an Assembly without uploads", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const seen: Array<unknown> = []
-      const status = yield* Effect.promise(() =>
-        transloadit.createAssembly({
-          params: toSteps({ wait: { robot: "/emulator/wait", seconds: 1 } }),
-          waitForCompletion: true,
-          onAssemblyProgress: ({ ok }) => void seen.push(ok)
-        })
-      )
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.deepStrictEqual([...new Set(seen)], ["ASSEMBLY_EXECUTING"])
-    })
-  )
-
-  it.effect("hears why an Assembly failed", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const failure = yield* Effect.flip(
-        Effect.tryPromise(() =>
-          transloadit.createAssembly({
-            params: toSteps({ fail: { robot: "/emulator/fail", error: "INTERNAL_COMMAND_ERROR" } }),
-            waitForCompletion: true
-          })
-        )
-      )
-      assert.match(String(failure.cause), /INTERNAL_COMMAND_ERROR/)
-    })
-  )
-
-  it.effect("resumes the uploads of an Assembly after an interruption", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const path = yield* fileWith(bytes)
-      const interruption = new AbortController()
-      const creation = transloadit.createAssembly({
-        files: { file: path },
-        params: toSteps(storeAt("resumed.bin")),
+layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (it) => {
+  it.effect("creates an Assembly with files and waits for its completion", function* () {
+    const transloadit = yield* official
+    const path = yield* fileWith(bytes)
+    const progress: Array<{ readonly uploadedBytes?: number | undefined; readonly totalBytes?: number | undefined }> =
+      []
+    const status = yield* Effect.promise(() =>
+      transloadit.createAssembly({
+        files: { one: path, two: path },
+        params: toSteps(storeAt("node/${file.id}")),
         chunkSize: 100_000,
-        signal: interruption.signal,
-        onUploadProgress: ({ uploadedBytes = 0 }) => {
-          if (uploadedBytes > 100_000) interruption.abort()
-        }
+        waitForCompletion: true,
+        onUploadProgress: (event) => void progress.push(event)
       })
-      const broken = yield* Effect.exit(Effect.tryPromise(() => creation))
-      assert.strictEqual(broken._tag, "Failure")
+    )
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.deepStrictEqual(status.uploads?.map(({ field, name, sha256: hash }) => [field, name, hash]).toSorted(), [
+      ["one", "a file.bin", sha256],
+      ["two", "a file.bin", sha256]
+    ])
+    assert.strictEqual(status.results?.["stored"]?.length, 2)
+    assert.deepStrictEqual(progress.at(-1), { uploadedBytes: 600_000, totalBytes: 600_000 })
+  })
 
-      const assemblyUrl = transloadit.getLastUsedAssemblyUrl()
-      const before = yield* Effect.promise(() => transloadit.getAssembly(creation.assemblyId))
-      assert.strictEqual(before.ok, "ASSEMBLY_UPLOADING")
-      const arrived = before.tus_uploads?.[0]?.offset ?? 0
-      assert.isAtLeast(arrived, 100_000)
-
-      const resumed: Array<number> = []
-      const status = yield* Effect.promise(() =>
-        transloadit.resumeAssemblyUploads({
-          assemblyUrl,
-          files: { file: path },
-          waitForCompletion: true,
-          onUploadProgress: ({ uploadedBytes }) => void resumed.push(uploadedBytes ?? 0)
-        })
-      )
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.strictEqual(status.tus_uploads?.length, 1)
-      assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
-      assert.isAtLeast(Math.min(...resumed), arrived)
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("lists Assemblies, in a page and as a stream", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const created: Array<string> = []
-      for (let index = 0; index < 3; index++) {
-        const creation = transloadit.createAssembly({ params: { ...toSteps({}), fields: { mark: "listed" } } })
-        yield* Effect.promise(() => creation)
-        created.unshift(creation.assemblyId)
-      }
-      const query = { fromdate: "2020-01-01 00:00:00", keywords: ["listed"], pagesize: 2 }
-      const page = yield* Effect.promise(() => transloadit.listAssemblies(query))
-      assert.strictEqual(page.count, 3)
-      assert.deepStrictEqual(
-        page.items.map(({ id }) => id),
-        created.slice(0, 2)
-      )
-      const streamed = yield* Effect.promise(async () => {
-        const ids: Array<string> = []
-        for await (const { id } of transloadit.streamAssemblies(query)) ids.push(id)
-        return ids
+  it.effect("uploads what has no length yet, under an id of its own choice", function* () {
+    const transloadit = yield* official
+    const assemblyId = "a".repeat(32)
+    const status = yield* Effect.promise(() =>
+      transloadit.createAssembly({
+        assemblyId,
+        uploads: { text: "hello", bytes: Buffer.from(bytes) },
+        params: toSteps(storeAt("deferred/${file.name}")),
+        // If the size is a multiple of the chunk size, the client waits forever for more bytes.
+        chunkSize: 70_000,
+        waitForCompletion: true
       })
-      assert.deepStrictEqual(streamed, created)
-    })
-  )
+    )
+    assert.strictEqual(status.assembly_id, assemblyId)
+    assert.deepStrictEqual(status.uploads?.map(({ size }) => size).toSorted(), [300_000, 5])
+    assert.strictEqual(status.uploads?.find(({ size }) => size === 300_000)?.sha256, sha256)
+  })
 
-  it.effect("cancels an Assembly that uploads, and one that executes", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const uploading = yield* Effect.promise(() => transloadit.createAssembly({ expectedUploads: 1 }))
-      const executing = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps(waiting) }))
-      assert.deepStrictEqual([uploading.ok, executing.ok], ["ASSEMBLY_UPLOADING", "ASSEMBLY_EXECUTING"])
-      for (const { assembly_id = "" } of [uploading, executing]) {
-        const canceled = yield* Effect.promise(() => transloadit.cancelAssembly(assembly_id))
-        assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
-        const status = yield* Effect.promise(() => transloadit.getAssembly(assembly_id))
-        assert.strictEqual(status.ok, "ASSEMBLY_CANCELED")
-      }
-    })
-  )
+  it.effect("follows the Steps of an Assembly without uploads", function* () {
+    const transloadit = yield* official
+    const seen: Array<unknown> = []
+    const status = yield* Effect.promise(() =>
+      transloadit.createAssembly({
+        params: toSteps({ wait: { robot: "/emulator/wait", seconds: 1 } }),
+        waitForCompletion: true,
+        onAssemblyProgress: ({ ok }) => void seen.push(ok)
+      })
+    )
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.deepStrictEqual([...new Set(seen)], ["ASSEMBLY_EXECUTING"])
+  })
 
-  it.effect("replays an Assembly with its files, by other Steps", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const original = yield* Effect.promise(() =>
+  it.effect("hears why an Assembly failed", function* () {
+    const transloadit = yield* official
+    const failure = yield* Effect.flip(
+      Effect.tryPromise(() =>
         transloadit.createAssembly({
-          uploads: { text: "hello" },
-          params: toSteps({ ":original": { robot: "/upload/handle" } }),
+          params: toSteps({ fail: { robot: "/emulator/fail", error: "INTERNAL_COMMAND_ERROR" } }),
           waitForCompletion: true
         })
       )
-      const replayed = yield* Effect.promise(() =>
-        transloadit.replayAssembly(original.assembly_id ?? "", toSteps(storeAt("replayed.txt")))
-      )
-      assert.strictEqual(replayed.ok, "ASSEMBLY_REPLAYING")
-      assert.notStrictEqual(replayed.assembly_id, original.assembly_id)
-      const status = yield* Effect.promise(() => transloadit.awaitAssemblyCompletion(replayed.assembly_id ?? ""))
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.strictEqual(status.uploads?.[0]?.sha256, createHash("sha256").update("hello").digest("hex"))
-      assert.strictEqual(status.results?.["stored"]?.[0]?.path, "replayed.txt")
-    })
-  )
+    )
+    assert.match(String(failure.cause), /INTERNAL_COMMAND_ERROR/)
+  })
 
-  it.effect("waits for a replay that takes its time", () =>
-    Effect.gen(function* () {
-      const transloadit = yield* official
-      const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))
-      const replayed = yield* Effect.promise(() =>
-        transloadit.replayAssembly(original.assembly_id ?? "", toSteps(waiting))
-      )
-      const id = replayed.assembly_id ?? ""
-      const seen: Array<unknown> = []
-      yield* Effect.promise(() =>
-        transloadit.awaitAssemblyCompletion(id, {
-          interval: 10,
-          onAssemblyProgress: ({ ok }) => void seen.push(ok),
-          onPoll: () => seen.length < 2
-        })
-      )
-      assert.deepStrictEqual(seen, ["ASSEMBLY_REPLAYING", "ASSEMBLY_REPLAYING"])
-      assert.strictEqual((yield* Effect.promise(() => transloadit.cancelAssembly(id))).ok, "ASSEMBLY_CANCELED")
+  it.effect("resumes the uploads of an Assembly after an interruption", function* () {
+    const transloadit = yield* official
+    const path = yield* fileWith(bytes)
+    const interruption = new AbortController()
+    const creation = transloadit.createAssembly({
+      files: { file: path },
+      params: toSteps(storeAt("resumed.bin")),
+      chunkSize: 100_000,
+      signal: interruption.signal,
+      onUploadProgress: ({ uploadedBytes = 0 }) => {
+        if (uploadedBytes > 100_000) interruption.abort()
+      }
     })
-  )
+    const broken = yield* Effect.exit(Effect.tryPromise(() => creation))
+    assert.strictEqual(broken._tag, "Failure")
+
+    const assemblyUrl = transloadit.getLastUsedAssemblyUrl()
+    const before = yield* Effect.promise(() => transloadit.getAssembly(creation.assemblyId))
+    assert.strictEqual(before.ok, "ASSEMBLY_UPLOADING")
+    const arrived = before.tus_uploads?.[0]?.offset ?? 0
+    assert.isAtLeast(arrived, 100_000)
+
+    const resumed: Array<number> = []
+    const status = yield* Effect.promise(() =>
+      transloadit.resumeAssemblyUploads({
+        assemblyUrl,
+        files: { file: path },
+        waitForCompletion: true,
+        onUploadProgress: ({ uploadedBytes }) => void resumed.push(uploadedBytes ?? 0)
+      })
+    )
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.strictEqual(status.tus_uploads?.length, 1)
+    assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
+    assert.isAtLeast(Math.min(...resumed), arrived)
+  })
+
+  it.effect("lists Assemblies, in a page and as a stream", function* () {
+    const transloadit = yield* official
+    const created: Array<string> = []
+    for (let index = 0; index < 3; index++) {
+      const creation = transloadit.createAssembly({ params: { ...toSteps({}), fields: { mark: "listed" } } })
+      yield* Effect.promise(() => creation)
+      created.unshift(creation.assemblyId)
+    }
+    const query = { fromdate: "2020-01-01 00:00:00", keywords: ["listed"], pagesize: 2 }
+    const page = yield* Effect.promise(() => transloadit.listAssemblies(query))
+    assert.strictEqual(page.count, 3)
+    assert.deepStrictEqual(
+      page.items.map(({ id }) => id),
+      created.slice(0, 2)
+    )
+    const streamed = yield* Effect.promise(async () => {
+      const ids: Array<string> = []
+      for await (const { id } of transloadit.streamAssemblies(query)) ids.push(id)
+      return ids
+    })
+    assert.deepStrictEqual(streamed, created)
+  })
+
+  it.effect("cancels an Assembly that uploads, and one that executes", function* () {
+    const transloadit = yield* official
+    const uploading = yield* Effect.promise(() => transloadit.createAssembly({ expectedUploads: 1 }))
+    const executing = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps(waiting) }))
+    assert.deepStrictEqual([uploading.ok, executing.ok], ["ASSEMBLY_UPLOADING", "ASSEMBLY_EXECUTING"])
+    for (const { assembly_id = "" } of [uploading, executing]) {
+      const canceled = yield* Effect.promise(() => transloadit.cancelAssembly(assembly_id))
+      assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
+      const status = yield* Effect.promise(() => transloadit.getAssembly(assembly_id))
+      assert.strictEqual(status.ok, "ASSEMBLY_CANCELED")
+    }
+  })
+
+  it.effect("replays an Assembly with its files, by other Steps", function* () {
+    const transloadit = yield* official
+    const original = yield* Effect.promise(() =>
+      transloadit.createAssembly({
+        uploads: { text: "hello" },
+        params: toSteps({ ":original": { robot: "/upload/handle" } }),
+        waitForCompletion: true
+      })
+    )
+    const replayed = yield* Effect.promise(() =>
+      transloadit.replayAssembly(original.assembly_id ?? "", toSteps(storeAt("replayed.txt")))
+    )
+    assert.strictEqual(replayed.ok, "ASSEMBLY_REPLAYING")
+    assert.notStrictEqual(replayed.assembly_id, original.assembly_id)
+    const status = yield* Effect.promise(() => transloadit.awaitAssemblyCompletion(replayed.assembly_id ?? ""))
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.strictEqual(status.uploads?.[0]?.sha256, createHash("sha256").update("hello").digest("hex"))
+    assert.strictEqual(status.results?.["stored"]?.[0]?.path, "replayed.txt")
+  })
+
+  it.effect("waits for a replay that takes its time", function* () {
+    const transloadit = yield* official
+    const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))
+    const replayed = yield* Effect.promise(() =>
+      transloadit.replayAssembly(original.assembly_id ?? "", toSteps(waiting))
+    )
+    const id = replayed.assembly_id ?? ""
+    const seen: Array<unknown> = []
+    yield* Effect.promise(() =>
+      transloadit.awaitAssemblyCompletion(id, {
+        interval: 10,
+        onAssemblyProgress: ({ ok }) => void seen.push(ok),
+        onPoll: () => seen.length < 2
+      })
+    )
+    assert.deepStrictEqual(seen, ["ASSEMBLY_REPLAYING", "ASSEMBLY_REPLAYING"])
+    assert.strictEqual((yield* Effect.promise(() => transloadit.cancelAssembly(id))).ok, "ASSEMBLY_CANCELED")
+  })
 })

@@ -1,6 +1,6 @@
-import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Turns from "../src/internal/http/turns.ts"
+import { assert, it } from "./flow.ts"
 
 /** Counts the rounds of the event loop. Other clients can get their responses in each round. */
 const rounds = Effect.acquireRelease(
@@ -16,44 +16,38 @@ const rounds = Effect.acquireRelease(
   (counter) => Effect.sync(() => clearImmediate(counter.pending))
 )
 
-it.live("work that arrives together runs in one round of the event loop each", () =>
-  Effect.gen(function* () {
-    const turns = yield* Turns.Turns
-    const counter = yield* rounds
-    const seen = yield* Effect.forEach(Array.from({ length: 10 }), () => turns.take(Effect.sync(() => counter.count)), {
-      concurrency: "unbounded"
+it.live("work that arrives together runs in one round of the event loop each", Turns.layer, function* () {
+  const turns = yield* Turns.Turns
+  const counter = yield* rounds
+  const seen = yield* Effect.forEach(Array.from({ length: 10 }), () => turns.take(Effect.sync(() => counter.count)), {
+    concurrency: "unbounded"
+  })
+  assert.strictEqual(new Set(seen).size, 10)
+})
+
+it.live("work that fails gives its turn back", Turns.layer, function* () {
+  const turns = yield* Turns.Turns
+  assert.strictEqual(yield* Effect.flip(turns.take(Effect.fail("a reason"))), "a reason")
+  assert.strictEqual(yield* turns.take(Effect.succeed("next")), "next")
+})
+
+it.live("short work shares a round until it has had enough", Turns.layer, function* () {
+  const turns = yield* Turns.Turns
+  const counter = yield* rounds
+  const busy = (millis: number) =>
+    Effect.sync(() => {
+      const end = process.hrtime.bigint() + BigInt(millis) * 1_000_000n
+      while (process.hrtime.bigint() < end);
+      return counter.count
     })
-    assert.strictEqual(new Set(seen).size, 10)
-  }).pipe(Effect.scoped, Effect.provide(Turns.layer))
-)
-
-it.live("work that fails gives its turn back", () =>
-  Effect.gen(function* () {
-    const turns = yield* Turns.Turns
-    assert.strictEqual(yield* Effect.flip(turns.take(Effect.fail("a reason"))), "a reason")
-    assert.strictEqual(yield* turns.take(Effect.succeed("next")), "next")
-  }).pipe(Effect.provide(Turns.layer))
-)
-
-it.live("short work shares a round until it has had enough", () =>
-  Effect.gen(function* () {
-    const turns = yield* Turns.Turns
-    const counter = yield* rounds
-    const busy = (millis: number) =>
-      Effect.sync(() => {
-        const end = process.hrtime.bigint() + BigInt(millis) * 1_000_000n
-        while (process.hrtime.bigint() < end);
-        return counter.count
-      })
-    const share = (millis: number, count: number) =>
-      Effect.forEach(
-        Array.from({ length: count }, () => millis),
-        (one) => turns.share(busy(one)),
-        { concurrency: "unbounded" }
-      )
-    yield* Effect.yieldNow
-    assert.strictEqual(new Set(yield* share(0, 10)).size, 1)
-    yield* Effect.yieldNow
-    assert.isAtLeast(new Set(yield* share(11, 4)).size, 4)
-  }).pipe(Effect.scoped, Effect.provide(Turns.layer))
-)
+  const share = (millis: number, count: number) =>
+    Effect.forEach(
+      Array.from({ length: count }, () => millis),
+      (one) => turns.share(busy(one)),
+      { concurrency: "unbounded" }
+    )
+  yield* Effect.yieldNow
+  assert.strictEqual(new Set(yield* share(0, 10)).size, 1)
+  yield* Effect.yieldNow
+  assert.isAtLeast(new Set(yield* share(11, 4)).size, 4)
+})

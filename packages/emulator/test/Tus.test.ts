@@ -2,7 +2,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -21,6 +20,7 @@ import {
   send,
   terminate
 } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
@@ -68,180 +68,155 @@ const refused = (answer: { readonly status: number; readonly text: string }, sta
   assert.match(answer.text, new RegExp(`^${code}: .+\\n$`))
 }
 
-layer(layerEmulator(), { excludeTestServices: true })("An upload", (it) => {
-  it.effect("is created, filled, and completes its Assembly", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const assembly = yield* waiting()
-      const created = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
-      const url = created.headers["location"] ?? ""
-      assert.strictEqual(created.status, 201)
-      assert.isTrue(url.startsWith(`${baseUrl}/resumable/files/`))
-      assert.deepInclude(created.headers, {
-        "upload-offset": "0",
-        "tus-resumable": "1.0.0",
-        "x-content-type-options": "nosniff"
-      })
-
-      const first = yield* patch(url, 0, bytes.subarray(0, 100_000))
-      assert.strictEqual(first.status, 204)
-      assert.strictEqual(first.headers["upload-offset"], "100000")
-      const between = yield* statusOf(assembly)
-      assert.deepInclude(between, { ok: "ASSEMBLY_UPLOADING", bytes_received: 100_000, bytes_expected: 300_000 })
-      assert.deepInclude(between.tus_uploads?.[0], { filename: "a file.txt", offset: 100_000, finished: false })
-
-      const last = yield* patch(url, 100_000, bytes.subarray(100_000))
-      assert.strictEqual(last.headers["upload-offset"], "300000")
-      const done = yield* statusOf(assembly)
-      assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-      assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
-      assert.deepInclude(done.tus_uploads?.[0], { finished: true, upload_url: url, size: 300_000, offset: 300_000 })
+layer(layerEmulator())("An upload", (it) => {
+  it.effect("is created, filled, and completes its Assembly", function* () {
+    const { baseUrl } = yield* Emulator.Emulator
+    const assembly = yield* waiting()
+    const created = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
+    const url = created.headers["location"] ?? ""
+    assert.strictEqual(created.status, 201)
+    assert.isTrue(url.startsWith(`${baseUrl}/resumable/files/`))
+    assert.deepInclude(created.headers, {
+      "upload-offset": "0",
+      "tus-resumable": "1.0.0",
+      "x-content-type-options": "nosniff"
     })
-  )
 
-  it.effect("tells how far it came", () =>
-    Effect.gen(function* () {
-      const { assembly, url } = yield* begin({ "upload-length": "10" })
-      yield* patch(url, 0, bytes.subarray(0, 4))
-      const answer = yield* head(url)
-      assert.strictEqual(answer.status, 200)
-      assert.deepInclude(answer.headers, {
-        "upload-offset": "4",
-        "upload-length": "10",
-        "upload-metadata": creationHeaders(assembly, {})["upload-metadata"],
-        "cache-control": "no-store",
-        "tus-resumable": "1.0.0"
-      })
+    const first = yield* patch(url, 0, bytes.subarray(0, 100_000))
+    assert.strictEqual(first.status, 204)
+    assert.strictEqual(first.headers["upload-offset"], "100000")
+    const between = yield* statusOf(assembly)
+    assert.deepInclude(between, { ok: "ASSEMBLY_UPLOADING", bytes_received: 100_000, bytes_expected: 300_000 })
+    assert.deepInclude(between.tus_uploads?.[0], { filename: "a file.txt", offset: 100_000, finished: false })
+
+    const last = yield* patch(url, 100_000, bytes.subarray(100_000))
+    assert.strictEqual(last.headers["upload-offset"], "300000")
+    const done = yield* statusOf(assembly)
+    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+    assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
+    assert.deepInclude(done.tus_uploads?.[0], { finished: true, upload_url: url, size: 300_000, offset: 300_000 })
+  })
+
+  it.effect("tells how far it came", function* () {
+    const { assembly, url } = yield* begin({ "upload-length": "10" })
+    yield* patch(url, 0, bytes.subarray(0, 4))
+    const answer = yield* head(url)
+    assert.strictEqual(answer.status, 200)
+    assert.deepInclude(answer.headers, {
+      "upload-offset": "4",
+      "upload-length": "10",
+      "upload-metadata": creationHeaders(assembly, {})["upload-metadata"],
+      "cache-control": "no-store",
+      "tus-resumable": "1.0.0"
     })
-  )
+  })
 
-  it.effect("keeps what arrived before its connection broke (spec O-52)", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 123_456 }))
-      const broken = yield* Effect.exit(patch(url, 0, bytes))
-      assert.strictEqual(broken._tag, "Failure")
+  it.effect("keeps what arrived before its connection broke (spec O-52)", function* () {
+    const faults = yield* Faults.Faults
+    const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 123_456 }))
+    const broken = yield* Effect.exit(patch(url, 0, bytes))
+    assert.strictEqual(broken._tag, "Failure")
 
-      assert.strictEqual((yield* head(url)).headers["upload-offset"], "123456")
-      refused(yield* patch(url, 0, bytes), 409, "ERR_MISMATCHED_OFFSET")
-      const resumed = yield* patch(url, 123_456, bytes.subarray(123_456))
-      assert.strictEqual(resumed.headers["upload-offset"], "300000")
-      const done = yield* statusOf(assembly)
-      assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
+    assert.strictEqual((yield* head(url)).headers["upload-offset"], "123456")
+    refused(yield* patch(url, 0, bytes), 409, "ERR_MISMATCHED_OFFSET")
+    const resumed = yield* patch(url, 123_456, bytes.subarray(123_456))
+    assert.strictEqual(resumed.headers["upload-offset"], "300000")
+    const done = yield* statusOf(assembly)
+    assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
+  })
+
+  it.effect("is finished when only the answer was lost", function* () {
+    const faults = yield* Faults.Faults
+    const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: bytes.length }))
+    assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes)))._tag, "Failure")
+    // No other request for the upload is needed.
+    yield* Effect.repeat(statusOf(assembly), { until: ({ ok }) => ok === "ASSEMBLY_COMPLETED" })
+    assert.strictEqual((yield* head(url)).headers["upload-offset"], "300000")
+  })
+
+  it.effect("can have its length told later", function* () {
+    const { assembly, url } = yield* begin({ "upload-defer-length": "1" })
+    const before = yield* head(url)
+    assert.strictEqual(before.headers["upload-defer-length"], "1")
+    assert.isUndefined(before.headers["upload-length"])
+
+    yield* patch(url, 0, bytes.subarray(0, 1000))
+    refused(yield* patch(url, 1000, bytes.subarray(0, 1), { "upload-length": "999" }), 400, "ERR_INVALID_UPLOAD_LENGTH")
+    const last = yield* patch(url, 1000, bytes.subarray(1000, 1500), { "upload-length": "1500" })
+    assert.strictEqual(last.headers["upload-offset"], "1500")
+    assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 1500)
+    refused(yield* patch(url, 1500, new Uint8Array(), { "upload-length": "1501" }), 400, "ERR_INVALID_UPLOAD_LENGTH")
+  })
+
+  it.effect("of no bytes is finished at once", function* () {
+    const { assembly } = yield* begin({ "upload-length": "0" })
+    assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], {
+      size: 0,
+      sha256: createHash("sha256").digest("hex")
     })
-  )
+  })
 
-  it.effect("is finished when only the answer was lost", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: bytes.length }))
-      assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes)))._tag, "Failure")
-      assert.strictEqual((yield* head(url)).headers["upload-offset"], "300000")
-      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
-    })
-  )
+  it.effect("may come with its creation (spec O-48)", function* () {
+    const assembly = yield* waiting()
+    const created = yield* send(
+      HttpClientRequest.post(assembly.tus_url ?? "", {
+        headers: creationHeaders(assembly, { "upload-length": "300000" })
+      }).pipe(HttpClientRequest.bodyUint8Array(bytes, "application/offset+octet-stream"))
+    )
+    assert.strictEqual(created.status, 201)
+    assert.strictEqual(created.headers["upload-offset"], "300000")
+    assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
+  })
 
-  it.effect("can have its length told later", () =>
-    Effect.gen(function* () {
-      const { assembly, url } = yield* begin({ "upload-defer-length": "1" })
-      const before = yield* head(url)
-      assert.strictEqual(before.headers["upload-defer-length"], "1")
-      assert.isUndefined(before.headers["upload-length"])
+  it.effect("takes no more bytes than its length", function* () {
+    const { assembly, url } = yield* begin({ "upload-length": "10" })
+    refused(yield* patch(url, 0, bytes.subarray(0, 11)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+    refused(yield* patchStream(url, 0, bytes.subarray(0, 6), bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+    assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
+  })
 
-      yield* patch(url, 0, bytes.subarray(0, 1000))
-      refused(
-        yield* patch(url, 1000, bytes.subarray(0, 1), { "upload-length": "999" }),
-        400,
-        "ERR_INVALID_UPLOAD_LENGTH"
-      )
-      const last = yield* patch(url, 1000, bytes.subarray(1000, 1500), { "upload-length": "1500" })
-      assert.strictEqual(last.headers["upload-offset"], "1500")
-      assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 1500)
-      refused(yield* patch(url, 1500, new Uint8Array(), { "upload-length": "1501" }), 400, "ERR_INVALID_UPLOAD_LENGTH")
-    })
-  )
+  it.effect("that is finished takes a body without bytes, and no other", function* () {
+    const { assembly, url } = yield* begin({ "upload-length": "10" })
+    yield* patch(url, 0, bytes.subarray(0, 10))
+    assert.strictEqual((yield* patchStream(url, 10)).status, 204)
+    refused(yield* patchStream(url, 10, bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+    assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 10)
 
-  it.effect("of no bytes is finished at once", () =>
-    Effect.gen(function* () {
-      const { assembly } = yield* begin({ "upload-length": "0" })
-      assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], {
-        size: 0,
-        sha256: createHash("sha256").digest("hex")
-      })
-    })
-  )
+    const stuck = yield* Effect.forkChild(patchWithoutEnd(url, 10))
+    yield* Effect.repeat(head(url), { until: () => stuck.pollUnsafe() !== undefined })
+    assert.strictEqual(yield* Fiber.join(stuck), 423)
+  })
 
-  it.effect("may come with its creation (spec O-48)", () =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting()
-      const created = yield* send(
-        HttpClientRequest.post(assembly.tus_url ?? "", {
-          headers: creationHeaders(assembly, { "upload-length": "300000" })
-        }).pipe(HttpClientRequest.bodyUint8Array(bytes, "application/offset+octet-stream"))
-      )
-      assert.strictEqual(created.status, 201)
-      assert.strictEqual(created.headers["upload-offset"], "300000")
-      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
-    })
-  )
+  it.effect("goes to the request that came last", function* () {
+    const { assembly, url } = yield* begin({ "upload-length": "10" })
+    const stuck = yield* Effect.forkChild(patchForever(url, bytes.subarray(0, 3)))
+    yield* Effect.repeat(statusOf(assembly), { until: ({ bytes_received }) => bytes_received === 3 })
 
-  it.effect("takes no more bytes than its length", () =>
-    Effect.gen(function* () {
-      const { assembly, url } = yield* begin({ "upload-length": "10" })
-      refused(yield* patch(url, 0, bytes.subarray(0, 11)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
-      refused(yield* patchStream(url, 0, bytes.subarray(0, 6), bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
-      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
-    })
-  )
+    assert.strictEqual((yield* head(url)).headers["upload-offset"], "3")
+    refused(yield* Fiber.join(stuck), 423, "ERR_UPLOAD_LOCKED")
+    assert.strictEqual((yield* patch(url, 3, bytes.subarray(3, 10))).status, 204)
+    assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
+  })
 
-  it.effect("that is finished takes a body without bytes, and no other", () =>
-    Effect.gen(function* () {
-      const { assembly, url } = yield* begin({ "upload-length": "10" })
-      yield* patch(url, 0, bytes.subarray(0, 10))
-      assert.strictEqual((yield* patchStream(url, 10)).status, 204)
-      refused(yield* patchStream(url, 10, bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
-      assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 10)
+  it.effect("is gone after its termination; a finished one leaves its receipt", function* () {
+    const { assembly, url } = yield* begin({ "upload-length": "10" })
+    assert.strictEqual((yield* terminate(url)).status, 204)
+    assert.strictEqual((yield* head(url)).status, 404)
+    refused(yield* patch(url, 0, bytes.subarray(0, 1)), 404, "ERR_UPLOAD_NOT_FOUND")
+    assert.deepStrictEqual((yield* statusOf(assembly)).tus_uploads, [])
 
-      const stuck = yield* Effect.forkChild(patchWithoutEnd(url, 10))
-      yield* Effect.repeat(head(url), { until: () => stuck.pollUnsafe() !== undefined })
-      assert.strictEqual(yield* Fiber.join(stuck), 423)
-    })
-  )
-
-  it.effect("goes to the request that came last", () =>
-    Effect.gen(function* () {
-      const { assembly, url } = yield* begin({ "upload-length": "10" })
-      const stuck = yield* Effect.forkChild(patchForever(url, bytes.subarray(0, 3)))
-      yield* Effect.repeat(statusOf(assembly), { until: ({ bytes_received }) => bytes_received === 3 })
-
-      assert.strictEqual((yield* head(url)).headers["upload-offset"], "3")
-      refused(yield* Fiber.join(stuck), 423, "ERR_UPLOAD_LOCKED")
-      assert.strictEqual((yield* patch(url, 3, bytes.subarray(3, 10))).status, 204)
-      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
-    })
-  )
-
-  it.effect("is gone after its termination; a finished one leaves its receipt", () =>
-    Effect.gen(function* () {
-      const { assembly, url } = yield* begin({ "upload-length": "10" })
-      assert.strictEqual((yield* terminate(url)).status, 204)
-      assert.strictEqual((yield* head(url)).status, 404)
-      refused(yield* patch(url, 0, bytes.subarray(0, 1)), 404, "ERR_UPLOAD_NOT_FOUND")
-      assert.deepStrictEqual((yield* statusOf(assembly)).tus_uploads, [])
-
-      const again = yield* createUpload(assembly, { "upload-length": "1" })
-      const finished = again.headers["location"] ?? ""
-      yield* patch(finished, 0, bytes.subarray(0, 1))
-      assert.strictEqual((yield* terminate(finished)).status, 204)
-      assert.strictEqual((yield* head(finished)).status, 404)
-      assert.strictEqual((yield* statusOf(assembly)).tus_uploads?.[0]?.finished, true)
-    })
-  )
+    const again = yield* createUpload(assembly, { "upload-length": "1" })
+    const finished = again.headers["location"] ?? ""
+    yield* patch(finished, 0, bytes.subarray(0, 1))
+    assert.strictEqual((yield* terminate(finished)).status, 204)
+    assert.strictEqual((yield* head(finished)).status, 404)
+    assert.strictEqual((yield* statusOf(assembly)).tus_uploads?.[0]?.finished, true)
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
+layer(layerEmulator())("A creation", (it) => {
   const missing = metadata({ assembly_url: "https://other.example/assemblies/1", filename: "a", fieldname: "b" })
 
   it.effect.each([
@@ -256,50 +231,40 @@ layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
     [400, "ERR_INVALID_CONCAT", { "upload-concat": "final;" }],
     [404, "ERR_UPLOAD_NOT_FOUND", { "upload-concat": "final;/resumable/files/unknown" }],
     [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "1", "upload-concat": "final;/resumable/files/a" }]
-  ] as const)("is refused with %s", ([status, code, headers]) =>
-    Effect.gen(function* () {
-      const answer = yield* createUpload(yield* waiting(), headers)
-      refused(answer, status, code)
-      assert.deepInclude(answer.headers, {
-        "content-type": "text/plain; charset=utf-8",
-        "tus-resumable": "1.0.0",
-        "x-content-type-options": "nosniff"
-      })
+  ] as const)("is refused with %s", function* ([status, code, headers]) {
+    const answer = yield* createUpload(yield* waiting(), headers)
+    refused(answer, status, code)
+    assert.deepInclude(answer.headers, {
+      "content-type": "text/plain; charset=utf-8",
+      "tus-resumable": "1.0.0",
+      "x-content-type-options": "nosniff"
     })
-  )
+  })
 
-  it.effect("is refused in the other form by the Assembly behind it", () =>
-    Effect.gen(function* () {
-      const unknown = yield* createUpload(yield* waiting(), { "upload-length": "1", "upload-metadata": missing })
-      assert.strictEqual(unknown.status, 404)
-      assert.match(String(json(unknown)["error"]), /^ERR_ASSEMBLY_NOT_FOUND: /)
-      assert.strictEqual(unknown.headers["content-type"], "text/plain; charset=utf-8")
-    })
-  )
+  it.effect("is refused in the other form by the Assembly behind it", function* () {
+    const unknown = yield* createUpload(yield* waiting(), { "upload-length": "1", "upload-metadata": missing })
+    assert.strictEqual(unknown.status, 404)
+    assert.match(String(json(unknown)["error"]), /^ERR_ASSEMBLY_NOT_FOUND: /)
+    assert.strictEqual(unknown.headers["content-type"], "text/plain; charset=utf-8")
+  })
 
-  it.effect("may have the greatest length", () =>
-    Effect.gen(function* () {
-      const { url } = yield* begin({ "upload-length": "9223372036854775807" })
-      assert.strictEqual((yield* head(url)).headers["upload-length"], "9223372036854775807")
-    })
-  )
+  it.effect("may have the greatest length", function* () {
+    const { url } = yield* begin({ "upload-length": "9223372036854775807" })
+    assert.strictEqual((yield* head(url)).headers["upload-length"], "9223372036854775807")
+  })
 
-  it.effect("is refused when its Assembly does not wait any more", () =>
-    Effect.gen(function* () {
-      const done = yield* Assemblies.create({})
-      const answer = yield* createUpload(done, { "upload-length": "1" })
-      assert.strictEqual(answer.status, 403)
-      assert.match(answer.text, /ERR_ASSEMBLY_NOT_UPLOADING/)
-    })
-  )
+  it.effect("is refused when its Assembly does not wait any more", function* () {
+    const done = yield* Assemblies.create({})
+    const answer = yield* createUpload(done, { "upload-length": "1" })
+    assert.strictEqual(answer.status, 403)
+    assert.match(answer.text, /ERR_ASSEMBLY_NOT_UPLOADING/)
+  })
 
-  it.effect("can be prepared by asking what the server can do", () =>
-    Effect.gen(function* () {
-      const answer = yield* send(HttpClientRequest.options("/resumable/files/"))
-      // The status is 200, as in the service.
-      assert.strictEqual(answer.status, 200)
-      assert.strictEqual(answer.headers["tus-version"], "1.0.0")
-      assert.include(answer.headers["tus-extension"], "creation-defer-length")
-    })
-  )
+  it.effect("can be prepared by asking what the server can do", function* () {
+    const answer = yield* send(HttpClientRequest.options("/resumable/files/"))
+    // The status is 200, as in the service.
+    assert.strictEqual(answer.status, 200)
+    assert.strictEqual(answer.headers["tus-version"], "1.0.0")
+    assert.include(answer.headers["tus-extension"], "creation-defer-length")
+  })
 })

@@ -2,12 +2,12 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { Upload, type UploadOptions } from "tus-js-client"
 import { head, layer as layerEmulator } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251))
 const sha256 = createHash("sha256").update(bytes).digest("hex")
@@ -46,112 +46,98 @@ const completed = Effect.fnUntraced(function* ({ assembly_id }: Assembly.Status)
   return status
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("tus-js-client", (it) => {
-  it.effect("uploads, in one request and in chunks", () =>
-    Effect.gen(function* () {
-      const whole = yield* waiting
-      yield* run(bytes, optionsFor(whole))
-      yield* completed(whole)
-      const chunked = yield* waiting
-      yield* run(bytes, { ...optionsFor(chunked), chunkSize: 70_000 })
-      yield* completed(chunked)
-    })
-  )
+layer(layerEmulator())("tus-js-client", (it) => {
+  it.effect("uploads, in one request and in chunks", function* () {
+    const whole = yield* waiting
+    yield* run(bytes, optionsFor(whole))
+    yield* completed(whole)
+    const chunked = yield* waiting
+    yield* run(bytes, { ...optionsFor(chunked), chunkSize: 70_000 })
+    yield* completed(chunked)
+  })
 
-  it.effect("goes on by itself after a broken connection", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const assembly = yield* waiting
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
-      yield* run(bytes, optionsFor(assembly))
-      yield* completed(assembly)
-    })
-  )
+  it.effect("goes on by itself after a broken connection", function* () {
+    const faults = yield* Faults.Faults
+    const assembly = yield* waiting
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
+    yield* run(bytes, optionsFor(assembly))
+    yield* completed(assembly)
+  })
 
-  it.effect("resumes from a URL", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const assembly = yield* waiting
-      let url: string | null = null
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
-      const broken = yield* Effect.exit(
-        run(bytes, {
-          ...optionsFor(assembly),
-          retryDelays: [],
-          onAfterResponse: (_request, response) => {
-            url = response.getHeader("location") ?? url
-          }
-        })
-      )
-      assert.strictEqual(broken._tag, "Failure")
-      assert.strictEqual((yield* head(String(url))).headers["upload-offset"], "100000")
-
-      const offsets: Array<number> = []
-      yield* run(bytes, {
+  it.effect("resumes from a URL", function* () {
+    const faults = yield* Faults.Faults
+    const assembly = yield* waiting
+    let url: string | null = null
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
+    const broken = yield* Effect.exit(
+      run(bytes, {
         ...optionsFor(assembly),
-        uploadUrl: url,
-        onProgress: (sent) => void offsets.push(sent)
+        retryDelays: [],
+        onAfterResponse: (_request, response) => {
+          url = response.getHeader("location") ?? url
+        }
       })
-      assert.isAtLeast(Math.min(...offsets), 100_000)
-      yield* completed(assembly)
+    )
+    assert.strictEqual(broken._tag, "Failure")
+    assert.strictEqual((yield* head(String(url))).headers["upload-offset"], "100000")
+
+    const offsets: Array<number> = []
+    yield* run(bytes, {
+      ...optionsFor(assembly),
+      uploadUrl: url,
+      onProgress: (sent) => void offsets.push(sent)
     })
-  )
+    assert.isAtLeast(Math.min(...offsets), 100_000)
+    yield* completed(assembly)
+  })
 
-  it.effect("uploads a stream of unknown length", () =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting
-      const source = Readable.from([bytes.subarray(0, 123_456), bytes.subarray(123_456)])
-      yield* run(source, { ...optionsFor(assembly), uploadLengthDeferred: true, chunkSize: 80_000 })
-      yield* completed(assembly)
+  it.effect("uploads a stream of unknown length", function* () {
+    const assembly = yield* waiting
+    const source = Readable.from([bytes.subarray(0, 123_456), bytes.subarray(123_456)])
+    yield* run(source, { ...optionsFor(assembly), uploadLengthDeferred: true, chunkSize: 80_000 })
+    yield* completed(assembly)
+  })
+
+  it.effect("uploads parts in parallel, when each says what it belongs to", function* () {
+    const assembly = yield* waiting
+    const metadata = metadataFor(assembly)
+    yield* run(bytes, { ...optionsFor(assembly), parallelUploads: 3, metadataForPartialUploads: metadata })
+    const status = yield* completed(assembly)
+    assert.strictEqual(status.finished_tus_uploads, 1)
+
+    // By default, `tus-js-client` sends no metadata with parts.
+    const refused = yield* Effect.flip(run(bytes, { ...optionsFor(yield* waiting), parallelUploads: 3 }))
+    assert.match(refused.message, /ERR_INVALID_METADATA/)
+  })
+
+  it.effect("sends bytes with the creation", function* () {
+    const assembly = yield* waiting
+    const methods: Array<string> = []
+    yield* run(bytes, {
+      ...optionsFor(assembly),
+      uploadDataDuringCreation: true,
+      onBeforeRequest: (request) => void methods.push(request.getMethod())
     })
-  )
+    assert.deepStrictEqual(methods, ["POST"])
+    yield* completed(assembly)
+  })
 
-  it.effect("uploads parts in parallel, when each says what it belongs to", () =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting
-      const metadata = metadataFor(assembly)
-      yield* run(bytes, { ...optionsFor(assembly), parallelUploads: 3, metadataForPartialUploads: metadata })
-      const status = yield* completed(assembly)
-      assert.strictEqual(status.finished_tus_uploads, 1)
-
-      // By default, `tus-js-client` sends no metadata with parts.
-      const refused = yield* Effect.flip(run(bytes, { ...optionsFor(yield* waiting), parallelUploads: 3 }))
-      assert.match(refused.message, /ERR_INVALID_METADATA/)
-    })
-  )
-
-  it.effect("sends bytes with the creation", () =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting
-      const methods: Array<string> = []
-      yield* run(bytes, {
+  it.effect("terminates an upload", function* () {
+    const faults = yield* Faults.Faults
+    const assembly = yield* waiting
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
+    let url = ""
+    yield* Effect.exit(
+      run(bytes, {
         ...optionsFor(assembly),
-        uploadDataDuringCreation: true,
-        onBeforeRequest: (request) => void methods.push(request.getMethod())
+        retryDelays: [],
+        onAfterResponse: (_request, response) => {
+          url = response.getHeader("location") ?? url
+        }
       })
-      assert.deepStrictEqual(methods, ["POST"])
-      yield* completed(assembly)
-    })
-  )
-
-  it.effect("terminates an upload", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const assembly = yield* waiting
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
-      let url = ""
-      yield* Effect.exit(
-        run(bytes, {
-          ...optionsFor(assembly),
-          retryDelays: [],
-          onAfterResponse: (_request, response) => {
-            url = response.getHeader("location") ?? url
-          }
-        })
-      )
-      assert.strictEqual((yield* head(url)).status, 200)
-      yield* Effect.promise(() => Upload.terminate(url))
-      assert.strictEqual((yield* head(url)).status, 404)
-    })
-  )
+    )
+    assert.strictEqual((yield* head(url)).status, 200)
+    yield* Effect.promise(() => Upload.terminate(url))
+    assert.strictEqual((yield* head(url)).status, 404)
+  })
 })

@@ -1,10 +1,10 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash } from "node:crypto"
 import { createUpload, head, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
 const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
@@ -29,123 +29,107 @@ const final = (assembly: Assembly.Status, urls: ReadonlyArray<string>) =>
 /** Creates an Assembly whose uploads may have at most 10 bytes. */
 const limited = Assemblies.create({ auth: { maxSize: 10 }, numExpectedUploadFiles: 1 })
 
-layer(layerEmulator(), { excludeTestServices: true })("Parts", (it) => {
-  it.effect("do not count among the files that an Assembly waits for", () =>
-    Effect.gen(function* () {
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
-      const urls = yield* Effect.all([part(assembly, "one"), part(assembly, "two")])
-      assert.strictEqual((yield* final(assembly, urls)).status, 201)
-      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
-    })
-  )
+layer(layerEmulator())("Parts", (it) => {
+  it.effect("do not count among the files that an Assembly waits for", function* () {
+    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
+    const urls = yield* Effect.all([part(assembly, "one"), part(assembly, "two")])
+    assert.strictEqual((yield* final(assembly, urls)).status, 201)
+    assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
+  })
 
-  it.effect("become one file in the order of the final creation, and are no files themselves", () =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting
-      const [second, empty, first] = yield* Effect.all([
-        part(assembly, "world"),
-        part(assembly, ""),
-        part(assembly, "hello, ")
-      ])
-      const before = yield* statusOf(assembly)
-      assert.deepInclude(before, { ok: "ASSEMBLY_UPLOADING", started_tus_uploads: 0, tus_uploads: [] })
+  it.effect("become one file in the order of the final creation, and are no files themselves", function* () {
+    const assembly = yield* waiting
+    const [second, empty, first] = yield* Effect.all([
+      part(assembly, "world"),
+      part(assembly, ""),
+      part(assembly, "hello, ")
+    ])
+    const before = yield* statusOf(assembly)
+    assert.deepInclude(before, { ok: "ASSEMBLY_UPLOADING", started_tus_uploads: 0, tus_uploads: [] })
 
-      const concat = `final;${first} ${empty} ${new URL(second).pathname}`
-      const created = yield* createUpload(assembly, { "upload-concat": concat })
-      assert.strictEqual(created.status, 201)
-      assert.strictEqual(created.headers["upload-offset"], "12")
-      const url = created.headers["location"] ?? ""
-      assert.deepInclude((yield* head(url)).headers, { "upload-concat": concat, "upload-length": "12" })
-      assert.strictEqual((yield* head(first)).headers["upload-concat"], "partial")
-      const done = yield* statusOf(assembly)
-      const sha256 = createHash("sha256").update("hello, world").digest("hex")
-      assert.deepInclude(done, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
-      assert.deepInclude(done.uploads?.[0], { size: 12, sha256 })
-      refused(yield* patch(url, 12, text("!")), 403, "ERR_MODIFY_FINAL")
-    })
-  )
+    const concat = `final;${first} ${empty} ${new URL(second).pathname}`
+    const created = yield* createUpload(assembly, { "upload-concat": concat })
+    assert.strictEqual(created.status, 201)
+    assert.strictEqual(created.headers["upload-offset"], "12")
+    const url = created.headers["location"] ?? ""
+    assert.deepInclude((yield* head(url)).headers, { "upload-concat": concat, "upload-length": "12" })
+    assert.strictEqual((yield* head(first)).headers["upload-concat"], "partial")
+    const done = yield* statusOf(assembly)
+    const sha256 = createHash("sha256").update("hello, world").digest("hex")
+    assert.deepInclude(done, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
+    assert.deepInclude(done.uploads?.[0], { size: 12, sha256 })
+    refused(yield* patch(url, 12, text("!")), 403, "ERR_MODIFY_FINAL")
+  })
 
-  it.effect("are put together only when all are finished, and of the same Assembly", () =>
-    Effect.gen(function* () {
-      const [assembly, other] = yield* Effect.all([waiting, waiting])
-      const mine = yield* part(assembly, "mine")
-      const foreign = yield* part(other, "foreign")
-      const whole = (yield* createUpload(assembly, { "upload-length": "5" })).headers["location"] ?? ""
-      const begun =
-        (yield* createUpload(assembly, { "upload-length": "5", "upload-concat": "partial" })).headers["location"] ?? ""
-      refused(yield* final(assembly, [mine, foreign]), 404, "ERR_UPLOAD_NOT_FOUND")
-      refused(yield* final(assembly, [mine, whole]), 404, "ERR_UPLOAD_NOT_FOUND")
-      refused(yield* final(assembly, [mine, begun]), 400, "ERR_UPLOAD_NOT_FINISHED")
-      const elsewhere = `https://other.example${new URL(mine).pathname}`
-      refused(yield* final(assembly, [elsewhere]), 404, "ERR_UPLOAD_NOT_FOUND")
-      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
-    })
-  )
+  it.effect("are put together only when all are finished, and of the same Assembly", function* () {
+    const [assembly, other] = yield* Effect.all([waiting, waiting])
+    const mine = yield* part(assembly, "mine")
+    const foreign = yield* part(other, "foreign")
+    const whole = (yield* createUpload(assembly, { "upload-length": "5" })).headers["location"] ?? ""
+    const begun =
+      (yield* createUpload(assembly, { "upload-length": "5", "upload-concat": "partial" })).headers["location"] ?? ""
+    refused(yield* final(assembly, [mine, foreign]), 404, "ERR_UPLOAD_NOT_FOUND")
+    refused(yield* final(assembly, [mine, whole]), 404, "ERR_UPLOAD_NOT_FOUND")
+    refused(yield* final(assembly, [mine, begun]), 400, "ERR_UPLOAD_NOT_FINISHED")
+    const elsewhere = `https://other.example${new URL(mine).pathname}`
+    refused(yield* final(assembly, [elsewhere]), 404, "ERR_UPLOAD_NOT_FOUND")
+    assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("auth.max_size", (it) => {
-  it.effect("ends the Assembly of a larger upload when it starts", () =>
-    Effect.gen(function* () {
-      const assembly = yield* limited
-      assert.strictEqual((yield* createUpload(assembly, { "upload-length": "10" })).status, 201)
-      refused(yield* createUpload(assembly, { "upload-length": "11" }), 413, "ERR_MAX_SIZE_EXCEEDED")
-      assert.strictEqual((yield* statusOf(assembly)).error, "MAX_SIZE_EXCEEDED")
-      const later = yield* createUpload(assembly, { "upload-length": "1" })
-      refused(later, 403, "ERR_ASSEMBLY_NOT_UPLOADING")
-    })
-  )
+layer(layerEmulator())("auth.max_size", (it) => {
+  it.effect("ends the Assembly of a larger upload when it starts", function* () {
+    const assembly = yield* limited
+    assert.strictEqual((yield* createUpload(assembly, { "upload-length": "10" })).status, 201)
+    refused(yield* createUpload(assembly, { "upload-length": "11" }), 413, "ERR_MAX_SIZE_EXCEEDED")
+    assert.strictEqual((yield* statusOf(assembly)).error, "MAX_SIZE_EXCEEDED")
+    const later = yield* createUpload(assembly, { "upload-length": "1" })
+    refused(later, 403, "ERR_ASSEMBLY_NOT_UPLOADING")
+  })
 
-  it.effect("holds for a length that is told later, for one that is never told, and for parts together", () =>
-    Effect.gen(function* () {
-      const deferred = { "upload-defer-length": "1" }
-      const told = yield* limited
-      const first = (yield* createUpload(told, deferred)).headers["location"] ?? ""
-      refused(yield* patch(first, 0, text("x"), { "upload-length": "11" }), 413, "ERR_MAX_SIZE_EXCEEDED")
-      assert.strictEqual((yield* statusOf(told)).error, "MAX_SIZE_EXCEEDED")
+  it.effect("holds for a length that is told later, for one that is never told, and for parts together", function* () {
+    const deferred = { "upload-defer-length": "1" }
+    const told = yield* limited
+    const first = (yield* createUpload(told, deferred)).headers["location"] ?? ""
+    refused(yield* patch(first, 0, text("x"), { "upload-length": "11" }), 413, "ERR_MAX_SIZE_EXCEEDED")
+    assert.strictEqual((yield* statusOf(told)).error, "MAX_SIZE_EXCEEDED")
 
-      const untold = yield* limited
-      const second = (yield* createUpload(untold, deferred)).headers["location"] ?? ""
-      assert.strictEqual((yield* patch(second, 0, text("0123456789"))).status, 204)
-      refused(yield* patch(second, 10, text("x")), 413, "ERR_MAX_SIZE_EXCEEDED")
-      assert.strictEqual((yield* statusOf(untold)).error, "MAX_SIZE_EXCEEDED")
+    const untold = yield* limited
+    const second = (yield* createUpload(untold, deferred)).headers["location"] ?? ""
+    assert.strictEqual((yield* patch(second, 0, text("0123456789"))).status, 204)
+    refused(yield* patch(second, 10, text("x")), 413, "ERR_MAX_SIZE_EXCEEDED")
+    assert.strictEqual((yield* statusOf(untold)).error, "MAX_SIZE_EXCEEDED")
 
-      const parts = yield* limited
-      const urls = yield* Effect.all([part(parts, "012345"), part(parts, "678901")])
-      refused(yield* final(parts, urls), 413, "ERR_MAX_SIZE_EXCEEDED")
-      assert.strictEqual((yield* statusOf(parts)).error, "MAX_SIZE_EXCEEDED")
-    })
-  )
+    const parts = yield* limited
+    const urls = yield* Effect.all([part(parts, "012345"), part(parts, "678901")])
+    refused(yield* final(parts, urls), 413, "ERR_MAX_SIZE_EXCEEDED")
+    assert.strictEqual((yield* statusOf(parts)).error, "MAX_SIZE_EXCEEDED")
+  })
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("A download", (it) => {
-  it.effect("gives the bytes of a finished upload, to keep and not to show", () =>
-    Effect.gen(function* () {
-      const status = yield* uploadOne({ steps: storeAt("kept.txt") }, text("hello"))
-      const answer = yield* send(HttpClientRequest.get(String(status.tus_uploads?.[0]?.upload_url)))
-      assert.strictEqual(answer.text, "hello")
-      assert.deepInclude(answer.headers, {
-        "content-length": "5",
-        "content-disposition": "attachment; filename*=UTF-8''a%20file.txt",
-        "x-content-type-options": "nosniff"
-      })
-      assert.match(answer.headers["content-type"] ?? "", /^text\/plain/)
+layer(layerEmulator())("A download", (it) => {
+  it.effect("gives the bytes of a finished upload, to keep and not to show", function* () {
+    const status = yield* uploadOne({ steps: storeAt("kept.txt") }, text("hello"))
+    const answer = yield* send(HttpClientRequest.get(String(status.tus_uploads?.[0]?.upload_url)))
+    assert.strictEqual(answer.text, "hello")
+    assert.deepInclude(answer.headers, {
+      "content-length": "5",
+      "content-disposition": "attachment; filename*=UTF-8''a%20file.txt",
+      "x-content-type-options": "nosniff"
     })
-  )
+    assert.match(answer.headers["content-type"] ?? "", /^text\/plain/)
+  })
 
-  it.effect("is refused before the upload is finished, and where none is", () =>
-    Effect.gen(function* () {
-      const assembly = yield* waiting
-      const url = (yield* createUpload(assembly, { "upload-length": "5" })).headers["location"] ?? ""
-      refused(yield* send(HttpClientRequest.get(url)), 400, "ERR_UPLOAD_NOT_FINISHED")
-      refused(yield* send(HttpClientRequest.get("/resumable/files/none")), 404, "ERR_UPLOAD_NOT_FOUND")
-    })
-  )
+  it.effect("is refused before the upload is finished, and where none is", function* () {
+    const assembly = yield* waiting
+    const url = (yield* createUpload(assembly, { "upload-length": "5" })).headers["location"] ?? ""
+    refused(yield* send(HttpClientRequest.get(url)), 400, "ERR_UPLOAD_NOT_FINISHED")
+    refused(yield* send(HttpClientRequest.get("/resumable/files/none")), 404, "ERR_UPLOAD_NOT_FOUND")
+  })
 
-  it.effect("of an upload on its way is announced to end", () =>
-    Effect.gen(function* () {
-      const created = yield* createUpload(yield* waiting, { "upload-length": "5" })
-      const expires = new Date(created.headers["upload-expires"] ?? "").getTime()
-      assert.isAbove(expires, new Date(created.headers["date"] ?? "").getTime())
-    })
-  )
+  it.effect("of an upload on its way is announced to end", function* () {
+    const created = yield* createUpload(yield* waiting, { "upload-length": "5" })
+    const expires = new Date(created.headers["upload-expires"] ?? "").getTime()
+    assert.isAbove(expires, new Date(created.headers["date"] ?? "").getTime())
+  })
 })

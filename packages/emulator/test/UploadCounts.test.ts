@@ -1,5 +1,4 @@
 /** Tests that the counts of uploads match the rows. */
-import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,6 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as UploadStore from "../src/internal/files/uploadStore.ts"
 import * as Database from "../src/internal/data/database.ts"
+import { assert, it } from "./flow.ts"
 
 const Upload = Schema.Struct({
   assembly: Schema.Literals(["one", "two"]),
@@ -42,15 +42,13 @@ const expected = (uploads: Uploads) =>
     return own.length === 0 ? [] : [[id, own.length, arrived.length]]
   })
 
-it.effect("counts are those of the rows, after any creations, ends and terminations", () =>
-  Effect.gen(function* () {
-    for (const uploads of yield* Arbitrary.sampleEffect(Arbitrary.schema(Uploads), { count: 25, seed: 1 })) {
-      const counts = yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        for (const statement of [assembly("one"), assembly("two"), ...statements(uploads)]) yield* sql.unsafe(statement)
-        return yield* sql`SELECT assembly_id, created, arrived FROM upload_counts ORDER BY assembly_id`.values
-      }).pipe(Effect.provide(Layer.fresh(Database.layer(":memory:"))))
-      assert.deepStrictEqual(counts, expected(uploads))
-    }
-  })
-)
+it.effect("counts are those of the rows, after any creations, ends and terminations", function* () {
+  for (const uploads of yield* Arbitrary.sampleEffect(Arbitrary.schema(Uploads), { count: 25, seed: 1 })) {
+    const counts = yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      for (const statement of [assembly("one"), assembly("two"), ...statements(uploads)]) yield* sql.unsafe(statement)
+      return yield* sql`SELECT assembly_id, created, arrived FROM upload_counts ORDER BY assembly_id`.values
+    }).pipe(Effect.provide(Layer.fresh(Database.layer(":memory:"))))
+    assert.deepStrictEqual(counts, expected(uploads))
+  }
+})

@@ -2,12 +2,12 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Templates from "@assembly-effect/api/Templates"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { as, given as authKey } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layer as layerEmulator } from "./support.ts"
+import { assert, layer } from "./flow.ts"
 
 const north = authKey("north")
 const south = authKey("south")
@@ -41,71 +41,63 @@ const refused = Effect.fnUntraced(function* (options: Assemblies.CreateOptions) 
   return { code: error.code, status: error.status, message: error.description }
 })
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Credentials that Steps name", (it) => {
-  it.effect("must exist when the Assembly is created", () =>
-    Effect.gen(function* () {
-      const assemblyId = AssemblyId.make("c".repeat(32))
-      const steps = stepsWith("photos")
-      assert.deepStrictEqual(yield* refused({ assemblyId, steps }), refusal(`steps.exported.credentials: ${missing}`))
-      assert.deepInclude(yield* Effect.flip(Assemblies.get(assemblyId)), { code: "ASSEMBLY_NOT_FOUND" })
+layer(layerEmulator({ workspaces }))("Credentials that Steps name", (it) => {
+  it.effect("must exist when the Assembly is created", function* () {
+    const assemblyId = AssemblyId.make("c".repeat(32))
+    const steps = stepsWith("photos")
+    assert.deepStrictEqual(yield* refused({ assemblyId, steps }), refusal(`steps.exported.credentials: ${missing}`))
+    assert.deepInclude(yield* Effect.flip(Assemblies.get(assemblyId)), { code: "ASSEMBLY_NOT_FOUND" })
 
-      const id = yield* made("photos")
-      assert.strictEqual((yield* Assemblies.create({ assemblyId, steps })).ok, "ASSEMBLY_COMPLETED")
-      yield* TemplateCredentials.delete(id)
-    })
-  )
+    const id = yield* made("photos")
+    assert.strictEqual((yield* Assemblies.create({ assemblyId, steps })).ok, "ASSEMBLY_COMPLETED")
+    yield* TemplateCredentials.delete(id)
+  })
 
-  it.effect("are checked through a Template, and at once after a change", () =>
-    Effect.gen(function* () {
-      const { id: templateId } = yield* Templates.create({ name: "export", template: { steps: stepsWith("renamed") } })
-      const expected = refusal(`steps.exported.credentials: ${missing}`)
-      assert.deepStrictEqual(yield* refused({ templateId }), expected)
+  it.effect("are checked through a Template, and at once after a change", function* () {
+    const { id: templateId } = yield* Templates.create({ name: "export", template: { steps: stepsWith("renamed") } })
+    const expected = refusal(`steps.exported.credentials: ${missing}`)
+    assert.deepStrictEqual(yield* refused({ templateId }), expected)
 
-      const id = yield* made("first")
-      assert.deepStrictEqual(yield* refused({ templateId }), expected)
-      yield* TemplateCredentials.update(id, { name: "renamed", type: "s3" })
-      const { assembly_id } = yield* Assemblies.create({ templateId })
-      const original = AssemblyId.make(assembly_id)
-      assert.strictEqual((yield* Assemblies.replay(original)).ok, "ASSEMBLY_REPLAYING")
+    const id = yield* made("first")
+    assert.deepStrictEqual(yield* refused({ templateId }), expected)
+    yield* TemplateCredentials.update(id, { name: "renamed", type: "s3" })
+    const { assembly_id } = yield* Assemblies.create({ templateId })
+    const original = AssemblyId.make(assembly_id)
+    assert.strictEqual((yield* Assemblies.replay(original)).ok, "ASSEMBLY_REPLAYING")
 
-      yield* TemplateCredentials.update(id, { name: "other", type: "s3" })
-      assert.deepStrictEqual(yield* refused({ templateId }), expected)
-      for (const reparseTemplate of [true, false]) {
-        const replay = yield* Effect.flip(Assemblies.replay(original, { reparseTemplate }))
-        assert.deepInclude(replay, { code: expected.code, status: 400 })
-      }
-      // A changed Step of the replay may name credentials that exist.
-      const steps = { exported: { credentials: "other" } }
-      assert.strictEqual((yield* Assemblies.replay(original, { steps })).ok, "ASSEMBLY_REPLAYING")
-      yield* TemplateCredentials.delete(id)
-      assert.deepInclude(yield* Effect.flip(Assemblies.replay(original, { steps })), { code: expected.code })
-    })
-  )
+    yield* TemplateCredentials.update(id, { name: "other", type: "s3" })
+    assert.deepStrictEqual(yield* refused({ templateId }), expected)
+    for (const reparseTemplate of [true, false]) {
+      const replay = yield* Effect.flip(Assemblies.replay(original, { reparseTemplate }))
+      assert.deepInclude(replay, { code: expected.code, status: 400 })
+    }
+    // A changed Step of the replay may name credentials that exist.
+    const steps = { exported: { credentials: "other" } }
+    assert.strictEqual((yield* Assemblies.replay(original, { steps })).ok, "ASSEMBLY_REPLAYING")
+    yield* TemplateCredentials.delete(id)
+    assert.deepInclude(yield* Effect.flip(Assemblies.replay(original, { steps })), { code: expected.code })
+  })
 
-  it.effect("are those of the same Workspace", () =>
-    Effect.gen(function* () {
-      const id = yield* as(south)(made("southern"))
-      const steps = stepsWith("southern")
-      assert.deepInclude(yield* refused({ steps }), { code: "TEMPLATE_CREDENTIALS_INJECTION_ERROR" })
-      assert.strictEqual((yield* as(south)(Assemblies.create({ steps }))).ok, "ASSEMBLY_COMPLETED")
-      yield* as(south)(TemplateCredentials.delete(id))
-    })
-  )
+  it.effect("are those of the same Workspace", function* () {
+    const id = yield* as(south)(made("southern"))
+    const steps = stepsWith("southern")
+    assert.deepInclude(yield* refused({ steps }), { code: "TEMPLATE_CREDENTIALS_INJECTION_ERROR" })
+    assert.strictEqual((yield* as(south)(Assemblies.create({ steps }))).ok, "ASSEMBLY_COMPLETED")
+    yield* as(south)(TemplateCredentials.delete(id))
+  })
 
-  it.effect("may be a list, and may contain a variable", () =>
-    Effect.gen(function* () {
-      const id = yield* made("one")
-      assert.deepStrictEqual(
-        yield* refused({ steps: stepsWith(["one", "two", "one", "__proto__"]) }),
-        refusal(`steps.exported.credentials.1: ${missing}; steps.exported.credentials.3: ${missing}`)
-      )
-      for (const credentials of [["one"], [], "${fields.account}", ["one", "${fields.account}"]]) {
-        const assembly = yield* Assemblies.create({ steps: stepsWith(credentials) })
-        assert.strictEqual(assembly.ok, "ASSEMBLY_COMPLETED")
-      }
-      yield* TemplateCredentials.delete(id)
-    })
-  )
+  it.effect("may be a list, and may contain a variable", function* () {
+    const id = yield* made("one")
+    assert.deepStrictEqual(
+      yield* refused({ steps: stepsWith(["one", "two", "one", "__proto__"]) }),
+      refusal(`steps.exported.credentials.1: ${missing}; steps.exported.credentials.3: ${missing}`)
+    )
+    for (const credentials of [["one"], [], "${fields.account}", ["one", "${fields.account}"]]) {
+      const assembly = yield* Assemblies.create({ steps: stepsWith(credentials) })
+      assert.strictEqual(assembly.ok, "ASSEMBLY_COMPLETED")
+    }
+    yield* TemplateCredentials.delete(id)
+  })
 
   it.effect.each<readonly [unknown, string]>([
     [5, "steps.a.credentials: Expected the name of Template Credentials"],
@@ -117,19 +109,15 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Credentials
     ["", `steps.a.credentials: ${missing}`],
     ["${}", `steps.a.credentials: ${missing}`],
     ["n".repeat(100_000), `steps.a.credentials: ${missing}`]
-  ])("are refused if they are not names: %j", ([credentials, message]) =>
-    Effect.gen(function* () {
-      const steps = { a: { robot: "/upload/handle", credentials } }
-      const { said } = yield* call("POST", "/assemblies", { steps })
-      assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_INJECTION_ERROR", http_code: 400, message })
-    })
-  )
+  ])("are refused if they are not names: %j", function* ([credentials, message]) {
+    const steps = { a: { robot: "/upload/handle", credentials } }
+    const { said } = yield* call("POST", "/assemblies", { steps })
+    assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_INJECTION_ERROR", http_code: 400, message })
+  })
 
-  it.effect("may be null, which means none", () =>
-    Effect.gen(function* () {
-      const steps = { a: { robot: "/upload/handle", credentials: null } }
-      const { said } = yield* call("POST", "/assemblies", { steps })
-      assert.deepInclude(said, { ok: "ASSEMBLY_COMPLETED" })
-    })
-  )
+  it.effect("may be null, which means none", function* () {
+    const steps = { a: { robot: "/upload/handle", credentials: null } }
+    const { said } = yield* call("POST", "/assemblies", { steps })
+    assert.deepInclude(said, { ok: "ASSEMBLY_COMPLETED" })
+  })
 })

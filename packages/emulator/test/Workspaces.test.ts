@@ -7,17 +7,15 @@ import type * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer, live } from "@effect/vitest"
 import { ApiError, Transloadit } from "@transloadit/node"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
-import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
+import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
+import { assert, layer, live } from "./flow.ts"
 
 const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspace.AuthKey => ({
   key,
@@ -74,253 +72,176 @@ const counted = Effect.gen(function* () {
   return yield* Assemblies.statistics({ region: "all", since })
 })
 
-layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces", (it) => {
-  it.effect("the first one, and its first Auth Key, are those of the emulator", () =>
-    Effect.gen(function* () {
-      const { credentials, workspace } = yield* Emulator.Emulator
-      assert.strictEqual(workspace, "north")
-      assert.strictEqual(credentials.key, north.key)
-      assert.strictEqual((yield* store("first.txt")).workspace, "north")
-    })
-  )
+layer(layerEmulator({ workspaces }))("Workspaces", (it) => {
+  it.effect("the first one, and its first Auth Key, are those of the emulator", function* () {
+    const { credentials, workspace } = yield* Emulator.Emulator
+    assert.strictEqual(workspace, "north")
+    assert.strictEqual(credentials.key, north.key)
+    assert.strictEqual((yield* store("first.txt")).workspace, "north")
+  })
 
-  it.effect("an asset and a folder of another one are not there", () =>
-    Effect.gen(function* () {
-      const own = yield* as(north)(store("reports/own.txt"))
-      const foreign = yield* as(south)(store("reports/foreign.txt"))
-      assert.deepStrictEqual([own.workspace, foreign.workspace], ["north", "south"])
-      const { folder_id } = yield* as(south)(Dam.move(foreign.assetId, { filename: filename("moved.txt") }))
-      assert.isNotNull(folder_id)
+  it.effect("no operation of the DAM reaches an asset or a folder of another one", function* () {
+    const own = yield* as(north)(store("apart/own.txt"))
+    const foreign = yield* as(south)(store("apart/foreign.txt"))
+    yield* as(south)(store("apart/second.txt"))
+    const paths = Effect.map(Dam.list({ prefix: "apart/" }), ({ assets }) => assets.map(({ path }) => path))
+    const page = yield* as(south)(Dam.list({ prefix: "apart/", limit: 1 }))
+    const { asset } = yield* as(south)(Dam.get(foreign.assetId))
+    const { folder_id } = yield* as(south)(Dam.move(foreign.assetId, { filename: filename("foreign.txt") }))
+    const [first, second] = [own.assetId, foreign.assetId]
+    const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient.AssemblyClient>> = [
+      Dam.get(second),
+      Dam.get(first, { versionId: asset.version_id }),
+      Dam.get(second, { versionId: asset.version_id }),
+      Dam.move(second, { filename: filename("taken.txt") }),
+      Dam.move(first, { destinationFolderId: folder_id }),
+      Dam.delete(second),
+      Dam.deleteMany({ assetIds: [first, second] }),
+      Dam.moveMany({ assetIds: [first, second], destinationFolderId: null }),
+      Dam.moveMany({ assetIds: [first], destinationFolderId: folder_id }),
+      Dam.moveEntry({ source: "apart/foreign.txt", destination: "mine.txt" })
+    ]
+    for (const ask of asked) {
+      assert.strictEqual((yield* Effect.flip(as(north)(ask)))._tag, "DamResourceNotFound")
+    }
+    const cursor = page.next_cursor ?? assert.fail("no cursor")
+    const error = yield* Effect.flip(as(north)(Dam.list({ prefix: "apart/", cursor })))
+    assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+    // Equal paths in two Workspaces do not conflict. The move of a folder changes only its Workspace.
+    yield* as(north)(Dam.moveEntry({ source: "apart", destination: "away" }))
+    assert.deepStrictEqual(
+      yield* as(north)(Dam.list({ prefix: "away/" })).pipe(Effect.map(({ assets }) => assets.length)),
+      1
+    )
+    assert.deepStrictEqual(yield* as(north)(paths), [])
+    assert.deepStrictEqual(yield* as(south)(paths), ["apart/foreign.txt", "apart/second.txt"])
+  })
 
-      const asset = yield* Effect.flip(as(north)(Dam.move(foreign.assetId, { filename: filename("taken.txt") })))
-      const folder = yield* Effect.flip(as(north)(Dam.move(own.assetId, { destinationFolderId: folder_id })))
-      for (const error of [asset, folder]) {
-        assert.deepInclude(error, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND", status: 404 })
-      }
-      // This request names no folder; only its asset belongs to another Workspace.
-      const atRoot = yield* as(south)(store("root.txt"))
-      const refused = yield* Effect.flip(as(north)(Dam.move(atRoot.assetId, { filename: filename("taken.txt") })))
-      assert.deepInclude(refused, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND" })
-      const untouched = yield* as(south)(Dam.move(atRoot.assetId, { destinationFolderId: null }))
-      assert.strictEqual(untouched.path, "root.txt")
-      // The refused requests moved nothing. Equal paths in two Workspaces do not conflict.
-      const kept = yield* as(north)(Dam.move(own.assetId, { filename: filename("moved.txt") }))
-      assert.strictEqual(kept.path, "reports/moved.txt")
-    })
-  )
+  it.effect("at the root, the names of another one are free, and its entries are not there", function* () {
+    // The root of each Workspace has the same id: null.
+    const foreign = yield* as(south)(store("an asset"))
+    yield* as(south)(store("a folder/asset"))
+    for (const source of ["an asset", "a folder", "a folder/asset"]) {
+      const error = yield* Effect.flip(as(north)(Dam.moveEntry({ source, destination: "mine" })))
+      assert.strictEqual(error._tag, "DamResourceNotFound")
+    }
+    const { assetId } = yield* as(north)(store("free.txt"))
+    for (const name of ["an asset", "a folder"]) {
+      const moved = yield* as(north)(Dam.move(assetId, { filename: filename(name) }))
+      assert.strictEqual(moved.path, name)
+      yield* as(north)(Dam.moveEntry({ source: name, destination: "free.txt" }))
+      assert.strictEqual((yield* as(north)(Dam.get(assetId))).asset.path, "free.txt")
+    }
+    // A file with the path of an asset of another Workspace becomes a new asset, not a version of that asset.
+    const own = yield* as(north)(store("an asset"))
+    assert.notStrictEqual(own.assetId, foreign.assetId)
+    assert.strictEqual(own.workspace, "north")
+    assert.strictEqual((yield* as(south)(Dam.get(foreign.assetId))).asset.path, "an asset")
+  })
 
-  it.effect("no operation of the DAM reaches an asset or a folder of another one", () =>
-    Effect.gen(function* () {
-      const own = yield* as(north)(store("apart/own.txt"))
-      const foreign = yield* as(south)(store("apart/foreign.txt"))
-      yield* as(south)(store("apart/second.txt"))
-      const paths = Effect.map(Dam.list({ prefix: "apart/" }), ({ assets }) => assets.map(({ path }) => path))
-      const page = yield* as(south)(Dam.list({ prefix: "apart/", limit: 1 }))
-      const { asset } = yield* as(south)(Dam.get(foreign.assetId))
-      const { folder_id } = yield* as(south)(Dam.move(foreign.assetId, { filename: filename("foreign.txt") }))
-      const [first, second] = [own.assetId, foreign.assetId]
-      const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient.AssemblyClient>> = [
-        Dam.get(second),
-        Dam.get(first, { versionId: asset.version_id }),
-        Dam.get(second, { versionId: asset.version_id }),
-        Dam.delete(second),
-        Dam.deleteMany({ assetIds: [first, second] }),
-        Dam.moveMany({ assetIds: [first, second], destinationFolderId: null }),
-        Dam.moveMany({ assetIds: [first], destinationFolderId: folder_id }),
-        Dam.moveEntry({ source: "apart/foreign.txt", destination: "mine.txt" })
-      ]
-      for (const ask of asked) {
-        assert.strictEqual((yield* Effect.flip(as(north)(ask)))._tag, "DamResourceNotFound")
-      }
-      const cursor = page.next_cursor ?? assert.fail("no cursor")
-      const error = yield* Effect.flip(as(north)(Dam.list({ prefix: "apart/", cursor })))
-      assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
-      // Equal paths in two Workspaces do not conflict. The move of a folder changes only its Workspace.
-      yield* as(north)(Dam.moveEntry({ source: "apart", destination: "away" }))
-      assert.deepStrictEqual(
-        yield* as(north)(Dam.list({ prefix: "away/" })).pipe(Effect.map(({ assets }) => assets.length)),
-        1
-      )
-      assert.deepStrictEqual(yield* as(north)(paths), [])
-      assert.deepStrictEqual(yield* as(south)(paths), ["apart/foreign.txt", "apart/second.txt"])
-    })
-  )
+  it.effect("list and statistics know their own Assemblies only", function* () {
+    const ofNorth = yield* as(north)(Assemblies.create({}))
+    const ofSouth = yield* as(south)(Assemblies.create({}))
+    const seen = {
+      north: yield* as(north)(listed),
+      reader: yield* as(reader)(listed),
+      south: yield* as(south)(listed)
+    }
+    assert.deepStrictEqual(seen.reader, seen.north)
+    assert.include(seen.north, ofNorth.assembly_id)
+    assert.include(seen.south, ofSouth.assembly_id)
+    assert.isEmpty(seen.north.filter((id) => seen.south.includes(id)))
+    // This Assembly makes the counts of the Workspaces different.
+    yield* as(south)(Assemblies.create({}))
+    for (const workspace of [north, south]) {
+      const { totalAssemblies } = yield* as(workspace)(counted)
+      assert.strictEqual(totalAssemblies, (yield* as(workspace)(listed)).length)
+    }
+  })
 
-  it.effect("at the root, the names of another one are free, and its entries are not there", () =>
-    Effect.gen(function* () {
-      // The root of each Workspace has the same id: null.
-      const foreign = yield* as(south)(store("an asset"))
-      yield* as(south)(store("a folder/asset"))
-      for (const source of ["an asset", "a folder", "a folder/asset"]) {
-        const error = yield* Effect.flip(as(north)(Dam.moveEntry({ source, destination: "mine" })))
-        assert.strictEqual(error._tag, "DamResourceNotFound")
-      }
-      const { assetId } = yield* as(north)(store("free.txt"))
-      for (const name of ["an asset", "a folder"]) {
-        const moved = yield* as(north)(Dam.move(assetId, { filename: filename(name) }))
-        assert.strictEqual(moved.path, name)
-        yield* as(north)(Dam.moveEntry({ source: name, destination: "free.txt" }))
-        assert.strictEqual((yield* as(north)(Dam.get(assetId))).asset.path, "free.txt")
-      }
-      // A file with the path of an asset of another Workspace becomes a new asset, not a version of that asset.
-      const own = yield* as(north)(store("an asset"))
-      assert.notStrictEqual(own.assetId, foreign.assetId)
-      assert.strictEqual(own.workspace, "north")
-      assert.strictEqual((yield* as(south)(Dam.get(foreign.assetId))).asset.path, "an asset")
-    })
-  )
-
-  it.effect("list and statistics know their own Assemblies only", () =>
-    Effect.gen(function* () {
-      const ofNorth = yield* as(north)(Assemblies.create({}))
-      const ofSouth = yield* as(south)(Assemblies.create({}))
-      const seen = {
-        north: yield* as(north)(listed),
-        reader: yield* as(reader)(listed),
-        south: yield* as(south)(listed)
-      }
-      assert.deepStrictEqual(seen.reader, seen.north)
-      assert.include(seen.north, ofNorth.assembly_id)
-      assert.include(seen.south, ofSouth.assembly_id)
-      assert.isEmpty(seen.north.filter((id) => seen.south.includes(id)))
-      // This Assembly makes the counts of the Workspaces different.
-      yield* as(south)(Assemblies.create({}))
-      for (const workspace of [north, south]) {
-        const { totalAssemblies } = yield* as(workspace)(counted)
-        assert.strictEqual(totalAssemblies, (yield* as(workspace)(listed)).length)
-      }
-    })
-  )
-
-  it.effect("an Assembly of another one cannot be replayed, nor its notification", () =>
-    Effect.gen(function* () {
-      const done = yield* as(south)(Assemblies.create({}))
-      assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-      const foreign = yield* officialAs(north)
-      const replay = yield* codeOf(() => foreign.replayAssembly(done.assembly_id))
-      const notify = { notify_url: "http://127.0.0.1:9/nobody" }
-      const notification = yield* codeOf(() => foreign.replayAssemblyNotification(done.assembly_id, notify))
-      assert.deepStrictEqual([replay, notification], ["ASSEMBLY_NOT_FOUND", "ASSEMBLY_NOT_FOUND"])
-      const own = yield* officialAs(south)
-      assert.strictEqual(yield* codeOf(() => own.replayAssembly(done.assembly_id)), "accepted")
-    })
-  )
-
-  it.effect("a key may do what its own scopes say", () =>
-    Effect.gen(function* () {
-      const refused = yield* Effect.flip(as(reader)(Assemblies.create({})))
-      assert.deepInclude(refused, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-      yield* as(reader)(listed)
-      yield* as(north)(Assemblies.create({}))
-    })
-  )
-
-  it.effect("a token has no scope that its key has not", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const ask = (scope: Auth.Scope) =>
-        Effect.promise(async () => {
-          const basic = btoa(`${reader.key}:${Redacted.value(reader.secret)}`)
-          const body = new URLSearchParams({ grant_type: "client_credentials", aud: "api2", scope })
-          const answer = await fetch(`${baseUrl}/token`, {
-            method: "POST",
-            headers: { authorization: `Basic ${basic}` },
-            body
-          })
-          return [answer.status, await answer.text()] as const
-        })
-      for (const scope of ["assemblies:write", "assemblies:read assemblies:write", "read"]) {
-        const [status, text] = yield* ask(scope)
-        assert.strictEqual(status, 403)
-        assert.include(text, "TOKEN_INVALID_SCOPE")
-      }
-      assert.strictEqual((yield* ask("assemblies:read"))[0], 200)
-    })
-  )
+  it.effect("an Assembly of another one cannot be replayed, nor its notification", function* () {
+    const done = yield* as(south)(Assemblies.create({}))
+    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+    const foreign = yield* officialAs(north)
+    const replay = yield* codeOf(() => foreign.replayAssembly(done.assembly_id))
+    const notify = { notify_url: "http://127.0.0.1:9/nobody" }
+    const notification = yield* codeOf(() => foreign.replayAssemblyNotification(done.assembly_id, notify))
+    assert.deepStrictEqual([replay, notification], ["ASSEMBLY_NOT_FOUND", "ASSEMBLY_NOT_FOUND"])
+    const own = yield* officialAs(south)
+    assert.strictEqual(yield* codeOf(() => own.replayAssembly(done.assembly_id)), "accepted")
+  })
 })
 
-live("a folder of data keeps them, and credentials come first", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const named = (options: Emulator.Options) =>
-      Effect.provide(
-        Effect.map(Emulator.Emulator, ({ credentials, workspace }) => [workspace, credentials.key]),
-        layerEmulator({ data, ...options })
-      )
-    assert.deepStrictEqual(yield* named({ workspaces, credentials: authKey("other") }), ["north", "other"])
-    assert.deepStrictEqual(yield* named({ workspaces }), ["north", "north"])
-    assert.deepStrictEqual(yield* named({ workspaces: [{ slug: "south", keys: [] }] }), ["south", "south"])
-    // An Auth Key that the options no longer contain stays.
-    yield* as(north)(listed).pipe(Effect.provide(layerEmulator({ data })))
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
-
-live("a key acts for one Workspace", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const refused = (options: Emulator.Options) => Effect.flip(Effect.scoped(Layer.build(Emulator.layer(options))))
-    const twice = [
-      { slug: "one", keys: [north] },
-      { slug: "two", keys: [north] }
-    ]
-    assert.deepInclude(yield* refused({ workspaces: twice }), {
-      _tag: "KeyInTwoWorkspaces",
-      key: "north",
-      workspaces: ["one", "two"]
-    })
-    // An Auth Key in the data folder belongs to only one Workspace, too.
-    yield* Effect.scoped(Layer.build(Emulator.layer({ data, workspaces })))
-    const moved = yield* refused({ data, workspaces: [{ slug: "south", keys: [north] }] })
-    assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["north", "south"] })
-    // If the options contain an Auth Key twice for one Workspace, the first one counts.
-    const limited = { ...north, scopes: ["assemblies:read"] }
-    const error = yield* Effect.flip(Assemblies.create({})).pipe(
-      Effect.provide(layerEmulator({ credentials: limited, workspaces }))
+live("a folder of data keeps them, and credentials come first", function* () {
+  const data = yield* temporaryFolder
+  const named = (options: Emulator.Options) =>
+    Effect.provide(
+      Effect.map(Emulator.Emulator, ({ credentials, workspace }) => [workspace, credentials.key]),
+      layerEmulator({ data, ...options })
     )
-    assert.deepInclude(error, { code: "INSUFFICIENT_AUTH_SCOPE" })
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+  assert.deepStrictEqual(yield* named({ workspaces, credentials: authKey("other") }), ["north", "other"])
+  assert.deepStrictEqual(yield* named({ workspaces }), ["north", "north"])
+  assert.deepStrictEqual(yield* named({ workspaces: [{ slug: "south", keys: [] }] }), ["south", "south"])
+  // An Auth Key that the options no longer contain stays.
+  yield* as(north)(listed).pipe(Effect.provide(layerEmulator({ data })))
+})
 
-live("a token grants no more than its key still does", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const token = yield* Effect.flatMap(officialAs(north), (client) =>
-      Effect.promise(() => client.mintBearerToken({ aud: "api2", scope: ["assemblies:write"] }))
-    ).pipe(Effect.provide(layerEmulator({ data, credentials: north })))
-    const create = (scopes: ReadonlyArray<Auth.Scope> | undefined) =>
-      Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
-        codeOf(() =>
-          new Transloadit({ endpoint: baseUrl, authToken: token.access_token, maxRetries: 0 }).createAssembly({
-            params: { steps: {} }
-          })
-        )
-      ).pipe(Effect.provide(layerEmulator({ data, credentials: { ...north, scopes } })))
-    assert.strictEqual(yield* create(undefined), "accepted")
-    assert.strictEqual(yield* create(["assemblies:read"]), "INSUFFICIENT_AUTH_SCOPE")
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+live("a key acts for one Workspace", function* () {
+  const data = yield* temporaryFolder
+  const refused = (options: Emulator.Options) => Effect.flip(Effect.scoped(Layer.build(Emulator.layer(options))))
+  const twice = [
+    { slug: "one", keys: [north] },
+    { slug: "two", keys: [north] }
+  ]
+  assert.deepInclude(yield* refused({ workspaces: twice }), {
+    _tag: "KeyInTwoWorkspaces",
+    key: "north",
+    workspaces: ["one", "two"]
+  })
+  // An Auth Key in the data folder belongs to only one Workspace, too.
+  yield* Effect.scoped(Layer.build(Emulator.layer({ data, workspaces })))
+  const moved = yield* refused({ data, workspaces: [{ slug: "south", keys: [north] }] })
+  assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["north", "south"] })
+  // If the options contain an Auth Key twice for one Workspace, the first one counts.
+  const limited = { ...north, scopes: ["assemblies:read"] }
+  const error = yield* Effect.flip(Assemblies.create({})).pipe(
+    Effect.provide(layerEmulator({ credentials: limited, workspaces }))
+  )
+  assert.deepInclude(error, { code: "INSUFFICIENT_AUTH_SCOPE" })
+})
 
-live("a start that fails leaves the data as they were", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const start = (options: Emulator.Options) => Effect.exit(Effect.scoped(Layer.build(Emulator.layer(options))))
-    yield* start({ data, credentials: north })
-    const template = (id: string, name: string) => ({ id, name, content: {} })
-    for (const templates of [
-      [template("one", "one"), template("all", "all")],
-      [template("one", "same"), template("two", "same")]
-    ]) {
-      const refused = yield* start({ data, credentials: south, templates })
-      assert.include(String(refused), "InvalidRequest")
-    }
-    const database = new DatabaseSync(`${data}/emulator.sqlite`)
-    const keys = database.prepare("SELECT key FROM auth_keys").all()
-    const kept = database.prepare("SELECT id FROM templates").all()
-    database.close()
-    assert.deepStrictEqual([keys.map(({ key }) => key), kept], [[north.key], []])
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+live("a token grants no more than its key still does", function* () {
+  const data = yield* temporaryFolder
+  const token = yield* Effect.flatMap(officialAs(north), (client) =>
+    Effect.promise(() => client.mintBearerToken({ aud: "api2", scope: ["assemblies:write"] }))
+  ).pipe(Effect.provide(layerEmulator({ data, credentials: north })))
+  const create = (scopes: ReadonlyArray<Auth.Scope> | undefined) =>
+    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
+      codeOf(() =>
+        new Transloadit({ endpoint: baseUrl, authToken: token.access_token, maxRetries: 0 }).createAssembly({
+          params: { steps: {} }
+        })
+      )
+    ).pipe(Effect.provide(layerEmulator({ data, credentials: { ...north, scopes } })))
+  assert.strictEqual(yield* create(undefined), "accepted")
+  assert.strictEqual(yield* create(["assemblies:read"]), "INSUFFICIENT_AUTH_SCOPE")
+})
+
+live("a start that fails leaves the data as they were", function* () {
+  const data = yield* temporaryFolder
+  const start = (options: Emulator.Options) => Effect.exit(Effect.scoped(Layer.build(Emulator.layer(options))))
+  yield* start({ data, credentials: north })
+  const template = (id: string, name: string) => ({ id, name, content: {} })
+  for (const templates of [
+    [template("one", "one"), template("all", "all")],
+    [template("one", "same"), template("two", "same")]
+  ]) {
+    const refused = yield* start({ data, credentials: south, templates })
+    assert.include(String(refused), "InvalidRequest")
+  }
+  const database = new DatabaseSync(`${data}/emulator.sqlite`)
+  const keys = database.prepare("SELECT key FROM auth_keys").all()
+  const kept = database.prepare("SELECT id FROM templates").all()
+  database.close()
+  assert.deepStrictEqual([keys.map(({ key }) => key), kept], [[north.key], []])
+})

@@ -1,14 +1,12 @@
 /** Assets for the tests of the DAM, over HTTP and in the store itself. */
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import { assert } from "@effect/vitest"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as DamStore from "../src/internal/dam/damStore.ts"
-import * as Database from "../src/internal/data/database.ts"
-import * as Turns from "../src/internal/http/turns.ts"
 import { signedForm } from "./notified.ts"
+import { layerData } from "./stores.ts"
 import { json, storeAt } from "./support.ts"
 
 /** An identifier that no asset, version or folder has. */
@@ -34,11 +32,7 @@ export const storeOne = Effect.fnUntraced(function* (path: string) {
 })
 
 /** The store of the DAM over a database. */
-export const layerStore = (path = ":memory:") =>
-  DamStore.layer.pipe(
-    Layer.provideMerge(Database.layer(path)),
-    Layer.provide([Turns.layer, SecureRandom.layerWebCrypto])
-  )
+export const layerStore = (path = ":memory:") => Layer.provideMerge(DamStore.layer, layerData(path))
 
 let works = 0
 

@@ -43,6 +43,16 @@ export const signedFields = Effect.fnUntraced(function* (
   return { params: text, signature: hmac(text, secret, algorithm) }
 })
 
+/** Sends a signed form with more fields, which the signature does not cover. */
+export const post = Effect.fnUntraced(function* (
+  path: string,
+  params: object,
+  more: Readonly<Record<string, string>> = {}
+) {
+  const answer = yield* send(requestOf("POST", path, { ...(yield* signedFields(params)), ...more }))
+  return { ...answer, said: json(answer) }
+})
+
 /** Sends a signed request. */
 export const call = Effect.fnUntraced(function* (
   method: HttpMethod,

@@ -2,8 +2,10 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
+import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -15,6 +17,11 @@ import { createHmac } from "node:crypto"
 /** A running emulator with its faults, a client of the emulator, and an HTTP client. */
 export const layer = (options?: Emulator.Options) =>
   Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(options), FetchHttpClient.layer)))
+
+/** A folder that is removed when the scope of the test closes. */
+export const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
+  Effect.provide(NodeFileSystem.layer)
+)
 
 /** Sends a raw request and reads the whole response. A URL that is only a path is a path of the emulator. */
 export const send = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {

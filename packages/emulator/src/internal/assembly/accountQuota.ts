@@ -1,8 +1,6 @@
-import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
@@ -14,18 +12,6 @@ import * as Refusal from "../http/refusal.ts"
 import { StepFailed } from "../robots/robot.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Execution from "./execution.ts"
-
-/** The quotas of a Workspace for its Assemblies. */
-export class AccountQuota extends Context.Service<
-  AccountQuota,
-  {
-    /** Stores a new Assembly, or refuses to, if the Workspace has used up its quota. */
-    readonly admit: (
-      workspace: string,
-      store: Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
-    ) => Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
-  }
->()("@assembly-effect/emulator/AccountQuota") {}
 
 const minute = 60_000
 
@@ -40,21 +26,24 @@ const limitReached = (seconds: number) =>
 /** The service gives this code; the text is the emulator's. */
 const expired = new StepFailed({ error: "ASSEMBLY_EXPIRED", message: "The Assembly has exceeded its time." })
 
-const counted = Statement.one(Schema.Struct({ total: Schema.Int, at: Schema.NullOr(Schema.Int) }))
-const overdue = Statement.all(AssemblyStore.Row.mapFields(({ id }) => ({ id })))
+const counted = Statement.rows(Schema.Struct({ total: Schema.Int, at: Schema.NullOr(Schema.Int) })).one
+const overdue = Statement.rows(AssemblyStore.Row.mapFields(({ id }) => ({ id }))).all
 
-const make = Effect.fnUntraced(function* (quotas: Quotas.Values) {
+type Store = Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
+
+/**
+ * The quotas of a Workspace for its Assemblies. The result stores a new Assembly, or refuses to, if the Workspace has
+ * used up its quota.
+ */
+export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefined) {
+  if (quotas === undefined) return (_workspace: string, store: Store): Store => store
   const execution = yield* Execution.Execution
   const sql = yield* SqlClient.SqlClient
   // Otherwise two creations at once could both be the last that the quota allows.
   const one = yield* Semaphore.make(1)
-  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
-  const admit = Effect.fnUntraced(function* (
-    workspace: string,
-    store: Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
-  ) {
-    const millis = yield* now
+  const admit = Effect.fnUntraced(function* (workspace: string, store: Store) {
+    const millis = yield* Clock.currentTimeMillis
     /** The Assemblies that count for the rolling minute, and when the oldest of them was created. */
     const created = yield* counted(sql`
       SELECT count(*) AS total, min(created_at) AS at FROM
@@ -63,14 +52,13 @@ const make = Effect.fnUntraced(function* (quotas: Quotas.Values) {
     if (created.total >= quotas.created) {
       return yield* limitReached(Math.max(1, Math.ceil(((created.at ?? millis) + minute - millis) / 1000)))
     }
-    const running = yield* counted(sql`
-      SELECT count(*) AS total, min(created_at) AS at FROM assemblies
-      WHERE workspace = ${workspace} AND state = 'executing'`)
-    return yield* running.total >= quotas.running ? limitReached(1) : store
+    const running = yield* Statement.count(sql`
+      SELECT count(*) AS count FROM assemblies WHERE workspace = ${workspace} AND state = 'executing'`)
+    return yield* running >= quotas.running ? limitReached(1) : store
   }, one.withPermits(1))
 
   const expire = Effect.gen(function* () {
-    const millis = yield* now
+    const millis = yield* Clock.currentTimeMillis
     const late = yield* overdue(sql`
       SELECT id FROM assemblies WHERE
         (state = 'uploading' AND created_at <= ${millis - Duration.toMillis(quotas.uploading)}) OR
@@ -80,12 +68,5 @@ const make = Effect.fnUntraced(function* (quotas: Quotas.Values) {
   const shortest = Duration.min(quotas.uploading, quotas.executing)
   yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced(Duration.min(shortest, Duration.minutes(1)))))
 
-  return AccountQuota.of({ admit })
+  return admit
 })
-
-export const layer = (
-  quotas: Quotas.Values | undefined
-): Layer.Layer<AccountQuota, never, Execution.Execution | SqlClient.SqlClient> =>
-  quotas === undefined
-    ? Layer.succeed(AccountQuota, { admit: (_workspace, store) => store })
-    : Layer.effect(AccountQuota, make(quotas))

@@ -8,7 +8,6 @@ import * as AssemblyStore from "./assemblyStore.ts"
 import * as Database from "../data/database.ts"
 import * as Statement from "../data/statement.ts"
 import * as ServiceDate from "../data/serviceDate.ts"
-import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
 
 const Row = Schema.Struct({
@@ -38,9 +37,9 @@ const slice = 20
 
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
 
-const entry = Statement.one(Row)
-const places = Statement.all(Schema.Struct({ position: Schema.Int }))
-const search = Statement.all(Searched)
+const entry = Statement.rows(Row).one
+const places = Statement.rows(Schema.Struct({ position: Schema.Int })).all
+const search = Statement.rows(Searched).all
 
 interface Filter {
   readonly workspace: string
@@ -99,16 +98,7 @@ const statements = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/**
- * Returns `upload_duration` if the uploads have ended. Like the service, the list omits the field until the uploads
- * have ended.
- */
-const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
-  const duration = ServiceDate.secondsBetween(created_at, uploaded_at)
-  return duration === null ? {} : { upload_duration: duration }
-}
-
-const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
+const toEntry = ({ uploaded_at, ...row }: typeof Row.Type): AssemblyList.Entry => ({
   id: row.id,
   created: ServiceDate.format(row.created_at),
   created_ts: Math.floor(row.created_at / 1000),
@@ -124,8 +114,9 @@ const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   num_input_files: row.input_files,
   bytes_received: row.input_bytes,
   bytes_usage: row.input_bytes + row.output_bytes,
-  ...uploadDuration(row),
-  execution_duration: ServiceDate.secondsBetween(row.uploaded_at, row.ended_at)
+  // Like the service, the list omits the field until the uploads have ended.
+  ...(uploaded_at === null ? {} : { upload_duration: ServiceDate.secondsBetween(row.created_at, uploaded_at) ?? 0 }),
+  execution_duration: ServiceDate.secondsBetween(uploaded_at, row.ended_at)
 })
 
 const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
@@ -177,7 +168,7 @@ export const make = Effect.gen(function* () {
   return {
     page: Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
       const { count: total, positions } = yield* find(workspace, query)
-      const items = yield* Slices.mapEffect(turns, positions, (some) =>
+      const items = yield* Turns.mapSlices(turns, positions, (some) =>
         Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
       )
       return { items, count: total }
@@ -192,5 +183,5 @@ export const encode = Effect.fnUntraced(function* (
   { items, ...page }: AssemblyList.Page,
   turns: Turns.Turns["Service"]
 ) {
-  return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
+  return { items: yield* Turns.map(turns, items, (item) => encodeEntry(item)), ...page }
 })

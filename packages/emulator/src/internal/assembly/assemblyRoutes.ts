@@ -2,13 +2,57 @@ import * as Operations from "@assembly-effect/api/Assemblies"
 import * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
+import type * as Quotas from "../../Quotas.ts"
 import * as AssemblyListing from "./assemblyListing.ts"
-import * as Cancellation from "./cancellation.ts"
+import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as Creation from "./creation.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
-import * as StatusEncoding from "./statusEncoding.ts"
+import * as Sse from "effect/encoding/Sse"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as AssemblyStore from "./assemblyStore.ts"
+import * as Updates from "./updates.ts"
+
+const toSse = ({ data, event }: Updates.Update) =>
+  Sse.encoder.write({ _tag: "Event", event: event ?? "message", id: undefined, data })
+
+const updateHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" }
+
+/**
+ * `GET /assemblies/:assemblyId/updates`: the live updates of an Assembly (beyond the specification). Like a request for
+ * the Status, this request needs no credentials.
+ */
+const updateRoute = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const updates = yield* Updates.Updates
+
+  /** The last update of an Assembly that has ended. */
+  const end = Effect.fnUntraced(function* (id: string) {
+    const found = yield* assemblies.find(id)
+    if (Option.isNone(found)) return Updates.finished(id)
+    const { error, message, state } = found.value
+    if (state === "uploading" || state === "executing") return undefined
+    return error === null ? Updates.finished(id) : Updates.failed(id, { error, message: message ?? "" })
+  })
+
+  return HttpRouter.route(
+    "GET",
+    "/assemblies/:assemblyId/updates",
+    Effect.gen(function* () {
+      const { assemblyId = "" } = yield* HttpRouter.params
+      if (Option.isNone(yield* assemblies.find(assemblyId))) return Refusal.toResponse(Creation.notFound)
+      const events = updates.follow(assemblyId, end(assemblyId)).pipe(Stream.map(toSse), Stream.encodeText)
+      // An SSE comment comes first, so that the client sees the open stream at once.
+      return HttpServerResponse.stream(Stream.concat(Stream.encodeText(Stream.succeed(": open\n\n")), events), {
+        contentType: "text/event-stream",
+        headers: updateHeaders
+      })
+    }).pipe(Refusal.answered("GET /assemblies/:assemblyId/updates"))
+  )
+})
 
 /** `POST /assemblies`: creates an Assembly with a new id. */
 const CreateWithoutId = Operation.make({
@@ -27,19 +71,18 @@ const creating = {
   invalid: Refusal.invalidForm,
   aliases: { tus_num_expected_upload_files: "num_expected_upload_files" },
   takesFiles: true,
-  encode: StatusEncoding.encode
+  encode: AssemblyStatus.encode
 }
 
-const invalidKeywords = (most: string) => Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${most}`)
-const tooManyKeywords = invalidKeywords(`${KeywordLimit.max} keywords`)
-const tooLongKeyword = invalidKeywords(`${KeywordLimit.maxLength} characters each`)
+/** The maximum length of a keyword, in characters. */
+const maxKeyword = 256
 
-const routes = Effect.gen(function* () {
-  const creation = yield* Creation.Creation
-  const cancellation = yield* Cancellation.Cancellation
+const routes = Effect.fnUntraced(function* (quotas: Quotas.Values | undefined) {
+  const creation = yield* Creation.make(quotas)
   const listing = yield* AssemblyListing.make
 
   return yield* Effect.all([
+    updateRoute,
     Route.signed(Operations.Create, {
       ...creating,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
@@ -60,26 +103,21 @@ const routes = Effect.gen(function* () {
     Route.open(Operations.Get, {
       // An invalid id gets the same response as an unknown id.
       invalid: () => Creation.notFound,
-      encode: StatusEncoding.encode,
+      encode: AssemblyStatus.encode,
       handle: ({ path }) => creation.status(path.assemblyId)
     }),
     Route.open(Operations.Cancel, {
       invalid: () => Creation.notFound,
-      encode: StatusEncoding.encode,
-      handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
+      encode: AssemblyStatus.encode,
+      handle: ({ path }) => Effect.andThen(creation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),
     Route.signed(Operations.List, {
       encode: AssemblyListing.encode,
-      invalid: Refusal.invalid("ASSEMBLY_LIST_ERROR"),
       handle: ({ authKey, params }) =>
-        (params.keywords ?? []).length > KeywordLimit.max
-          ? Effect.fail(tooManyKeywords)
-          : (params.keywords ?? []).some(({ length }) => length > KeywordLimit.maxLength)
-            ? Effect.fail(tooLongKeyword)
-            : listing.page(authKey.workspace, params)
+        Effect.andThen(KeywordLimit.check(params.keywords ?? [], maxKeyword), listing.page(authKey.workspace, params))
     })
   ])
 })
 
-/** The routes under `/assemblies`, except the route of live updates. */
-export const layer = HttpRouter.addAll(routes)
+/** The routes under `/assemblies`. */
+export const layer = (quotas: Quotas.Values | undefined) => HttpRouter.addAll(routes(quotas))

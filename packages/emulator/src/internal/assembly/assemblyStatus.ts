@@ -1,4 +1,3 @@
-import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,6 +7,28 @@ import * as FileStore from "../files/fileStore.ts"
 import * as Origin from "../http/origin.ts"
 import * as ServiceDate from "../data/serviceDate.ts"
 import * as UploadStore from "../files/uploadStore.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Turns from "../http/turns.ts"
+
+const encodeStatus = Schema.encodeSync(Assembly.Status)
+const encodeFile = Schema.encodeSync(Assembly.File)
+const encodeReceipt = Schema.encodeSync(Assembly.TusReceipt)
+
+/** Encodes a Status as JSON. Its files are encoded slice by slice, because a Status may have thousands of files. */
+export const encode = Effect.fnUntraced(function* (status: Assembly.Status, turns: Turns.Turns["Service"]) {
+  const { results, tus_uploads, uploads, ...rest } = status
+  const encoded = yield* turns.share(Effect.sync(() => encodeStatus(rest)))
+  return {
+    ...encoded,
+    ...(Predicate.isNotNullish(tus_uploads)
+      ? { tus_uploads: yield* Turns.map(turns, tus_uploads, encodeReceipt) }
+      : {}),
+    ...(Predicate.isNotNullish(uploads) ? { uploads: yield* Turns.map(turns, uploads, encodeFile) } : {}),
+    ...(Predicate.isNotNullish(results) ? { results: yield* Turns.mapRecord(turns, results, encodeFile) } : {})
+  }
+})
 
 /** The `ok` and the `message` of each state. A failed Assembly has an `error` instead of `ok`. */
 const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: string] | undefined>> = {

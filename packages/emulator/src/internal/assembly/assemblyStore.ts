@@ -1,15 +1,50 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Archive from "./archive.ts"
 import * as Statement from "../data/statement.ts"
-import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
+
+/**
+ * Changes the id of an Assembly, so that a new Assembly can have the old id. Everything that refers to the Assembly,
+ * such as its uploads, refers to the new id afterwards. An Assembly that is busy or belongs to another Workspace keeps
+ * its id. The caller must run this function inside a transaction.
+ *
+ * The old Assembly is not deleted, because its replays and its assets need its uploads, and because statistics count
+ * the Assembly. Notifications of the old Assembly that were not sent yet are deleted.
+ */
+const archive = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { id, to, workspace }: { readonly id: string; readonly to: string; readonly workspace: string }
+) {
+  // SQLite checks foreign keys at the end of the transaction, because the rows that refer to the Assembly change later.
+  yield* sql`PRAGMA defer_foreign_keys = ON`.raw
+  const renamed = yield* sql`
+    UPDATE assemblies SET id = ${to}, notify_url = NULL
+    WHERE id = ${id} AND workspace = ${workspace} AND state NOT IN ('uploading', 'executing') RETURNING id`
+  if (renamed.length === 0) return
+  yield* sql`DELETE FROM notifications WHERE assembly_id = ${id} AND due_at IS NOT NULL`.raw
+  yield* sql`
+    UPDATE notifications SET status = 'error', error = 'The Assembly was replaced.'
+    WHERE assembly_id = ${id} AND status = 'processing'`.raw
+  for (const table of ["notifications", "uploads", "upload_counts", "searches"]) {
+    yield* sql`UPDATE ${sql.literal(table)} SET assembly_id = ${to} WHERE assembly_id = ${id}`.raw
+  }
+  yield* sql`UPDATE assemblies SET parent_id = ${to} WHERE parent_id = ${id}`.raw
+  yield* sql`UPDATE assemblies SET uploads_from = ${to} WHERE uploads_from = ${id}`.raw
+  // `made_by` starts with the id of the Assembly that stored the version. The new Assembly gets the old id. If
+  // `made_by` kept the old id, the new Assembly would treat the versions of the old Assembly as its own, and would
+  // store nothing. `0` is the character after `/`, so the condition selects every text that starts with the old id and
+  // `/`.
+  yield* sql`
+    UPDATE versions SET made_by = ${to} || substr(made_by, ${id.length + 1})
+    WHERE made_by > ${`${id}/`} AND made_by < ${`${id}0`}`.raw
+})
 
 /**
  * The states of an Assembly. The names of the states are the filters of the Assembly list (spec.md, "States and
@@ -18,34 +53,17 @@ import * as Turns from "../http/turns.ts"
 export const State = Schema.Literals(["uploading", "executing", "canceled", "completed", "failed", "request_aborted"])
 export type State = typeof State.Type
 
-/** A new Assembly. Times are milliseconds since the epoch. */
-export interface New {
-  readonly id: string
-  readonly workspace: string
-  readonly region: string
-  readonly params: Assembly.CreateParams
-  readonly fields: Schema.JsonObject
-  readonly redirectUrl: string | undefined
-  /** Whether the live updates contain the progress of the execution. */
-  readonly emitProgress: boolean
-  /** The parts of the Status that notifications omit. */
-  readonly notificationPayload: ReadonlyArray<Assembly.NotificationPayload>
-  readonly expectedUploads: number
-  /** The Auth Key that created the Assembly. The secret of this Auth Key signs the notification. */
-  readonly authKey: string
-  /** Whether the Auth Key signed the params, and with them the `notify_url`. */
-  readonly isSigned: boolean
-  /** The maximum size of an upload in bytes. */
-  readonly maxSize: number | undefined
-  /** The original Assembly, if the new Assembly is a replay. */
-  readonly replayOf: Row | undefined
-  /** Whether files follow in the body of the request that creates the Assembly. */
-  readonly receiving: boolean
-  readonly createdAt: number
-}
-
-/** An Assembly in the database. */
-export const Row = Schema.Struct({
+/**
+ * What an Assembly in the database has from its creation. Times are milliseconds since the epoch.
+ *
+ * - `auth_key`: the Auth Key that created the Assembly. The secret of this Auth Key signs the notification.
+ * - `is_signed`: whether the Auth Key signed the params, and with them the `notify_url`.
+ * - `max_size`: the maximum size of an upload in bytes.
+ * - `emit_progress`: whether the live updates contain the progress of the execution.
+ * - `notification_payload`: the parts of the Status that notifications omit.
+ * - `parent_id`: the original Assembly, if the Assembly is a replay.
+ */
+const given = {
   id: Assembly.AssemblyId,
   workspace: Schema.String,
   region: Schema.String,
@@ -57,13 +75,18 @@ export const Row = Schema.Struct({
   redirect_url: Schema.NullOr(Schema.String),
   expected_uploads: Schema.Int,
   auth_key: Schema.NullOr(Schema.String),
-  is_signed: Schema.Int,
+  is_signed: Schema.BooleanFromBit,
   max_size: Schema.NullOr(Schema.Int),
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
-  emit_progress: Schema.Int,
+  emit_progress: Schema.BooleanFromBit,
   notification_payload: Schema.fromJsonString(Schema.Array(Assembly.NotificationPayload)),
-  created_at: Schema.Int,
+  created_at: Schema.Int
+}
+
+/** An Assembly in the database. */
+export const Row = Schema.Struct({
+  ...given,
   uploaded_at: Schema.NullOr(Schema.Int),
   ended_at: Schema.NullOr(Schema.Int),
   error: Schema.NullOr(Schema.String),
@@ -74,6 +97,10 @@ export const Row = Schema.Struct({
   output_bytes: Schema.Int
 })
 export type Row = typeof Row.Type
+
+/** A new Assembly. `receiving`: whether files follow in the body of the request that creates the Assembly. */
+const New = Schema.Struct({ ...given, receiving: Schema.BooleanFromBit })
+export type New = typeof New.Type
 
 /** The files of an Assembly: the uploads that its Steps process, and the results of its Steps. */
 interface Made {
@@ -124,36 +151,13 @@ const toEnd = ({ failure, results, uploads, usage }: Outcome, now: number) => {
   }
 }
 
-const toInsert = (assembly: New) => ({
-  id: assembly.id,
-  workspace: assembly.workspace,
-  region: assembly.region,
-  state: "uploading" satisfies State,
-  steps: JSON.stringify(assembly.params.steps ?? {}),
-  template_id: assembly.params.templateId,
-  fields: JSON.stringify(assembly.fields),
-  notify_url: assembly.params.notifyUrl,
-  redirect_url: assembly.redirectUrl,
-  expected_uploads: assembly.expectedUploads,
-  auth_key: assembly.authKey,
-  is_signed: assembly.isSigned,
-  max_size: assembly.maxSize,
-  parent_id: assembly.replayOf?.id,
-  uploads_from: assembly.replayOf?.uploads_from ?? assembly.replayOf?.id,
-  receiving: assembly.receiving,
-  emit_progress: assembly.emitProgress,
-  notification_payload: JSON.stringify(assembly.notificationPayload),
-  created_at: assembly.createdAt
-})
-
-const all = Statement.all(Row)
-const first = Statement.first(Row)
-const made = Statement.one(MadeRow)
+const encodeNew = Schema.encodeSync(New)
+const { all, first } = Statement.rows(Row)
+const made = Statement.rows(MadeRow).one
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
   /** Steps, fields and files may be megabytes long, so their JSON is written and parsed in a turn of `Turns`. */
   const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
   /** The columns of a `Row`. The files are in other columns, which only `made` reads. */
@@ -169,7 +173,17 @@ const make = Effect.gen(function* () {
   }
 
   const insert = (assembly: New) =>
-    Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
+    Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(encodeNew(assembly))} ON CONFLICT DO NOTHING`)
+
+  const find = (id: string) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`))
+
+  /** Ends a busy Assembly. Returns whether this call ended the Assembly. */
+  const close = (id: string, columnsOf: (ended_at: number) => Readonly<Record<string, number | string | undefined>>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+      turn(() =>
+        Statement.isChange(sql`UPDATE assemblies SET ${sql.update(columnsOf(millis))} WHERE id = ${id} AND ${busy}`)
+      )
+    )
 
   return {
     /** Returns false if an Assembly with this id exists. */
@@ -180,23 +194,29 @@ const make = Effect.gen(function* () {
      */
     replace: (assembly: New, oldId: string) =>
       turn(() =>
-        Archive.rename(sql, { id: assembly.id, to: oldId, workspace: assembly.workspace }).pipe(
+        archive(sql, { id: assembly.id, to: oldId, workspace: assembly.workspace }).pipe(
           Effect.andThen(insert(assembly)),
           sql.withTransaction,
           Statement.stored
         )
       ),
-    find: (id: string) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
+    find,
+    /** Finds an Assembly of a Workspace. */
+    findIn: (workspace: string, id: string) =>
+      Effect.map(
+        find(id),
+        Option.filter((row) => row.workspace === workspace)
+      ),
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     made: Effect.fnUntraced(function* (id: string) {
       const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
       return {
-        uploads: yield* Slices.map(turns, row.uploads, (file) => decodeFile(file)),
-        results: yield* Slices.mapRecord(turns, row.results, (file) => decodeFile(file))
+        uploads: yield* Turns.map(turns, row.uploads, (file) => decodeFile(file)),
+        results: yield* Turns.mapRecord(turns, row.results, (file) => decodeFile(file))
       }
     }),
     recover: Effect.gen(function* () {
-      const aborted = { state: "request_aborted", ended_at: yield* now } as const
+      const aborted = { state: "request_aborted", ended_at: yield* Clock.currentTimeMillis } as const
       yield* Statement.run(sql`UPDATE assemblies SET ${sql.update(aborted)} WHERE receiving = 1 AND ${busy}`)
       return yield* all(sql`SELECT ${columns} FROM assemblies WHERE ${busy}`)
     }).pipe(sql.withTransaction, Statement.stored),
@@ -206,7 +226,7 @@ const make = Effect.gen(function* () {
      * Changes the state to `executing` if every expected upload and every file of the form has arrived. Returns whether
      * this call changed the state.
      */
-    beginExecution: (id: string) => Effect.flatMap(now, (millis) => begin(id, millis)),
+    beginExecution: (id: string) => Effect.flatMap(Clock.currentTimeMillis, (millis) => begin(id, millis)),
     /** Records the files that the execution of an Assembly works on. */
     works: (id: string, uploads: ReadonlyArray<Assembly.File>) =>
       turn(() =>
@@ -219,22 +239,8 @@ const make = Effect.gen(function* () {
       turn(() =>
         Statement.run(sql`UPDATE assemblies SET results = ${results} WHERE id = ${id} AND state = 'executing'`)
       ),
-    /** Ends a busy Assembly. Returns whether this call ended the Assembly. */
-    end: (id: string, outcome: Outcome) =>
-      Effect.flatMap(now, (millis) =>
-        turn(() =>
-          Statement.isChange(
-            sql`UPDATE assemblies SET ${sql.update(toEnd(outcome, millis))} WHERE id = ${id} AND ${busy}`
-          )
-        )
-      ),
-    /** Cancels or aborts a busy Assembly. Returns whether this call ended the Assembly. */
-    stop: (id: string, state: "canceled" | "request_aborted") =>
-      Effect.flatMap(now, (millis) =>
-        Statement.isChange(
-          sql`UPDATE assemblies SET ${sql.update({ state, ended_at: millis })} WHERE id = ${id} AND ${busy}`
-        )
-      )
+    end: (id: string, outcome: Outcome) => close(id, (millis) => toEnd(outcome, millis)),
+    stop: (id: string, state: "canceled" | "request_aborted") => close(id, (ended_at) => ({ state, ended_at }))
   }
 })
 

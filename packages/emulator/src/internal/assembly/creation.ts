@@ -1,29 +1,30 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
-import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as Limits from "../../Limits.ts"
+import type * as Quotas from "../../Quotas.ts"
 import * as AccountQuota from "./accountQuota.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import type * as Authentication from "../auth/authentication.ts"
-import * as Cancellation from "./cancellation.ts"
 import * as Execution from "./execution.ts"
 import type * as Form from "../http/form.ts"
 import * as FormFiles from "../files/formFiles.ts"
+import * as UploadStore from "../files/uploadStore.ts"
 import type * as CredentialStore from "../templateCredentials/credentialStore.ts"
 import * as Ids from "../data/ids.ts"
 import * as Json from "../data/json.ts"
+import * as Statement from "../data/statement.ts"
 import * as Instructions from "./instructions.ts"
 import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
 import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
-import { region } from "./region.ts"
+import { region } from "../statistics/asked.ts"
 import type * as TemplateStore from "../templates/templateStore.ts"
+import * as UploadLocks from "../tus/uploadLocks.ts"
 import type * as Turns from "../http/turns.ts"
 
 /**
@@ -54,9 +55,7 @@ const cannotReplace = Refusal.refuse(
 const isBusy = Refusal.refuse("ASSEMBLY_NOT_FINISHED", 400, "Only an Assembly that has ended can be replayed.")
 
 /** A form with files that a request sends. */
-interface Form {
-  readonly assemblyId: string
-}
+type Sent = Pick<Assembly.Status, "assembly_id">
 
 /** The short Status in the response to a request with `quiet`. */
 const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
@@ -78,68 +77,74 @@ const replayParams = (original: AssemblyStore.Row, request: AssemblyReplay.Repla
   }
 }
 
-const make = Effect.gen(function* () {
-  const account = yield* AccountQuota.AccountQuota
+const lowest = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
+
+/** Creates, replays and cancels Assemblies. */
+export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefined) {
+  const admit = yield* AccountQuota.make(quotas)
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const cancellation = yield* Cancellation.Cancellation
   const execution = yield* Execution.Execution
   const formFiles = yield* FormFiles.make
   const limits = yield* Limits.Limits
+  const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
   const statuses = yield* AssemblyStatus.AssemblyStatus
+  const uploads = yield* UploadStore.UploadStore
   const context = yield* Effect.context<CredentialStore.CredentialStore | TemplateStore.TemplateStore | Turns.Turns>()
   const newId = yield* Ids.hex
 
-  const status = Effect.fnUntraced(function* (id: string) {
-    const found = yield* assemblies.find(id)
-    return yield* Option.isNone(found) ? notFound : statuses.of(found.value)
-  })
+  const status = (id: string) =>
+    Effect.flatMap(Statement.orFail(notFound)(assemblies.find(id)), (found) => statuses.of(found))
+
+  /**
+   * Cancels a busy Assembly, and stops requests that append to its ordinary tus uploads. Requests that append to its
+   * partial uploads, and the request with its form, are not stopped. An Assembly that has ended stays unchanged.
+   */
+  const cancel = Effect.fnUntraced(function* (id: string) {
+    yield* execution.stop(id, "canceled")
+    // Taking the lock of an upload asks the request that holds the lock to stop. The next request that appends to
+    // this upload is refused, because the Assembly has ended.
+    const unfinished = (yield* uploads.ofAssembly(id)).filter(({ finished_at }) => finished_at === null)
+    yield* Effect.forEach(unfinished, (upload) => locks.hold(upload.id, () => Effect.void))
+  }, Effect.uninterruptible)
 
   const read = (workspace: string, params: Schema.JsonObject) =>
     Effect.provideContext(Instructions.read(workspace, params, limits), context)
 
-  /** The lower of `auth.max_size` and the limit of the emulator. */
-  const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
-    maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
-
   /** The forms with files that are received now. */
-  const forms = new Set<Form>()
+  const forms = new Set<Sent>()
 
   /**
    * Refuses to replace an Assembly whose form is received now, because the remaining files of the form would become
    * files of the new Assembly. `own` is the form of the new Assembly.
    */
-  const refuseIfReceiving = (id: string, own: Form | undefined) =>
+  const refuseIfReceiving = (id: string, own: Sent | undefined) =>
     Effect.suspend(() =>
-      [...forms].some((form) => form !== own && form.assemblyId === id) ? Effect.fail(cannotReplace) : Effect.void
+      [...forms].some((form) => form !== own && form.assembly_id === id) ? Effect.fail(cannotReplace) : Effect.void
     )
 
-  /** Cancels the Assembly that is replaced. */
-  const endReplaced = Effect.fnUntraced(function* (id: string, workspace: string) {
-    const old = Option.filter(yield* assemblies.find(id), (row) => row.workspace === workspace)
-    if (Option.isSome(old)) yield* cancellation.cancel(id)
-  })
-
   const insert = Effect.fnUntraced(function* (
-    assembly: Omit<AssemblyStore.New, "createdAt" | "region">,
-    { own, replaces = false }: { readonly own?: Form | undefined; readonly replaces?: boolean | undefined } = {}
+    assembly: Omit<AssemblyStore.New, "created_at" | "region" | "state">,
+    { own, replaces = false }: { readonly own?: Sent | undefined; readonly replaces?: boolean | undefined } = {}
   ) {
-    const row = { ...assembly, region, createdAt: (yield* DateTime.now).epochMilliseconds }
+    const { id, workspace } = assembly
+    const row = { ...assembly, region, state: "uploading", created_at: yield* Clock.currentTimeMillis } as const
     const replace = Effect.gen(function* () {
-      yield* refuseIfReceiving(row.id, own)
-      yield* endReplaced(row.id, row.workspace)
+      yield* refuseIfReceiving(id, own)
+      if (Option.isSome(yield* assemblies.findIn(workspace, id))) yield* cancel(id)
       // Another request may have replaced the Assembly in the meantime.
-      yield* refuseIfReceiving(row.id, own)
+      yield* refuseIfReceiving(id, own)
       return yield* assemblies.replace(row, yield* newId)
     })
-    const isInserted = yield* account.admit(row.workspace, replaces ? replace : assemblies.insert(row))
+    const isInserted = yield* admit(workspace, replaces ? replace : assemblies.insert(row))
     if (!isInserted) return yield* replaces ? cannotReplace : taken
-    yield* execution.check(assembly.id)
-    yield* execution.advance(assembly.id)
+    yield* execution.check(id)
+    yield* execution.advance(id)
   }, Effect.uninterruptible)
 
   /** Stores the files of the form. An incomplete body aborts the Assembly. */
-  const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
+  const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | null) =>
     formFiles.receive(id, files, maxSize).pipe(
       Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
       Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
@@ -152,35 +157,39 @@ const make = Effect.gen(function* () {
 
   const create = Effect.fnUntraced(function* ({ authKey, files, form, others, raw, ...request }: Request) {
     const { options, params } = yield* read(authKey.workspace, raw)
-    const id = request.id ?? (yield* newId)
-    const maxSize = maxSizeOf(options)
+    const { isQuiet, ...columns } = options
+    const id = Assembly.AssemblyId.make(request.id ?? (yield* newId))
+    const max_size = lowest(options.max_size, limits.fileBytes ?? null)
     const assembly = {
-      ...options,
-      maxSize,
+      ...columns,
+      max_size,
       id,
       workspace: authKey.workspace,
-      authKey: authKey.key,
-      isSigned: authKey.isSigned,
-      params,
+      auth_key: authKey.key,
+      is_signed: authKey.isSigned,
+      steps: params.steps ?? {},
+      template_id: params.templateId ?? null,
+      notify_url: params.notifyUrl ?? null,
       // As in the service, form fields override the signed `fields`, although form fields are not signed.
       fields: { ...params.fields, ...others },
-      expectedUploads: form.numExpectedUploadFiles ?? 0,
-      replayOf: undefined,
+      expected_uploads: form.numExpectedUploadFiles ?? 0,
+      parent_id: null,
+      uploads_from: null,
       receiving: files !== undefined
     }
     yield* files === undefined
       ? insert(assembly, { replaces: request.replaces })
       : Effect.acquireUseRelease(
           Effect.sync(() => {
-            const own: Form = { assemblyId: id }
+            const own: Sent = { assembly_id: id }
             forms.add(own)
             return own
           }),
-          (own) => Effect.andThen(insert(assembly, { own, replaces: request.replaces }), receive(id, files, maxSize)),
+          (own) => Effect.andThen(insert(assembly, { own, replaces: request.replaces }), receive(id, files, max_size)),
           (own) => Effect.sync(() => forms.delete(own))
         )
     const made = yield* status(id)
-    return options.isQuiet ? quietly(made) : made
+    return isQuiet ? quietly(made) : made
   })
 
   /** Creates an Assembly that works on the uploads of another Assembly, which has ended. */
@@ -189,27 +198,27 @@ const make = Effect.gen(function* () {
     authKey: Authentication.Caller,
     params: AssemblyReplay.ReplayRequest
   ) {
-    const found = Option.filter(yield* assemblies.find(originalId), ({ workspace }) => workspace === authKey.workspace)
-    if (Option.isNone(found)) return yield* notFound
-    const original = found.value
+    const original = yield* Statement.orFail(notFound)(assemblies.findIn(authKey.workspace, originalId))
     if (original.state === "uploading" || original.state === "executing") return yield* isBusy
-    const templateId = params.templateId ?? original.template_id
     const instructions = yield* read(authKey.workspace, replayParams(original, params))
-    const id = yield* newId
+    const id = Assembly.AssemblyId.make(yield* newId)
     yield* insert({
       id,
       workspace: authKey.workspace,
-      authKey: authKey.key,
-      isSigned: authKey.isSigned,
+      auth_key: authKey.key,
+      is_signed: authKey.isSigned,
+      steps: instructions.params.steps ?? {},
       // The replay reports the original Template even if it does not read that Template again.
-      params: templateId === null ? instructions.params : { ...instructions.params, templateId },
+      template_id: params.templateId ?? original.template_id ?? instructions.params.templateId ?? null,
+      notify_url: instructions.params.notifyUrl ?? null,
       fields: instructions.params.fields ?? {},
-      redirectUrl: original.redirect_url ?? undefined,
-      emitProgress: original.emit_progress === 1,
-      notificationPayload: original.notification_payload,
-      maxSize: undefined,
-      expectedUploads: 0,
-      replayOf: original,
+      redirect_url: original.redirect_url,
+      emit_progress: original.emit_progress,
+      notification_payload: original.notification_payload,
+      max_size: null,
+      expected_uploads: 0,
+      parent_id: original.id,
+      uploads_from: original.uploads_from ?? original.id,
       receiving: false
     })
     const url = origin.assemblyUrl(id)
@@ -217,17 +226,12 @@ const make = Effect.gen(function* () {
       ok: "ASSEMBLY_REPLAYING",
       message: "The Assembly is being replayed.",
       success: true,
-      assembly_id: Assembly.AssemblyId.make(id),
+      assembly_id: id,
       assembly_url: url,
       assembly_ssl_url: url,
       notify_url: instructions.params.notifyUrl ?? null
     } as const
   })
 
-  return { create, replay, status }
+  return { cancel, create, replay, status }
 })
-
-/** Creates and replays Assemblies. */
-export class Creation extends Context.Service<Creation>()("@assembly-effect/emulator/Creation", { make }) {}
-
-export const layer = Layer.effect(Creation, Creation.make)

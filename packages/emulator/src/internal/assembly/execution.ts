@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
-import * as AssemblyEnd from "./assemblyEnd.ts"
 import * as Robots from "../robots/robots.ts"
 import { type StepFile, StepFailed, tooManyFiles } from "../robots/robot.ts"
 import * as Steps from "./steps.ts"
@@ -17,6 +16,7 @@ import * as StorageFailure from "../data/storageFailure.ts"
 import * as Turns from "../http/turns.ts"
 import * as Updates from "./updates.ts"
 import * as UploadedFiles from "../files/uploadedFiles.ts"
+import * as Notifications from "../notifications/notifications.ts"
 
 type Results = Map<string, ReadonlyArray<StepFile>>
 
@@ -77,14 +77,22 @@ const usageMeter = () => {
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const assemblyEnd = yield* AssemblyEnd.make
   const limits = yield* Limits.Limits
-  const robots = yield* Robots.Robots
+  const notifications = yield* Notifications.Notifications
+  const robots = yield* Robots.make
   const turns = yield* Turns.Turns
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const running = yield* FiberMap.make<string>()
   const waiting = yield* FiberMap.make<string>()
+
+  // The end of an Assembly is stored before a notification and the live updates report the end. An Assembly ends only
+  // once.
+  const end = Effect.fnUntraced(function* (id: string, outcome: AssemblyStore.Outcome) {
+    if (!(yield* assemblies.end(id, outcome))) return
+    yield* notifications.notify(id)
+    yield* updates.publish(outcome.failure === undefined ? Updates.finished(id) : Updates.failed(id, outcome.failure))
+  }, Effect.uninterruptible)
 
   const runSteps = Effect.fnUntraced(function* (
     assembly: AssemblyStore.Row,
@@ -110,7 +118,7 @@ const make = Effect.gen(function* () {
       results.set(name, made)
       yield* assemblies.progress(id, `{${told.join(",")}}`)
       for (const file of toFiles(made)) yield* updates.publish(Updates.resultFinished(id, name, file))
-      if (assembly.emit_progress === 1) {
+      if (assembly.emit_progress) {
         yield* updates.publish(Updates.progressed(id, Math.round(((index + 1) / plan.length) * 100)))
       }
     }
@@ -130,7 +138,7 @@ const make = Effect.gen(function* () {
       ),
       Effect.catchTag("StepFailed", (error) => Effect.succeed(error))
     )
-    yield* assemblyEnd.end(assembly.id, {
+    yield* end(assembly.id, {
       uploads: toFiles(uploaded),
       results: toResults(results),
       failure,
@@ -175,12 +183,17 @@ const make = Effect.gen(function* () {
   // The state is stored before the fiber of the execution is removed. If the execution ends in between, that end has no
   // effect.
   /** Cancels a busy Assembly and stops its execution. */
-  const stop = (id: string, state: "canceled" | "request_aborted") =>
-    Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
+  const stop = Effect.fnUntraced(function* (id: string, state: "canceled" | "request_aborted") {
+    if (yield* assemblies.stop(id, state)) {
+      yield* notifications.notify(id)
+      yield* updates.publish(Updates.finished(id))
+    }
+    yield* FiberMap.remove(running, id)
+  }, Effect.uninterruptible)
 
   /** Ends a busy Assembly with an error. */
   const fail = (id: string, failure: StepFailed) =>
-    Effect.andThen(assemblyEnd.end(id, { uploads: [], results: {}, failure, usage: {} }), FiberMap.remove(running, id))
+    Effect.andThen(end(id, { uploads: [], results: {}, failure, usage: {} }), FiberMap.remove(running, id))
 
   const check = Effect.fnUntraced(function* (id: string) {
     const assembly = yield* assemblies.find(id)

@@ -1,5 +1,6 @@
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as Record from "@assembly-effect/schema/AuthKey"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
@@ -9,21 +10,38 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
+import { Refused } from "../http/refusal.ts"
+import { grants, lacking, shared } from "./scopes.ts"
 
+const Time = Schema.NullOr(Schema.DateTimeUtcFromMillis)
+
+/** What a request can set. `signature_algo` is the only algorithm whose signatures are accepted; null permits all. */
+const settings = {
+  description: Schema.NullOr(Schema.String),
+  scopes: Schema.fromJsonString(Schema.Array(Auth.Scope)),
+  signature_algo: Schema.NullOr(Record.SignatureAlgorithm),
+  is_allowed_for_smartcdn: Schema.BooleanFromBit,
+  can_show_auth_secret: Schema.BooleanFromBit
+}
+
+/** An Auth Key in the database. */
 const Row = Schema.Struct({
-  id: Schema.String,
+  ...settings,
+  id: Record.AuthKeyId,
   key: Schema.String,
   secret: Schema.RedactedFromValue(Schema.String),
   workspace: Schema.String,
-  scopes: Schema.fromJsonString(Schema.Array(Auth.Scope)),
-  /** The only algorithm whose signatures are accepted. Null permits all algorithms. */
-  signature_algo: Schema.NullOr(Record.SignatureAlgorithm),
-  last_used_at: Schema.NullOr(Schema.Int)
+  is_active: Schema.BooleanFromBit,
+  created_at: Time,
+  modified_at: Time,
+  last_used_at: Time
 })
 
-/** An active Auth Key with its Workspace and its scopes. `last_used_at` is in milliseconds since the epoch. */
+/** An Auth Key with its Workspace and its scopes. */
 export interface AuthKey extends Schema.Schema.Type<typeof Row> {}
 
 /** An Auth Key from the options of an emulator. */
@@ -33,6 +51,41 @@ interface Given {
   readonly workspace: string
   readonly scopes: ReadonlyArray<Auth.Scope>
   readonly isActive: boolean
+}
+
+/** The Auth Key of a request, and the scopes of the request. */
+type Caller = Pick<AuthKey, "id" | "workspace" | "scopes">
+
+const notFound = new Refused({ status: 404, message: "authKeyId: There is no such Auth Key in this Workspace." })
+
+const taken = new Refused({ status: 409, message: "auth_key: Another Auth Key has this value." })
+
+const isLast = new Refused({
+  status: 409,
+  message: "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted."
+})
+
+const keepsLast = new Refused({
+  status: 409,
+  message: "scope: The last active Auth Key with the scope auth_keys:write must keep this scope."
+})
+
+const isHidden = new Refused({
+  status: 403,
+  message: "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
+})
+
+const isRevoked = new Refused({
+  status: 403,
+  message: "auth.key: The Auth Key of the request was deleted, or lost the scope auth_keys:write."
+})
+
+/** Refuses a request that lacks one of the `asked` scopes. */
+const checkScopes = (scopes: ReadonlyArray<Auth.Scope>, asked: ReadonlyArray<Auth.Scope>) => {
+  const missing = lacking(scopes, asked)
+  if (missing.length === 0) return Effect.void
+  const message = `scope: The request needs all scopes of an Auth Key to manage the Auth Key; it lacks ${missing.join(" ")}.`
+  return Effect.fail(new Refused({ status: 403, message }))
 }
 
 /**
@@ -50,23 +103,71 @@ export const random = Ids.hex.pipe(
  */
 const precision = 60_000
 
-const first = Statement.first(Row)
-const owner = Statement.first(Schema.Struct({ workspace: Schema.String }))
+const { all, first, one } = Statement.rows(Row)
+const owner = Statement.rows(Schema.Struct({ workspace: Schema.String })).first
+const encodeSettings = Schema.encodeSync(Schema.Struct(settings))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const { authKeys: most } = yield* Limits.Limits
   const newId = yield* Ids.hex
-  const columns = sql.literal("id, key, secret, workspace, scopes, signature_algo, last_used_at")
+  const selected = sql.literal(`SELECT ${Object.keys(Row.fields).join(", ")} FROM auth_keys WHERE`)
+  const byId = (id: string) => sql`${selected} id = ${id}`
+
+  /** Finds an active Auth Key by its id. */
+  const findById = (id: string) => first(sql`${byId(id)} AND is_active = 1`)
+
+  /**
+   * Runs work in one transaction, so that no other request changes the Auth Keys between the checks and the change. The
+   * work gets the scopes that the request still has: its Auth Key may have been deleted or changed since the request
+   * was authenticated, and a deleted Auth Key must not create another one.
+   */
+  const atomically = <A>(
+    caller: Caller,
+    work: (scopes: ReadonlyArray<Auth.Scope>) => Effect.Effect<A, Refused | StorageFailed>
+  ) =>
+    Effect.gen(function* () {
+      const { scopes: own } = yield* Statement.orFail(isRevoked)(findById(caller.id))
+      const scopes = shared(caller.scopes, own)
+      return yield* grants(scopes, "auth_keys:write") ? work(scopes) : isRevoked
+    }).pipe(sql.withTransaction, Statement.stored)
+
+  /** Finds an Auth Key, and refuses a request that may not manage it. */
+  const manage = <A>(
+    caller: Caller,
+    id: string,
+    work: (row: AuthKey, scopes: ReadonlyArray<Auth.Scope>) => Effect.Effect<A, Refused | StorageFailed>
+  ) =>
+    atomically(
+      caller,
+      Effect.fnUntraced(function* (scopes) {
+        const row = yield* Statement.orFail(notFound)(first(sql`${byId(id)} AND workspace = ${caller.workspace}`))
+        yield* checkScopes(scopes, row.scopes)
+        return yield* work(row, scopes)
+      })
+    )
+
+  /**
+   * Refuses a change after which no active Auth Key of the Workspace has the scope `auth_keys:write`, because then no
+   * request could create another Auth Key. The refusal makes the transaction undo the change.
+   */
+  const checkManaged = Effect.fnUntraced(function* (workspace: string, otherwise: Refused) {
+    const count = yield* Statement.count(sql`
+      SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 AND EXISTS (
+        SELECT 1 FROM json_each(auth_keys.scopes) AS scope WHERE scope.value IN ('auth_keys:write', 'write')
+      )`)
+    if (count === 0) return yield* otherwise
+  })
 
   return {
     /** Finds an active Auth Key. */
-    find: (key: string) => first(sql`SELECT ${columns} FROM auth_keys WHERE key = ${key} AND is_active = 1`),
-    /** Finds an active Auth Key by its id. */
-    findById: (id: string) => first(sql`SELECT ${columns} FROM auth_keys WHERE id = ${id} AND is_active = 1`),
+    find: (key: string) => first(sql`${selected} key = ${key} AND is_active = 1`),
+    findById,
     /** The oldest active Auth Key of a Workspace. */
     firstOf: (workspace: string) =>
-      first(sql`
-        SELECT ${columns} FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 ORDER BY rowid LIMIT 1`),
+      first(sql`${selected} workspace = ${workspace} AND is_active = 1 ORDER BY rowid LIMIT 1`),
+    /** All Auth Keys of a Workspace, the oldest first. */
+    list: (workspace: string) => all(sql`${selected} workspace = ${workspace} ORDER BY rowid`),
     /** The Workspace of an active or inactive Auth Key. */
     ownerOf: (key: string) =>
       Effect.map(
@@ -79,34 +180,109 @@ const make = Effect.gen(function* () {
      */
     put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }: Given) {
       const id = yield* newId
-      const created_at = (yield* DateTime.now).epochMilliseconds
-      const settings = {
+      const created_at = yield* Clock.currentTimeMillis
+      const values = {
         secret: Redacted.value(secret),
         workspace,
         scopes: JSON.stringify(scopes),
         is_active: Number(isActive)
       }
       yield* Statement.run(
-        sql`INSERT INTO auth_keys ${sql.insert({ id, key, created_at, ...settings })}
-          ON CONFLICT (key) DO UPDATE SET ${sql.update(settings)}`
+        sql`INSERT INTO auth_keys ${sql.insert({ id, key, created_at, ...values })}
+          ON CONFLICT (key) DO UPDATE SET ${sql.update(values)}`
       )
     }),
     /** Records that a request has used an Auth Key. */
     markUsed: Effect.fnUntraced(
       function* ({ id, last_used_at }: AuthKey) {
-        const now = (yield* DateTime.now).epochMilliseconds
-        if (last_used_at !== null && now - last_used_at < precision) return
+        const now = yield* Clock.currentTimeMillis
+        if (last_used_at !== null && now - last_used_at.epochMilliseconds < precision) return
         yield* Statement.run(sql`UPDATE auth_keys SET last_used_at = ${now} WHERE id = ${id}`)
       },
       // The failure is ignored, so that a request with a bearer token can read even if the disk is full.
       Effect.catchTag("StorageFailed", () => Effect.void)
-    )
+    ),
+
+    create: Effect.fnUntraced(function* (caller: Caller, request: Record.CreateRequest) {
+      const made = yield* random
+      const id = yield* newId
+      const created = {
+        id,
+        key: request.authKey ?? made.key,
+        secret: Redacted.value(made.secret),
+        workspace: caller.workspace,
+        created_at: yield* Clock.currentTimeMillis,
+        ...encodeSettings({
+          description: request.description ?? null,
+          scopes: [...new Set(request.scope)],
+          signature_algo: request.signatureAlgo ?? null,
+          is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? false,
+          can_show_auth_secret: request.canShowAuthSecret ?? false
+        })
+      }
+      return yield* atomically(
+        caller,
+        Effect.fnUntraced(function* (scopes) {
+          yield* checkScopes(scopes, request.scope)
+          const { workspace } = caller
+          if (
+            (yield* Statement.count(sql`SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace}`)) >=
+            most
+          ) {
+            return yield* new Refused({ status: 409, message: `auth_keys: A Workspace has at most ${most} Auth Keys.` })
+          }
+          const isNew = yield* Statement.isChange(
+            sql`INSERT INTO auth_keys ${sql.insert(created)} ON CONFLICT (key) DO NOTHING`
+          )
+          return yield* isNew ? one(byId(id)) : taken
+        })
+      )
+    }),
+
+    update: (caller: Caller, id: Record.AuthKeyId, request: Record.UpdateRequest) =>
+      manage(
+        caller,
+        id,
+        Effect.fnUntraced(function* (row, scopes) {
+          yield* checkScopes(scopes, request.scope ?? [])
+          const changed = {
+            description: request.description ?? row.description,
+            scopes: request.scope === undefined ? row.scopes : [...new Set(request.scope)],
+            signature_algo: request.signatureAlgo ?? row.signature_algo,
+            is_allowed_for_smartcdn: request.isAllowedForSmartCdn ?? row.is_allowed_for_smartcdn,
+            can_show_auth_secret: request.canShowAuthSecret ?? row.can_show_auth_secret
+          }
+          const modified_at = yield* DateTime.now
+          const columns = { ...encodeSettings(changed), modified_at: modified_at.epochMilliseconds }
+          yield* Statement.run(sql`UPDATE auth_keys SET ${sql.update(columns)} WHERE id = ${id}`)
+          yield* checkManaged(caller.workspace, keepsLast)
+          return { ...row, ...changed, modified_at }
+        })
+      ),
+
+    remove: (caller: Caller, id: Record.AuthKeyId) =>
+      manage(caller, id, () =>
+        Effect.andThen(
+          Statement.run(sql`DELETE FROM auth_keys WHERE id = ${id}`),
+          checkManaged(caller.workspace, isLast)
+        )
+      ),
+
+    /** Returns the secret of an Auth Key if its `can_show_auth_secret` is true. */
+    secret: (caller: Caller, id: Record.AuthKeyId) =>
+      manage(caller, id, ({ can_show_auth_secret, secret }) =>
+        can_show_auth_secret ? Effect.succeed(secret) : Effect.fail(isHidden)
+      )
   }
 })
 
 /**
- * Stores the Auth Keys of all Workspaces for authentication. Every request with credentials reads its Auth Key from the
- * database, so that a change takes effect at once.
+ * Stores the Auth Keys of all Workspaces. Every request with credentials reads its Auth Key from the database, so that
+ * a change takes effect at once.
+ *
+ * A request can manage only an Auth Key of its own Workspace, and only if the request has all scopes of this Auth Key.
+ * Without this rule, a request with `auth_keys:write` could get every scope: the request could add scopes to its own
+ * Auth Key, or read the secret of another Auth Key.
  */
 export class AuthKeys extends Context.Service<AuthKeys>()("@assembly-effect/emulator/AuthKeys", { make }) {}
 

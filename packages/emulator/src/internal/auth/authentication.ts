@@ -14,10 +14,41 @@ import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as BearerTokens from "./bearerTokens.ts"
-import * as LinearPattern from "./linearPattern.ts"
 import { Refusal } from "../http/refusal.ts"
 import { grants } from "./scopes.ts"
 import * as UsedSignatures from "./usedSignatures.ts"
+import * as Result from "effect/Result"
+import { RE2JS } from "re2js"
+
+/** The maximum lengths of a pattern and of a text, in characters. */
+const maxPattern = 256
+const maxText = 2048
+
+/**
+ * The maximum sum of the lower repetition counts in a pattern, such as 10 in `a{10,20}`, and the maximum number of
+ * instructions in a compiled pattern.
+ */
+const maxRepetitions = 1000
+const maxProgram = 2000
+
+const repetitions = (pattern: string): number =>
+  [...pattern.matchAll(/\{(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+
+const compile = (pattern: string) => Result.try(() => RE2JS.compile(RE2JS.translateRegExp(pattern)))
+
+/**
+ * Returns whether a text matches a regular expression that a client has sent. The time is at most proportional to the
+ * length of the text times the number of instructions in the compiled pattern. The backtracking engine of JavaScript
+ * needs exponential time for a pattern such as `^(a+)+$`. The result is false if the pattern or the text exceeds a
+ * maximum above, or if the pattern is invalid or uses back-references or look-around.
+ */
+const matches = (pattern: string, text: string): boolean => {
+  if (pattern.length > maxPattern || text.length > maxText || repetitions(pattern) > maxRepetitions) return false
+  return Result.match(compile(pattern), {
+    onFailure: () => false,
+    onSuccess: (compiled) => compiled.programSize() <= maxProgram && compiled.test(text)
+  })
+}
 
 /**
  * The credentials of a request, and the `scope` that its operation requires. The signature covers `text`, which is the
@@ -91,7 +122,7 @@ const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
  */
 const checkReferer = ({ params: { auth }, referer }: Claim) => {
   if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void
-  return Option.exists(decodeReferer(auth.referer), (pattern) => LinearPattern.matches(pattern, referer))
+  return Option.exists(decodeReferer(auth.referer), (pattern) => matches(pattern, referer))
     ? Effect.void
     : refuse("REFERER_MISMATCH", "The referer does not match auth.referer.")
 }
@@ -116,7 +147,7 @@ const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec
 
 const make = Effect.gen(function* () {
   const authKeys = yield* AuthKeys.AuthKeys
-  const usedSignatures = yield* UsedSignatures.UsedSignatures
+  const usedSignatures = yield* UsedSignatures.make
   const bearerTokens = yield* BearerTokens.BearerTokens
   const mac = yield* Mac.Mac
 

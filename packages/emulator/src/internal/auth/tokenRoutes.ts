@@ -20,7 +20,6 @@ import * as Form from "../http/form.ts"
 import * as Refusal from "../http/refusal.ts"
 import { lacking } from "./scopes.ts"
 
-/** Makes a refusal. The specification does not define the error codes. */
 const utf8 = new TextEncoder()
 
 /** Parses the value of an `Authorization: Basic` header. The secret may contain colons. */

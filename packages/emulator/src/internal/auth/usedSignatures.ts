@@ -1,7 +1,5 @@
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -12,9 +10,14 @@ import * as Statement from "../data/statement.ts"
 export const forget = (sql: SqlClient.SqlClient, now: number) =>
   sql`DELETE FROM used_signatures WHERE expires_at <= ${now}`
 
-const known = Statement.first(Schema.Unknown)
+const known = Statement.rows(Schema.Unknown).first
 
-const make = Effect.gen(function* () {
+/**
+ * Accepts each signature only once. The emulator remembers signatures instead of nonces, because official clients send
+ * no nonce. A used signature is remembered until it expires, or until as many newer signatures were used as the limit
+ * `signatures` allows.
+ */
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { signatures: most } = yield* Limits.Limits
 
@@ -62,14 +65,3 @@ const make = Effect.gen(function* () {
       )
   }
 })
-
-/**
- * Accepts each signature only once. The emulator remembers signatures instead of nonces, because official clients send
- * no nonce. A used signature is remembered until it expires, or until as many newer signatures were used as the limit
- * `signatures` allows.
- */
-export class UsedSignatures extends Context.Service<UsedSignatures>()("@assembly-effect/emulator/UsedSignatures", {
-  make
-}) {}
-
-export const layer = Layer.effect(UsedSignatures, UsedSignatures.make)

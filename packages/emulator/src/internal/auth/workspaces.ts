@@ -1,4 +1,5 @@
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -67,6 +68,7 @@ export const ensure = Effect.fnUntraced(function* (options: Options) {
   const authKeys = yield* AuthKeys.AuthKeys
   const sql = yield* SqlClient.SqlClient
   const templates = yield* TemplateStore.TemplateStore
+  const now = yield* Clock.currentTimeMillis
   yield* Effect.gen(function* () {
     for (const { keys, slug: workspace } of all) {
       for (const { isActive = true, key: name, scopes = allScopes, secret } of keys) {
@@ -75,9 +77,13 @@ export const ensure = Effect.fnUntraced(function* (options: Options) {
     }
     for (const { slug: workspace, templates: given = [] } of all) {
       for (const { content, id, name = id } of given) {
-        if (yield* templates.put(workspace, id, { ...TemplateStore.defaults, name, content })) continue
-        const issue = { path: ["templates", id, "name"], message: `Another Template has the name ${name}` }
-        return yield* new InvalidRequest({ operation: "Emulator.layer", issues: [issue] })
+        const times = { created_at: now, modified_at: now }
+        yield* templates.put({ ...TemplateStore.defaults, ...times, id, workspace, name, content }).pipe(
+          Effect.catchTag("Refused", () => {
+            const issue = { path: ["templates", id, "name"], message: `Another Template has the name ${name}` }
+            return Effect.fail(new InvalidRequest({ operation: "Emulator.layer", issues: [issue] }))
+          })
+        )
       }
     }
   }).pipe(sql.withTransaction, Statement.stored)

@@ -1,6 +1,5 @@
 import * as Operations from "@assembly-effect/api/Dam"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type { StorageFailed } from "../../EmulatorError.ts"
@@ -8,8 +7,7 @@ import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
 import * as DamStatements from "./damStatements.ts"
 import * as DamStore from "./damStore.ts"
-import type * as Moving from "./moving.ts"
-import { refusals, Refused } from "./refused.ts"
+import { refusals, refuse, type Refused } from "./refused.ts"
 
 const refusedAs = ({ path, reason }: Pick<Refused, "path" | "reason">): Refusal.Refusal => {
   const [code, message] = refusals[reason]
@@ -37,18 +35,6 @@ const changing = <A>(work: Effect.Effect<A, Refused | StorageFailed>) =>
     )
   )
 
-const timestamp = (instant: DateTime.Utc) => ({ text: DateTime.formatIso(instant), instant })
-
-const moved = ({ asset, filename, folderId, updatedAt }: Moving.Placed) => ({
-  asset,
-  asset_id: asset.asset_id,
-  folder_id: folderId,
-  filename,
-  path: asset.path,
-  deleted_at: null,
-  updated_at: timestamp(updatedAt)
-})
-
 /** The number of assets on a page if the request does not contain `limit`. */
 const defaultLimit = 100
 
@@ -60,7 +46,7 @@ const routes = Effect.gen(function* () {
       invalid,
       handle: ({ authKey, params, path }) =>
         dam.get(authKey.workspace, path.assetId, params.versionId).pipe(
-          Effect.map((asset) => ({ ok: "DAM_ASSET_FOUND", message: "The asset was found.", asset }) as const),
+          Effect.map((asset) => Route.success("DAM_ASSET_FOUND", "The asset was found.", { asset })),
           reading
         )
     }),
@@ -68,51 +54,39 @@ const routes = Effect.gen(function* () {
       invalid,
       handle: ({ authKey: { workspace }, params: { cursor, limit = defaultLimit, prefix = "" } }) =>
         dam.list({ workspace, prefix, cursor, limit }).pipe(
-          Effect.map(
-            ({ assets, nextCursor }) =>
-              ({
-                ok: "DAM_ASSETS_LISTED",
-                message: "The assets were listed.",
-                workspace,
-                assets: assets.map(DamStatements.toAsset),
-                next_cursor: nextCursor === null ? null : DamEntries.Cursor.make(nextCursor)
-              }) as const
+          Effect.map(({ assets, nextCursor }) =>
+            Route.success("DAM_ASSETS_LISTED", "The assets were listed.", {
+              workspace,
+              assets: assets.map(DamStatements.toAsset),
+              next_cursor: nextCursor === null ? null : DamEntries.Cursor.make(nextCursor)
+            })
           ),
           reading
         )
     }),
     Route.signed(Operations.Move, {
       invalid,
-      handle: ({ authKey, params, path }) =>
-        dam
-          .move({
-            workspace: authKey.workspace,
-            assetId: path.assetId,
-            filename: "filename" in params ? params.filename : undefined,
-            destinationFolderId: params.destinationFolderId
-          })
-          .pipe(
-            Effect.map(
-              (placed) => ({ ok: "DAM_ASSET_MOVED", message: "The asset was moved.", ...moved(placed) }) as const
-            ),
-            changing
-          )
+      handle: ({ authKey: { workspace }, params, path: { assetId } }) => {
+        const filename = "filename" in params ? params.filename : undefined
+        return dam.move({ workspace, assetId, filename, destinationFolderId: params.destinationFolderId }).pipe(
+          Effect.map((moved) => Route.success("DAM_ASSET_MOVED", "The asset was moved.", moved)),
+          changing
+        )
+      }
     }),
     Route.signed(Operations.MoveMany, {
       invalid,
-      handle: ({ authKey, params }) =>
-        dam.moveMany({ ...params, workspace: authKey.workspace }).pipe(
-          Effect.map(
-            (all) => ({ ok: "DAM_ASSETS_MOVED", message: "The assets were moved.", assets: all.map(moved) }) as const
-          ),
+      handle: ({ authKey: { workspace }, params }) =>
+        dam.moveMany({ ...params, workspace }).pipe(
+          Effect.map((assets) => Route.success("DAM_ASSETS_MOVED", "The assets were moved.", { assets })),
           changing
         )
     }),
     Route.signed(Operations.MoveEntry, {
       invalid,
-      handle: ({ authKey, params }) =>
-        dam.moveEntry({ ...params, workspace: authKey.workspace }).pipe(
-          Effect.map((path) => ({ ok: "DAM_ENTRY_MOVED", message: "The entry was moved.", path }) as const),
+      handle: ({ authKey: { workspace }, params }) =>
+        dam.moveEntry({ ...params, workspace }).pipe(
+          Effect.map((path) => Route.success("DAM_ENTRY_MOVED", "The entry was moved.", { path })),
           changing
         )
     }),
@@ -120,17 +94,11 @@ const routes = Effect.gen(function* () {
       invalid,
       handle: ({ authKey, path: { assetId } }) =>
         dam.remove(authKey.workspace, [assetId]).pipe(
-          Effect.map(
-            (now) =>
-              ({
-                ok: "DAM_ASSET_DELETED",
-                message: "The asset was deleted.",
-                asset_id: assetId,
-                deleted_at: timestamp(now)
-              }) as const
-          ),
           // The request names one asset, so the error needs no path into a list of assets.
-          Effect.catchTag("DamRefused", ({ reason }) => Effect.fail(new Refused({ reason, path: [] }))),
+          Effect.catchTag("DamRefused", ({ reason }) => Effect.fail(refuse(reason))),
+          Effect.map((deleted_at) =>
+            Route.success("DAM_ASSET_DELETED", "The asset was deleted.", { asset_id: assetId, deleted_at })
+          ),
           changing
         )
     }),
@@ -138,14 +106,8 @@ const routes = Effect.gen(function* () {
       invalid,
       handle: ({ authKey, params: { assetIds } }) =>
         dam.remove(authKey.workspace, assetIds).pipe(
-          Effect.map(
-            (now) =>
-              ({
-                ok: "DAM_ASSETS_DELETED",
-                message: "The assets were deleted.",
-                assets: assetIds.map((asset_id) => ({ asset_id, deleted_at: timestamp(now) }))
-              }) as const
-          ),
+          Effect.map((deleted_at) => assetIds.map((asset_id) => ({ asset_id, deleted_at }))),
+          Effect.map((assets) => Route.success("DAM_ASSETS_DELETED", "The assets were deleted.", { assets })),
           changing
         )
     })

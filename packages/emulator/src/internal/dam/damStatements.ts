@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
+import * as Struct from "effect/Struct"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import type * as FileStore from "../files/fileStore.ts"
@@ -48,14 +49,11 @@ export interface NewVersion {
   readonly created_at: number
 }
 
-const firstAsset = Statement.first(AssetRow)
-const allAssets = Statement.all(AssetRow)
-const firstFolder = Statement.first(FolderRow)
-const Position = Schema.Struct({ position: Schema.Int })
-const firstPosition = Statement.first(Position)
-const onePosition = Statement.one(Position)
-const allNames = Statement.all(Schema.Struct({ name: Schema.String }))
-const longest = Statement.one(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int }))
+const { all: allAssets, first: firstAsset } = Statement.rows(AssetRow)
+const firstFolder = Statement.rows(FolderRow).first
+const { first: firstPosition, one: onePosition } = Statement.rows(Schema.Struct({ position: Schema.Int }))
+const allNames = Statement.rows(Schema.Struct({ name: Schema.String })).all
+const longest = Statement.rows(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int })).one
 
 /** The SQL expression of a path: the names of all folders from the root to `folderId`, and then `name`. */
 const pathSql = (folderId: string, name: string) => `(
@@ -189,11 +187,5 @@ export type Statements = ReturnType<typeof make>
 
 export const toAsset = (row: AssetRow): DamAsset.Asset => ({
   asset_id: row.id,
-  version_id: row.version_id,
-  workspace: row.workspace,
-  path: row.path,
-  mime: row.mime,
-  size: row.size,
-  md5hash: row.md5hash,
-  sha256: row.sha256
+  ...Struct.omit(row, ["filename", "folder_id", "id", "position"])
 })

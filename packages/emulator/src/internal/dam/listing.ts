@@ -1,20 +1,58 @@
 import * as Effect from "effect/Effect"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as Turns from "../http/turns.ts"
-import * as Cursor from "./cursor.ts"
 import type * as DamStatements from "./damStatements.ts"
 import * as Paths from "./paths.ts"
-import { refuse, type Refused } from "./refused.ts"
+import { refuse } from "./refused.ts"
+import { createHmac, timingSafeEqual } from "node:crypto"
 
-/** A list request. `prefix` is the beginning of the paths; the empty prefix lists all assets. */
-export interface Listing extends Cursor.Listed {
-  readonly cursor: string | undefined
-  readonly limit: number
+/**
+ * A place in a walk through a list of assets. The next page starts after the position `after`. `until` is the position
+ * of the newest asset when the walk started.
+ */
+interface Walk {
+  readonly after: number
+  readonly until: number
 }
 
-export interface Page {
-  readonly assets: ReadonlyArray<DamStatements.AssetRow>
-  readonly nextCursor: string | null
+/** The list that a cursor belongs to. */
+interface Listed {
+  readonly workspace: string
+  readonly prefix: string
+}
+
+/** The number of bytes of both positions together, and the number of bytes of the tag that follows. */
+const positions = 16
+const tag = 16
+
+/** The tag covers the list, so that a cursor of another Workspace or prefix is invalid. */
+const tagOf = (key: string, { prefix, workspace }: Listed, content: Uint8Array): Buffer =>
+  createHmac("sha256", key)
+    .update(JSON.stringify(["dam list", workspace, prefix]))
+    .update(content)
+    .digest()
+    .subarray(0, tag)
+
+/** Makes the cursor of the next page. `key` is the secret in the table `dam_cursors`. */
+const makeCursor = (key: string, listed: Listed, { after, until }: Walk): string => {
+  const content = Buffer.alloc(positions)
+  content.writeBigUInt64BE(BigInt(after), 0)
+  content.writeBigUInt64BE(BigInt(until), positions / 2)
+  return Buffer.concat([content, tagOf(key, listed, content)]).toString("base64url")
+}
+
+/** Reads a cursor. Returns undefined if {@link make} did not make the cursor for this list. */
+const readCursor = (key: string, listed: Listed, cursor: string): Walk | undefined => {
+  const bytes = Buffer.from(cursor, "base64url")
+  if (bytes.length !== positions + tag || bytes.toString("base64url") !== cursor) return undefined
+  const content = bytes.subarray(0, positions)
+  if (!timingSafeEqual(bytes.subarray(positions), tagOf(key, listed, content))) return undefined
+  return { after: Number(content.readBigUInt64BE(0)), until: Number(content.readBigUInt64BE(positions / 2)) }
+}
+
+/** A list request. `prefix` is the beginning of the paths; the empty prefix lists all assets. */
+export interface Listing extends Listed {
+  readonly cursor: string | undefined
+  readonly limit: number
 }
 
 /** The maximum number of assets that are read in one turn. */
@@ -43,10 +81,10 @@ export const list = Effect.fnUntraced(function* (
   turns: Turns.Turns["Service"],
   key: string,
   { cursor, limit, workspace, ...asked }: Listing
-): Effect.fn.Return<Page, Refused | StorageFailed> {
+) {
   const listed = { workspace, prefix: normalise(asked.prefix) }
   const walk =
-    cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : Cursor.read(key, listed, cursor)
+    cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : readCursor(key, listed, cursor)
   if (walk === undefined) return yield* refuse("OtherCursor", ["cursor"])
 
   // A prefix with a lone surrogate matches nothing, because no stored path contains a lone surrogate. In JavaScript, a
@@ -60,7 +98,7 @@ export const list = Effect.fnUntraced(function* (
       if (!isWellFormed || !row.path.startsWith(listed.prefix)) continue
       if (assets.length === limit) {
         const next = { after: row.position - 1, until: walk.until }
-        return { assets, nextCursor: Cursor.make(key, listed, next) }
+        return { assets, nextCursor: makeCursor(key, listed, next) }
       }
       assets.push(row)
     }

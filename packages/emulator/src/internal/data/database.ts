@@ -42,7 +42,7 @@ const loader = Migrator.fromRecord(
   )
 )
 
-const tables = Statement.one(Schema.Struct({ foreign: Schema.Int }))
+const tables = Statement.rows(Schema.Struct({ foreign: Schema.Int })).one
 
 /** Refuses the database of another program, because the migrations would change it. */
 const checkOwner = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, path: string) {

@@ -34,7 +34,7 @@ const seeded = (seed: string) =>
     })
   )
 
-const start = Statement.one(Schema.Struct({ before: Schema.Int }))
+const start = Statement.rows(Schema.Struct({ before: Schema.Int })).one
 
 /**
  * The source of random ids. The `key` and the secret of an Auth Key never come from this source. With a seed, emulators

@@ -34,28 +34,29 @@ export const isChange = (statement: Statement.Statement<unknown>): Effect.Effect
 export const run = (statement: Statement.Statement<unknown>): Effect.Effect<void, StorageFailed> =>
   Effect.asVoid(stored(statement.raw))
 
-/** Runs a statement and decodes its rows. A row that does not match the schema is a defect. */
-export const all = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
+/**
+ * The ways to run a statement and decode its rows: `all` rows, the `first` row if there is a row, or the `one` row of a
+ * statement that always returns a row. A row that does not match the schema is a defect.
+ */
+export const rows = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
   const decode = Schema.decodeUnknownSync(schema)
-  return (statement: Rows): Effect.Effect<ReadonlyArray<Row>, StorageFailed> =>
-    Effect.map(stored(statement), (rows) => rows.map((row) => decode(row)))
+  return {
+    all: (statement: Rows): Effect.Effect<ReadonlyArray<Row>, StorageFailed> =>
+      Effect.map(stored(statement), (found) => found.map((row) => decode(row))),
+    first: (statement: Rows): Effect.Effect<Option.Option<Row>, StorageFailed> =>
+      Effect.map(stored(statement), ([row]) => Option.map(Option.fromUndefinedOr(row), (some) => decode(some))),
+    one: (statement: Rows): Effect.Effect<Row, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))
+  }
 }
 
-/** Runs a statement and decodes its first row, if there is a row. */
-export const first = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
-  const decode = Schema.decodeUnknownSync(schema)
-  return (statement: Rows): Effect.Effect<Option.Option<Row>, StorageFailed> =>
-    Effect.map(stored(statement), ([row]) => Option.map(Option.fromUndefinedOr(row), (some) => decode(some)))
-}
-
-/** Runs a statement that always returns a row, and decodes the row. */
-export const one = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
-  const decode = Schema.decodeUnknownSync(schema)
-  return (statement: Rows): Effect.Effect<Row, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))
-}
+const counted = rows(Schema.Struct({ count: Schema.Int })).one
 
 /** Reads the column `count` of a statement that counts rows. */
 export const count = (statement: Rows): Effect.Effect<number, StorageFailed> =>
-  Effect.map(counted(statement), ({ count: rows }) => rows)
+  Effect.map(counted(statement), ({ count: all }) => all)
 
-const counted = one(Schema.Struct({ count: Schema.Int }))
+/** Fails with `missing` if a look-up finds nothing. */
+export const orFail =
+  <Missing>(missing: Missing) =>
+  <A, E, R>(lookup: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<A, E | Missing, R> =>
+    Effect.flatMap(lookup, (found) => Effect.fromOption(found, () => missing))

@@ -8,12 +8,11 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import * as BlobWriter from "./blobWriter.ts"
-import * as ContentHash from "./contentHash.ts"
 import * as FileHasher from "./fileHasher.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
 /** The size of a blob in bytes, and its digests. */
-export type Digest = ContentHash.Digest
+export type Digest = FileHasher.Digest
 
 /** The checksum that a client sends. `algorithm` is a name for `createHash` of Node. */
 export interface Checksum {
@@ -56,8 +55,8 @@ const make = Effect.fnUntraced(function* (folder: string) {
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
       Effect.mapError(StorageFailure.fromSystem(fileOf(id)))
     )
-  const hasher = yield* FileHasher.FileHasher
-  const contents = new Map<string, ContentHash.ContentHash>()
+  const hasher = yield* FileHasher.make
+  const contents = new Map<string, FileHasher.ContentHash>()
   const write = yield* BlobWriter.make
   const readFile = (file: string, range?: ByteRange) =>
     Stream.mapError(
@@ -75,7 +74,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   /** The observer that hashes a blob while the blob is written. */
   const observe = Effect.fnUntraced(function* (id: string) {
     const start = Number(yield* sizeOf(id))
-    const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
+    const content = contents.get(id) ?? hasher.content(fileOf(id))
     contents.set(id, content)
     return content.observe(start)
   })
@@ -116,7 +115,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
       )
     },
     digest: Effect.fnUntraced(function* (id: string) {
-      const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
+      const content = contents.get(id) ?? hasher.content(fileOf(id))
       contents.delete(id)
       return yield* content.digest(Number(yield* sizeOf(id)))
     }),
@@ -152,4 +151,4 @@ const make = Effect.fnUntraced(function* (folder: string) {
 export class FileStore extends Context.Service<FileStore>()("@assembly-effect/emulator/FileStore", { make }) {}
 
 /** Stores blobs in a folder. A missing folder is created. */
-export const layer = (folder: string) => Layer.effect(FileStore, make(folder)).pipe(Layer.provide(FileHasher.layer))
+export const layer = (folder: string) => Layer.effect(FileStore, make(folder))

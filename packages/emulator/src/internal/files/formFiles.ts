@@ -1,7 +1,7 @@
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Multipart from "effect/http/Multipart"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Limits from "../../Limits.ts"
 import * as FileStore from "./fileStore.ts"
@@ -26,38 +26,34 @@ export const make = Effect.gen(function* () {
   const uploads = yield* UploadStore.UploadStore
   const newId = yield* Ids.hex
 
-  const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | undefined) {
+  const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | null) {
     const id = yield* newId
     yield* store.create(id)
     yield* uploads.insert({
       id,
-      assemblyId,
+      assembly_id: assemblyId,
       kind: "form",
-      concat: undefined,
+      concat: null,
       metadata: "",
       filename: file.name,
       fieldname: file.key,
-      userMeta: {},
-      length: undefined
+      user_meta: {},
+      length: null,
+      created_at: yield* Clock.currentTimeMillis
     })
     const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ description: message }))
     yield* store
-      .append(id, bytes, { room: maxSize === undefined ? undefined : BigInt(maxSize), isHashed: true })
+      .append(id, bytes, { room: maxSize === null ? undefined : BigInt(maxSize), isHashed: true })
       .pipe(Effect.catchTag("NoRoom", () => Effect.fail(new Oversized())))
     yield* uploads.setLength(id, yield* store.size(id))
     yield* uploads.finish(id, yield* store.digest(id))
-    yield* Option.match(yield* uploads.ofForm(id), {
-      onNone: () => Effect.void,
-      onSome: (upload) =>
-        Effect.flatMap(uploadedFiles.of(upload), (stored) =>
-          updates.publish(Updates.uploadFinished(assemblyId, stored.file))
-        )
-    })
+    const { file: stored } = yield* uploadedFiles.of(yield* uploads.ofForm(id))
+    yield* updates.publish(Updates.uploadFinished(assemblyId, stored))
   })
 
   return {
     /** `maxSize` is in bytes. */
-    receive: (assemblyId: string, files: NonNullable<Form.Form["files"]>, maxSize: number | undefined) =>
+    receive: (assemblyId: string, files: NonNullable<Form.Form["files"]>, maxSize: number | null) =>
       files.pipe(
         Stream.zipWithIndex,
         Stream.runForEach(

@@ -1,14 +1,42 @@
 /**
  * The worker thread that computes digests. The thread reads the files itself, so that no bytes are sent between
  * threads. A file that was just written is usually still in the cache of the operating system, so reading it is fast.
- *
- * The thread implements the protocol of `effect/workers` without Effect, because loading Effect takes longer than
- * hashing most files.
+ * The thread does not load Effect, because loading Effect takes longer than hashing most files.
  */
 import { createHash, type Hash } from "node:crypto"
 import { closeSync, openSync, readSync } from "node:fs"
 import { parentPort } from "node:worker_threads"
-import * as HashProtocol from "./hashProtocol.ts"
+
+/**
+ * The messages to the worker thread. `algorithms` are names for `createHash` of Node.
+ *
+ * - `Follow`: hashes the first `size` bytes of a file in advance. These bytes do not change any more.
+ * - `Digest`: asks for the digests of a whole file.
+ * - `Forget`: drops the hashes that `Follow` has computed for a file.
+ */
+export type Question =
+  | {
+      readonly _tag: "Follow"
+      readonly file: string
+      readonly size: number
+      readonly algorithms: ReadonlyArray<string>
+    }
+  | { readonly _tag: "Digest"; readonly id: number; readonly file: string; readonly algorithms: ReadonlyArray<string> }
+  | { readonly _tag: "Forget"; readonly file: string }
+
+/**
+ * The digests of a file with `size` bytes. The digests are texts of hexadecimal digits, in the order of the algorithms.
+ */
+export interface Digests {
+  readonly size: number
+  readonly digests: ReadonlyArray<string>
+}
+
+/** The answer of the worker thread to a `Digest` message: the digests, or the code of the error. */
+export interface Answer {
+  readonly id: number
+  readonly found: Digests | string
+}
 
 /** The hashes of the first `size` bytes of a file. */
 interface Hashing {
@@ -43,18 +71,7 @@ const advance = (hashing: Hashing, file: string, end: number): void => {
   }
 }
 
-const follow = (file: string, size: number): void => {
-  const hashing = followed.get(file) ?? begin(HashProtocol.contentAlgorithms)
-  followed.set(file, hashing)
-  try {
-    advance(hashing, file, size)
-  } catch {
-    // The file cannot be read, for example because it was removed. A later `Digest` reports the error.
-    followed.delete(file)
-  }
-}
-
-/** Returns and removes the hashes that `follow` has computed for a file, if these hashes use the given algorithms. */
+/** Returns and removes the hashes that `Follow` has computed for a file, if these hashes use the given algorithms. */
 const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing | undefined => {
   const hashing = followed.get(file)
   if (hashing === undefined || String(hashing.algorithms) !== String(algorithms)) return undefined
@@ -62,38 +79,29 @@ const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing 
   return hashing
 }
 
-type Digest = Extract<HashProtocol.Question, { readonly _tag: "Digest" }>
-
-const digest = ({ algorithms, file, id }: Digest): HashProtocol.Answer => {
+const digest = (file: string, algorithms: ReadonlyArray<string>): Answer["found"] => {
   try {
     const hashing = takeFollowed(file, algorithms) ?? begin(algorithms)
     advance(hashing, file, Infinity)
-    const digests = hashing.hashes.map((hash) => hash.digest("hex"))
-    return { _tag: "Digested", id, digests: { size: hashing.size, digests } }
+    return { size: hashing.size, digests: hashing.hashes.map((hash) => hash.digest("hex")) }
   } catch (problem) {
-    const code = problem instanceof Error && "code" in problem ? String(problem.code) : String(problem)
-    return { _tag: "Failed", id, code }
+    return problem instanceof Error && "code" in problem ? String(problem.code) : String(problem)
   }
 }
 
-const send = (message: readonly [ready: 0] | readonly [data: 1, HashProtocol.Answer]) => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
-  parentPort?.postMessage(message)
-}
-
-const handle = (question: HashProtocol.Question): void => {
-  switch (question._tag) {
-    case "Follow":
-      return follow(question.file, question.size)
-    case "Digest":
-      return send([1, digest(question)])
-    case "Forget":
-      return void followed.delete(question.file)
+parentPort?.on("message", (question: Question) => {
+  const { file } = question
+  if (question._tag === "Forget") return void followed.delete(file)
+  if (question._tag === "Digest") {
+    const answer: Answer = { id: question.id, found: digest(file, question.algorithms) }
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
+    return parentPort?.postMessage(answer)
   }
-}
-
-parentPort?.on("message", (message: readonly [request: 0, HashProtocol.Question] | readonly [close: 1]) => {
-  if (message[0] === 1) parentPort?.close()
-  else handle(message[1])
+  const hashing = takeFollowed(file, question.algorithms) ?? begin(question.algorithms)
+  try {
+    advance(hashing, file, question.size)
+    followed.set(file, hashing)
+  } catch {
+    // The file cannot be read, for example because it was removed. A later `Digest` reports the error.
+  }
 })
-send([0])

@@ -9,8 +9,43 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
-import * as ByteRange from "./byteRange.ts"
 import * as FileStore from "./fileStore.ts"
+import type * as Headers from "effect/http/Headers"
+import type { ByteRange } from "./fileStore.ts"
+
+/** The range that a request asks for: `whole` for the whole file, `none` if the file does not have these bytes. */
+type Asked = ByteRange | "whole" | "none"
+
+/** The values that identify the bytes of a file. */
+interface Validators {
+  readonly etag: string
+  readonly lastModified: string
+}
+
+/**
+ * Whether the condition of a range request is true. `If-Range` contains a strong ETag or a date, which must match
+ * exactly (RFC 9110, 13.1.5).
+ */
+const isStillThat = (condition: string | undefined, { etag, lastModified }: Validators): boolean =>
+  condition === undefined || condition === etag || condition === lastModified
+
+/**
+ * Reads `Range` and `If-Range`. A request for several ranges, or a malformed header, gets the whole file, as RFC 9110
+ * permits.
+ */
+const askedRange = (headers: Headers.Headers, size: number, validators: Validators): Asked => {
+  const { "if-range": condition, range } = headers
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range ?? "") ?? []
+  if ((first === "" && last === "") || !isStillThat(condition, validators)) return "whole"
+  if (first === "") {
+    const length = Math.min(size, Number(last))
+    return length === 0 ? "none" : { offset: size - length, length }
+  }
+  const offset = Number(first)
+  if (last !== "" && Number(last) < offset) return "whole"
+  const end = last === "" ? size : Math.min(size, Number(last) + 1)
+  return offset >= size ? "none" : { offset, length: end - offset }
+}
 
 /** A stored version of an asset, or a finished upload. `blob` is the id of the blob that contains the bytes. */
 const Row = Schema.Struct({
@@ -22,7 +57,7 @@ const Row = Schema.Struct({
   created_at: Schema.Int
 })
 
-const first = Statement.first(Row)
+const first = Statement.rows(Row).first
 
 const path = "/results/:resultId/:filename"
 
@@ -62,7 +97,7 @@ const routes = Effect.gen(function* () {
       // The browser saves an attachment instead of opening it, so an uploaded page cannot run in this origin.
       "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`
     }
-    const asked = ByteRange.read(request.headers, size, validators)
+    const asked = askedRange(request.headers, size, validators)
     if (asked === "none") {
       return HttpServerResponse.empty({ status: 416, headers: { ...headers, "content-range": `bytes */${size}` } })
     }

@@ -1,6 +1,6 @@
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -15,10 +15,13 @@ export const Kind = Schema.Literals(["ordinary", "partial", "final", "form"])
 export type Kind = typeof Kind.Type
 
 /**
- * An upload in the database. The blob with the same id contains the bytes of the upload. `length` is null until the
- * length is known.
+ * What an upload in the database has from its creation. The blob with the same id contains the bytes of the upload.
+ *
+ * - `concat`: the value of the `upload-concat` header.
+ * - `metadata`: the unchanged value of the `upload-metadata` header.
+ * - `length`: null until the length is known.
  */
-export const Row = Schema.Struct({
+const given = {
   id: Schema.String,
   assembly_id: Schema.String,
   kind: Kind,
@@ -28,7 +31,12 @@ export const Row = Schema.Struct({
   fieldname: Schema.String,
   user_meta: Schema.fromJsonString(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
   length: Schema.NullOr(TusUpload.UploadLength),
-  created_at: Schema.Int,
+  created_at: Schema.Int
+}
+
+/** An upload in the database. */
+export const Row = Schema.Struct({
+  ...given,
   finished_at: Schema.NullOr(Schema.Int),
   md5hash: Schema.NullOr(Schema.String),
   sha256: Schema.NullOr(Schema.String),
@@ -38,34 +46,23 @@ export type Row = typeof Row.Type
 
 const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 
-/** The values of a new upload. `metadata` is the unchanged value of the `upload-metadata` header. */
-interface New {
-  readonly id: string
-  readonly assemblyId: string
-  readonly kind: Kind
-  /** The value of the `upload-concat` header. */
-  readonly concat: string | undefined
-  readonly metadata: string
-  readonly filename: string
-  readonly fieldname: string
-  readonly userMeta: Readonly<Record<string, string | null>>
-  readonly length: bigint | undefined
-}
-
 /** The number of uploads that are read in one turn. */
 const slice = 200
 
-const first = Statement.first(Row)
-const count = Statement.first(Schema.Struct({ created: Schema.Int }))
-const page = Statement.all(PlacedRow)
-const identified = Statement.all(Schema.Struct({ id: Schema.String }))
+const New = Schema.Struct(given)
+type New = typeof New.Type
+
+const encodeNew = Schema.encodeSync(New)
+const { first, one } = Statement.rows(Row)
+const count = Statement.rows(Schema.Struct({ created: Schema.Int })).first
+const page = Statement.rows(PlacedRow).all
+const identified = Statement.rows(Schema.Struct({ id: Schema.String })).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limit = sql.literal(String(slice))
-  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   const identifiers = (statement: Parameters<typeof identified>[0]) =>
     Effect.map(identified(statement), (rows) => rows.map(({ id }) => id))
@@ -74,22 +71,12 @@ const make = Effect.gen(function* () {
     sql`(finished_at IS NULL OR kind = 'partial') AND created_at < ${createdBefore}`
 
   return {
-    insert: Effect.fnUntraced(function* ({ assemblyId, concat, length, userMeta, ...upload }: New) {
-      const row = {
-        ...upload,
-        assembly_id: assemblyId,
-        concat,
-        user_meta: JSON.stringify(userMeta),
-        length: length?.toString(),
-        created_at: yield* now
-      }
-      yield* Statement.run(sql`INSERT INTO uploads ${sql.insert(row)}`)
-    }),
+    insert: (upload: New) => Statement.run(sql`INSERT INTO uploads ${sql.insert(encodeNew(upload))}`),
     /** Finds a tus upload that was not terminated. */
     find: (id: string) =>
       first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),
     /** Finds a file from the form that created an Assembly. */
-    ofForm: (id: string) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
+    ofForm: (id: string) => one(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
     /** The number of uploads of an Assembly, including partial uploads and terminated uploads. */
     count: (assemblyId: string) =>
       Effect.map(
@@ -118,7 +105,7 @@ const make = Effect.gen(function* () {
       Statement.run(sql`UPDATE uploads SET ${sql.update({ length: length.toString() })} WHERE id = ${id}`),
     /** Marks an upload as finished. Returns false if the upload was already finished. */
     finish: Effect.fnUntraced(function* (id: string, digest: FileStore.Digest | undefined) {
-      const end = { finished_at: yield* now, md5hash: digest?.md5hash, sha256: digest?.sha256 }
+      const end = { finished_at: yield* Clock.currentTimeMillis, md5hash: digest?.md5hash, sha256: digest?.sha256 }
       return yield* Statement.isChange(
         sql`UPDATE uploads SET ${sql.update(end)} WHERE id = ${id} AND finished_at IS NULL`
       )
@@ -141,7 +128,9 @@ const make = Effect.gen(function* () {
     expired: (createdBefore: number) => identifiers(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
     /** Marks an upload as terminated. The row stays, because a finished upload remains a file of its Assembly. */
     terminate: (id: string) =>
-      Effect.flatMap(now, (millis) => Statement.run(sql`UPDATE uploads SET terminated_at = ${millis} WHERE id = ${id}`))
+      Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+        Statement.run(sql`UPDATE uploads SET terminated_at = ${millis} WHERE id = ${id}`)
+      )
   }
 })
 

@@ -1,12 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Types from "effect/Types"
-import * as Origin from "./origin.ts"
-import * as RequestPath from "./requestPath.ts"
-import * as RouteRefusal from "./routeRefusal.ts"
+import * as Around from "./around.ts"
+import type * as Origin from "./origin.ts"
 
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
@@ -23,8 +19,8 @@ const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>
   ["/results/:resultId/:filename", ["HEAD", "GET"]]
 ]
 
-const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
-  open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
+const openMethods = (request: Around.Request): ReadonlyArray<string> =>
+  open.find(([path]) => Around.matches(path, request))?.[1] ?? []
 
 /**
  * The headers that a page may send: the headers that tusd allows for tus 1.0.0, `upload-checksum`, `transloadit-client`
@@ -58,7 +54,7 @@ const refusal = {
 }
 
 /** The method that a preflight request asks for. The result is undefined if the request is not a preflight request. */
-const preflightOf = ({ headers, method }: HttpServerRequest.HttpServerRequest): string | undefined =>
+const preflightOf = ({ headers, method }: Around.Request): string | undefined =>
   method === "OPTIONS" ? headers["access-control-request-method"] : undefined
 
 const isSafe = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method)
@@ -83,25 +79,20 @@ const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, ba
  * these other routes. Every response of an open route to a page has the CORS headers, so that the page can read the
  * response, even an error.
  */
-export const layer = HttpRouter.middleware(
-  Effect.map(Origin.Origin, ({ baseUrl }) =>
-    Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const { headers, method } = request
-      const preflight = preflightOf(request)
-      const methods = openMethods(request)
-      if (!methods.includes(preflight ?? method)) {
-        const isChange = isForeign(headers, baseUrl) && !isSafe(method)
-        return isChange || preflight !== undefined ? RouteRefusal.toResponse(request, refusal) : yield* handler
-      }
-      const response = yield* handler
-      if (headers["origin"] === undefined) return response
-      return HttpServerResponse.setHeaders(response, {
-        "access-control-allow-origin": headers["origin"],
-        vary: "Origin",
-        ...(preflight === undefined ? exposed : { ...allowed, "access-control-allow-methods": methods.join(", ") })
-      })
+export const around = ({ baseUrl }: Pick<Origin.Origin["Service"], "baseUrl">): Around.Around =>
+  Effect.fnUntraced(function* (handler, request) {
+    const { headers, method } = request
+    const preflight = preflightOf(request)
+    const methods = openMethods(request)
+    if (!methods.includes(preflight ?? method)) {
+      const isChange = isForeign(headers, baseUrl) && !isSafe(method)
+      return isChange || preflight !== undefined ? Around.refused(request, refusal) : yield* handler
+    }
+    const response = yield* handler
+    if (headers["origin"] === undefined) return response
+    return HttpServerResponse.setHeaders(response, {
+      "access-control-allow-origin": headers["origin"],
+      vary: "Origin",
+      ...(preflight === undefined ? exposed : { ...allowed, "access-control-allow-methods": methods.join(", ") })
     })
-  ),
-  { global: true }
-)
+  })

@@ -160,6 +160,8 @@ const inTime =
 const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
+const urlEncoded = "application/x-www-form-urlencoded"
+
 /** The reason why the fields of a request cannot be read. */
 export type Problem = Malformed | TooLarge | TooSlow
 
@@ -168,7 +170,7 @@ export const readUrlEncoded = (
   request: HttpServerRequest.HttpServerRequest,
   limits: Limits.Values
 ): Effect.Effect<Fields, Problem> =>
-  mediaType(request) === "application/x-www-form-urlencoded"
+  mediaType(request) === urlEncoded
     ? inTime(limits)(fromUrlEncoded(request, limits))
     : Effect.fail(new Malformed({ description: "The body is not application/x-www-form-urlencoded." }))
 
@@ -183,9 +185,7 @@ export const read = (
 ): Effect.Effect<Form, Problem, Scope.Scope> => {
   if (operation.carrier === "query") return Effect.map(fromQuery(request.url, limits), withoutFiles)
   const type = mediaType(request)
-  if (type === "application/x-www-form-urlencoded") {
-    return inTime(limits)(Effect.map(fromUrlEncoded(request, limits), withoutFiles))
-  }
+  if (type === urlEncoded) return Effect.map(readUrlEncoded(request, limits), withoutFiles)
   if (type === "multipart/form-data") {
     return inTime(limits)(fromMultipart(request, limits))
   }

@@ -1,13 +1,10 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Layer from "effect/Layer"
-import type * as Types from "effect/Types"
 import { Http2ServerRequest } from "node:http2"
 import type * as Quotas from "../../Quotas.ts"
+import type * as Around from "./around.ts"
 
 /** How long a request, a connection or an error counts, in milliseconds. */
 const window = 10_000
@@ -28,7 +25,7 @@ const counter = () => {
 const makeClient = () => ({ requests: counter(), opened: counter(), errors: counter(), open: new Set<object>() })
 
 /** Counts the connection of a request, if this is its first request. */
-const connect = (client: ReturnType<typeof makeClient>, request: HttpServerRequest.HttpServerRequest, now: number) => {
+const connect = (client: ReturnType<typeof makeClient>, request: Around.Request, now: number) => {
   const incoming = NodeHttpServerRequest.toIncomingMessage(request)
   // The requests of an HTTP/2 connection share its session; each has its own view of the socket.
   const connection =
@@ -45,27 +42,22 @@ const refused = HttpServerResponse.jsonUnsafe(
 )
 
 /** Refuses the requests of a client that has sent too much within 10 seconds, like the limiter in front of the service. */
-export const layer = (quotas: Quotas.Values | undefined) => {
-  if (quotas === undefined) return Layer.empty
+export const around = (quotas: Quotas.Values): Around.Around => {
   const clients = new Map<string, ReturnType<typeof makeClient>>()
-  return HttpRouter.middleware(
-    Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const now = yield* Clock.currentTimeMillis
-      const address = NodeHttpServerRequest.toIncomingMessage(request).socket.remoteAddress ?? ""
-      const client = clients.get(address) ?? makeClient()
-      clients.set(address, client)
-      connect(client, request, now)
-      client.requests.add(now)
-      const isTooMuch =
-        client.requests.count(now) > quotas.requests ||
-        client.opened.count(now) > quotas.opened ||
-        client.open.size > quotas.connections ||
-        client.errors.count(now) > quotas.errors
-      const response = isTooMuch ? refused : yield* handler
-      if (response.status >= 400) client.errors.add(yield* Clock.currentTimeMillis)
-      return response
-    }),
-    { global: true }
-  )
+  return Effect.fnUntraced(function* (handler, request) {
+    const now = yield* Clock.currentTimeMillis
+    const address = NodeHttpServerRequest.toIncomingMessage(request).socket.remoteAddress ?? ""
+    const client = clients.get(address) ?? makeClient()
+    clients.set(address, client)
+    connect(client, request, now)
+    client.requests.add(now)
+    const isTooMuch =
+      client.requests.count(now) > quotas.requests ||
+      client.opened.count(now) > quotas.opened ||
+      client.open.size > quotas.connections ||
+      client.errors.count(now) > quotas.errors
+    const response = isTooMuch ? refused : yield* handler
+    if (response.status >= 400) client.errors.add(yield* Clock.currentTimeMillis)
+    return response
+  })
 }

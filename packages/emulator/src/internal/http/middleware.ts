@@ -1,29 +1,70 @@
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import type * as Types from "effect/Types"
-import * as Cors from "./cors.ts"
-import * as FaultyAnswer from "./faultyAnswer.ts"
-import * as FrontLimit from "./frontLimit.ts"
-import * as HeaderLimit from "./headerLimit.ts"
-import * as HostCheck from "./hostCheck.ts"
-import * as ReadablePath from "./readablePath.ts"
+import * as Result from "effect/Result"
+import * as Limits from "../../Limits.ts"
 import type * as Quotas from "../../Quotas.ts"
 import type * as RequestLog from "../../RequestLog.ts"
-import * as RequestLogger from "./requestLog.ts"
+import * as Around from "./around.ts"
+import * as Cors from "./cors.ts"
+import * as Faults from "./faults.ts"
+import * as FrontLimit from "./frontLimit.ts"
+import * as Origin from "./origin.ts"
 import * as Refusal from "./refusal.ts"
+import * as RequestLogger from "./requestLog.ts"
+import * as Sessions from "./sessions.ts"
+
+/** Refuses HTTP/2 headers that are too large. For HTTP/1.1, the parser of Node refuses headers that are too large. */
+const headerLimit =
+  (limits: Limits.Values): Around.Around =>
+  (handler, request) => {
+    const { httpVersionMajor, rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
+    return httpVersionMajor === 2 && Sessions.headerBytes(rawHeaders) > limits.headers
+      ? Effect.succeed(Refusal.toResponse(Refusal.tooLargeHeaders))
+      : handler
+  }
+
+/**
+ * 421 Misdirected Request (RFC 9110, 15.5.20). A host name has at most 253 characters, so a longer text is cut off.
+ */
+const unknownHost = (host: string) => ({
+  code: "HOST_NOT_ALLOWED",
+  status: 421,
+  message:
+    `The emulator does not answer at the host "${Printable.escape(host.slice(0, 253))}". ` +
+    "Add the host to allowedHosts (--allowed-host), or make it the publicUrl (--public-url)."
+})
+
+/**
+ * Refuses requests to unknown hosts. An attacker can make a host name resolve to this machine (DNS rebinding). A page
+ * from that host name then reaches the emulator in its own origin, so CORS does not stop the page.
+ */
+const hostCheck =
+  (origin: Origin.Origin["Service"]): Around.Around =>
+  (handler, request) => {
+    const { host = "" } = request.headers
+    return origin.isHost(host) ? handler : Effect.succeed(Around.refused(request, unknownHost(host)))
+  }
 
 /** Sets the `date` header from the clock of the emulator. A client uses this header to correct its own clock. */
-const date = HttpRouter.middleware(
-  Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
-    const response = yield* handler
-    const now = yield* DateTime.now
-    return HttpServerResponse.setHeader(response, "date", DateTime.toDateUtc(now).toUTCString())
-  }),
-  { global: true }
-)
+const date: Around.Around = Effect.fnUntraced(function* (handler) {
+  const response = yield* handler
+  const now = yield* DateTime.now
+  return HttpServerResponse.setHeader(response, "date", DateTime.toDateUtc(now).toUTCString())
+})
+
+/**
+ * Refuses a path with invalid percent-encoding. The status is 404. Without this middleware, the router would send an
+ * empty response.
+ */
+const readablePath: Around.Around = (handler, request) =>
+  Result.isSuccess(Result.try(() => decodeURIComponent(Around.pathOf(request))))
+    ? handler
+    : Effect.succeed(Around.refused(request, Refusal.notFound))
 
 /**
  * Responds to requests that match no route. OPTIONS succeeds, because it may be the preflight of a route that is
@@ -37,17 +78,22 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
 
 /**
  * The middleware of every request, the outermost first, and the route for unknown paths. `Cors` is outside
- * `FaultyAnswer`, so that the responses of injected faults have CORS headers too.
+ * `Faults`, so that the responses of injected faults have CORS headers too.
  */
 export const layer = (listener: RequestLog.Listener | undefined, quotas: Quotas.Values | undefined) =>
-  Layer.mergeAll(
-    RequestLogger.layer(listener),
-    FrontLimit.layer(quotas),
-    HeaderLimit.layer,
-    HostCheck.layer,
-    Cors.layer,
-    FaultyAnswer.layer,
-    date,
-    ReadablePath.layer,
-    elsewhere
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const origin = yield* Origin.Origin
+      const around = [
+        ...(listener === undefined ? [] : [RequestLogger.around(listener)]),
+        ...(quotas === undefined ? [] : [FrontLimit.around(quotas)]),
+        headerLimit(yield* Limits.Limits),
+        hostCheck(origin),
+        Cors.around(origin),
+        Faults.around(yield* Faults.FaultQueue),
+        date,
+        readablePath
+      ]
+      return Layer.mergeAll(elsewhere, ...around.map(Around.layer))
+    })
   )

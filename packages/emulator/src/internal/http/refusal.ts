@@ -3,7 +3,7 @@ import * as NamedError from "@assembly-effect/schema/unstable/NamedError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { StorageFailed } from "../../EmulatorError.ts"
+import { StorageFailed } from "../../EmulatorError.ts"
 import * as RequestNote from "./requestNote.ts"
 
 /** The refusal of a request. The response is the general error object of spec.md, "Errors". */
@@ -13,6 +13,9 @@ export class Refusal extends Data.TaggedError("Refusal")<{
   readonly message: string
   readonly info?: { readonly retryIn: number }
 }> {}
+
+/** A refusal of a request that has the error code of its operation. `message` names the field and the rule. */
+export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly message: string }> {}
 
 export const refuse = (code: string, status: number, message: string): Refusal => new Refusal({ code, status, message })
 
@@ -33,28 +36,31 @@ export const explain = (issues: ReadonlyArray<Issue>): string => {
   return [...told, ...more].join("; ").slice(0, maxMessage)
 }
 
+/** Refuses a request that breaks rules which the schemas of its operation do not contain. */
+export const check = (issues: ReadonlyArray<Issue>): Effect.Effect<void, Refused> =>
+  issues.length === 0 ? Effect.void : Effect.fail(new Refused({ status: 400, message: explain(issues) }))
+
 /** Refuses what breaks rules of an operation, with its error code. */
 export const invalid =
-  (code: string, status = 400) =>
+  (code: string) =>
   (issues: ReadonlyArray<Issue>): Refusal =>
-    refuse(code, status, explain(issues))
+    refuse(code, 400, explain(issues))
 
 /**
  * Refuses invalid input of an operation that has no error code for it. The specification does not define this code.
  */
 export const invalidForm = invalid("INVALID_FORM_DATA")
 
-/** Refuses the params of an operation that has no error code for them. */
-export const invalidParams = invalid("SERVER_400")
-
 /** A refusal whose error code contains the status. The specification does not define the error code. */
 export const server = (status: number, message: string): Refusal => refuse(`SERVER_${status}`, status, message)
+
+type Response = HttpServerResponse.HttpServerResponse
 
 /** The error object of spec.md, "Errors". The refusal of a quota has `info` instead of `http_code`. */
 export const toObject = ({ code, info, message, status }: Refusal) =>
   info === undefined ? { error: code, http_code: status, message } : { error: code, message, info }
 
-export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
+export const toResponse = (refusal: Refusal): Response =>
   HttpServerResponse.jsonUnsafe(toObject(refusal), { status: refusal.status })
 
 /** The response to an unknown path. The specification does not define this response. */
@@ -73,17 +79,21 @@ const defect = server(500, "The emulator failed; see its log.")
 const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.description}.`)
 
 /**
- * Converts the errors of a handler to responses. A refusal has its own status, a disk failure has 507, and a defect has
- * 500. Disk failures and defects are logged.
+ * Converts the errors of the handler of an operation to responses: its refusals, disk failures and defects. Disk
+ * failures and defects are logged.
  */
-export const answered =
+export const answering =
+  <E>(own: (problem: E) => Response, ofFailure: (failed: StorageFailed) => Response, ofDefect: Response) =>
   (name: string) =>
-  <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal | StorageFailed, R>) =>
-    Effect.andThen(RequestNote.operation(name), handler).pipe(
-      Effect.catchTags({
-        Refusal: (refusal) => Effect.succeed(toResponse(refusal)),
-        StorageFailed: (failed) =>
-          Effect.as(Effect.logError(`${name}: ${failed.message}`), toResponse(cannotStore(failed)))
-      }),
-      Effect.catchDefect((cause) => Effect.as(Effect.logError(`${name} failed`, cause), toResponse(defect)))
+  <R>(handler: Effect.Effect<Response, E | StorageFailed, R>): Effect.Effect<Response, never, R> =>
+    Effect.andThen(RequestNote.note({ operation: name }), handler).pipe(
+      Effect.catch((problem) =>
+        problem instanceof StorageFailed
+          ? Effect.as(Effect.logError(`${name}: ${problem.message}`), ofFailure(problem))
+          : Effect.succeed(own(problem))
+      ),
+      Effect.catchDefect((cause) => Effect.as(Effect.logError(`${name} failed`, cause), ofDefect))
     )
+
+/** A refusal has its own status, a disk failure has 507, and a defect has 500. */
+export const answered = answering(toResponse, (failed) => toResponse(cannotStore(failed)), toResponse(defect))

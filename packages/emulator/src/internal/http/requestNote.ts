@@ -13,14 +13,6 @@ const Current = Context.Reference<Note>("@assembly-effect/emulator/RequestNote",
 /** Runs the handler of a request with a given note. */
 export const provide = Effect.provideService(Current)
 
-/** Records the operation of the current request. */
-export const operation = (name: string): Effect.Effect<void> =>
-  Effect.map(Current, (note) => {
-    note.operation = name
-  })
-
-/** Notes the id of the Assembly that the current request is about. */
-export const assembly = (id: string): Effect.Effect<void> =>
-  Effect.map(Current, (note) => {
-    note.assemblyId = id
-  })
+/** Records values of the current request. */
+export const note = (values: Note): Effect.Effect<void> =>
+  Effect.map(Current, (noted) => void Object.assign(noted, values))

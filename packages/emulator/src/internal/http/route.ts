@@ -48,19 +48,31 @@ interface Call<Op extends Operation.Any> extends Read<Op> {
 /**
  * How a request is decoded.
  *
- * - `invalid`: makes the refusal of input that does not match the schemas of the operation.
+ * - `code`: the error code of the refusals, by default the only named error of the operation. The specification does not
+ *   define the code of an operation without named errors.
+ * - `invalid`: makes the refusal of input that does not match the schemas of the operation, by default with `code`.
+ * - `unknown`: the refusal of a variable of the path that does not match its schema, by default that of other input.
  * - `takesFiles`: whether the form may contain files. The handler reads the files.
  * - `aliases`: maps other names of form fields to the names that the operation defines.
  */
 interface Rules {
-  readonly invalid: (issues: ReadonlyArray<Issue>) => Refusal.Refusal
+  readonly code?: string | undefined
+  readonly invalid?: ((issues: ReadonlyArray<Issue>) => Refusal.Refusal) | undefined
+  readonly unknown?: Refusal.Refusal | Refusal.Refused | undefined
   readonly aliases?: Readonly<Record<string, string>> | undefined
   readonly takesFiles?: boolean | undefined
 }
 
+const codeOf = ({ errors }: Operation.Any, { code }: Rules): string => {
+  const [named = "SERVER_400"] = Object.keys(errors)
+  return code ?? named
+}
+
+type Problem = Refusal.Refusal | Refusal.Refused | StorageFailed
+
 /** The decoding rules and the handler of a route. */
 interface Options<Input, Op extends Operation.Any> extends Rules {
-  readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed>
+  readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Problem>
   /**
    * Encodes a long response piece by piece. By default, the schema of the operation encodes the whole response at once.
    */
@@ -78,8 +90,10 @@ const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObjec
 
 const isNonce = Schema.is(Auth.Nonce)
 
+type Invalid = (issues: ReadonlyArray<Issue>) => Refusal.Refusal | Refusal.Refused
+
 /** Refuses a nonce that is neither text nor an integer (spec.md, "Endpoints"). */
-const checkNonce = Effect.fnUntraced(function* ({ auth, ...params }: Schema.JsonObject, invalid: Rules["invalid"]) {
+const checkNonce = Effect.fnUntraced(function* ({ auth, ...params }: Schema.JsonObject, invalid: Invalid) {
   const wrong = [params, auth].some((seat) => Predicate.hasProperty(seat, "nonce") && !isNonce(seat.nonce))
   if (wrong) return yield* invalid([{ path: ["nonce"], message: "Expected a text or an integer" }])
 })
@@ -95,7 +109,7 @@ const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
 
 /** Refuses numbers that are not written in the canonical way, such as `01` and `1e0`. */
-const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: unknown, invalid: Rules["invalid"]) {
+const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: unknown, invalid: Invalid) {
   const changed = Object.entries(Object(named)).find(([name, text]) => fieldOf(fields, name) !== text)
   if (changed === undefined) return
   return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
@@ -107,7 +121,7 @@ const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: 
  */
 const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
-  invalid: Rules["invalid"],
+  invalid: Invalid,
   errors: "all" | "first" = "all"
 ) => {
   const decode = SchemaParser.decodeUnknownEffect(schema, { errors })
@@ -134,8 +148,11 @@ const reader = <Op extends Operation.Any, Proof>(
   turns: Turns.Turns["Service"],
   prove: Prove<Proof>
 ) => {
-  const { aliases = {}, invalid, takesFiles = false } = rules
-  const decodePath = decoder(Schema.Struct<Op["variables"]>(operation.variables), invalid)
+  const { aliases = {}, invalid = Refusal.invalid(codeOf(operation, rules)), takesFiles = false, unknown } = rules
+  const decodePath = decoder(
+    Schema.Struct<Op["variables"]>(operation.variables),
+    unknown === undefined ? invalid : () => unknown
+  )
   const decodeParams = decoder<Op["params"]>(operation.params, invalid)
   const decodeLongParams = decoder<Op["params"]>(operation.params, invalid, "first")
   // Form fields are texts, so numbers are decoded from digits.
@@ -190,10 +207,10 @@ const reader = <Op extends Operation.Any, Proof>(
 /** A route that encodes the result of `answer` as JSON. */
 const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   operation: Op,
-  options: Pick<Options<never, Op>, "encode">,
+  options: Rules & Pick<Options<never, Op>, "encode">,
   answer: (
     request: HttpServerRequest.HttpServerRequest
-  ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed, HttpRouter.RouteContext | Scope.Scope>
+  ) => Effect.Effect<Operation.Success<Op>, Problem, HttpRouter.RouteContext | Scope.Scope>
 ) {
   const turns = yield* Turns.Turns
   const encodeWhole = SchemaParser.encodeUnknownEffect(operation.success)
@@ -203,12 +220,15 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const said = yield* answer(request)
       if (Predicate.hasProperty(said, "assembly_id") && Predicate.isString(said.assembly_id)) {
-        yield* RequestNote.assembly(said.assembly_id)
+        yield* RequestNote.note({ assemblyId: said.assembly_id })
       }
       const body = yield* encode(said, turns)
       return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))
     },
     Effect.scoped,
+    Effect.catchTag("Refused", ({ message, status }) =>
+      Effect.fail(Refusal.refuse(codeOf(operation, options), status, message))
+    ),
     Refusal.answered(operation.name)
   )
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)

@@ -1,5 +1,6 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -7,19 +8,18 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "../data/statement.ts"
 
-/** An attempt to send a notification. `started_at` is in milliseconds since the epoch, `duration` in milliseconds. */
-export const Row = Schema.Struct({
+/** An attempt to send a notification. `duration` is in seconds. */
+const Row = Schema.Struct({
   id: Schema.String,
-  assembly_id: Schema.String,
+  assembly_id: Assembly.AssemblyId,
   url: Schema.String,
   status: Schema.NullOr(Schema.Literals(["processing", "successful", "error"])),
   response_code: Schema.NullOr(Schema.Int),
   response_data: Schema.NullOr(Schema.String),
   error: Schema.NullOr(Schema.String),
-  started_at: Schema.Int,
-  duration: Schema.NullOr(Schema.Int)
+  start: Schema.DateTimeUtcFromMillis,
+  duration: Schema.NullOr(Schema.Finite)
 })
-export type Row = typeof Row.Type
 
 /** The outcome of an attempt. */
 export interface Outcome {
@@ -35,34 +35,36 @@ export interface Outcome {
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
 
 /** A scheduled attempt. `attempt` counts from 1. The number 0 means that the attempt is not repeated if it fails. */
-export const Due = Schema.Struct({
+const Due = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
   url: Schema.String,
-  is_signed: Schema.Int,
+  is_signed: Schema.BooleanFromBit,
   attempt: Schema.Int
 })
 export type Due = typeof Due.Type
 
-const begun = Statement.all(Due)
-const next = Statement.one(Schema.Struct({ due_at: Schema.NullOr(Schema.Int) }))
-const owner = Statement.one(Schema.Struct({ assembly_id: Schema.String }))
-const pending = Statement.all(Pending)
-const rows = Statement.all(Row)
+const encodeDue = Schema.encodeSync(Due)
+const begun = Statement.rows(Due).all
+const next = Statement.rows(Schema.Struct({ due_at: Schema.NullOr(Schema.Int) })).one
+const owner = Statement.rows(Schema.Struct({ assembly_id: Schema.String })).one
+const pending = Statement.rows(Pending).all
+const rows = Statement.rows(Row).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   return {
     /** Stores an attempt that becomes due after the given number of milliseconds. */
     schedule: Effect.fnUntraced(function* (due: Due, afterMillis: number) {
-      const dueAt = (yield* now) + afterMillis
-      yield* Statement.run(sql`INSERT INTO notifications ${sql.insert({ ...due, started_at: dueAt, due_at: dueAt })}`)
+      const dueAt = (yield* Clock.currentTimeMillis) + afterMillis
+      yield* Statement.run(
+        sql`INSERT INTO notifications ${sql.insert({ ...encodeDue(due), started_at: dueAt, due_at: dueAt })}`
+      )
     }),
     /** Marks at most `most` due attempts as started, the oldest first, and returns these attempts. */
     begin: (most: number) =>
-      Effect.flatMap(now, (millis) =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis) =>
         begun(sql`
           UPDATE notifications SET status = 'processing', started_at = ${millis}, due_at = NULL WHERE rowid IN (
             SELECT rowid FROM notifications WHERE due_at <= ${millis} ORDER BY due_at, rowid LIMIT ${most}
@@ -70,7 +72,7 @@ const make = Effect.gen(function* () {
       ),
     nextIn: Effect.gen(function* () {
       const { due_at } = yield* next(sql`SELECT min(due_at) AS due_at FROM notifications WHERE due_at IS NOT NULL`)
-      const millis = yield* now
+      const millis = yield* Clock.currentTimeMillis
       return Option.map(Option.fromNullishOr(due_at), (due) => Math.max(0, due - millis))
     }),
     /** Returns false if the Assembly was replaced after `begin` had returned the attempt. */
@@ -87,7 +89,7 @@ const make = Effect.gen(function* () {
         response_data: data,
         error
       }
-      const millis = yield* now
+      const millis = yield* Clock.currentTimeMillis
       const attempt = yield* owner(sql`
         UPDATE notifications SET ${sql.update(outcome)}, duration = ${millis} - started_at
         WHERE id = ${id} RETURNING assembly_id`)
@@ -95,9 +97,10 @@ const make = Effect.gen(function* () {
     }),
     /** The attempts for an Assembly, without scheduled attempts. */
     ofAssembly: (assemblyId: string) =>
-      rows(
-        sql`SELECT * FROM notifications WHERE assembly_id = ${assemblyId} AND due_at IS NULL ORDER BY started_at, rowid`
-      ),
+      rows(sql`
+        SELECT id, assembly_id, url, status, response_code, response_data, error, started_at AS start,
+          duration / 1000.0 AS duration
+        FROM notifications WHERE assembly_id = ${assemblyId} AND due_at IS NULL ORDER BY started_at, rowid`),
     recover: Effect.gen(function* () {
       yield* Statement.run(
         sql`UPDATE notifications SET status = 'error', error = 'The emulator was closed.' WHERE status = 'processing'`

@@ -179,7 +179,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     const body = yield* formOf(assembly.value)
     // The attempt is checked after the Assembly was read, because the Assembly may have been replaced in the meantime.
     if (!(yield* sent.isCurrent(due))) return
-    const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed === 1, allowPrivate), due.url, body)
+    const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed, allowPrivate), due.url, body)
     const isCurrent = yield* StorageFailure.retryUntilStored(sent.end(due, outcome))
     if (!isCurrent || isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
     const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
@@ -230,11 +230,11 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     notify: (id: string) =>
       begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
     /**
-     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the request
+     * Sends one more notification in the background, and returns the id of the attempt. `is_signed`: whether the request
      * for the replay is signed, or the URL comes from the signed params of the Assembly.
      */
-    replay: (assemblyId: string, url: string, isSigned: boolean) =>
-      schedule({ assembly_id: assemblyId, url, is_signed: isSigned ? 1 : 0, attempt: 0 }, Duration.zero)
+    replay: (assemblyId: string, url: string, is_signed: boolean) =>
+      schedule({ assembly_id: assemblyId, url, is_signed, attempt: 0 }, Duration.zero)
   }
 })
 

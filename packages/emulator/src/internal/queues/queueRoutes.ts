@@ -5,10 +5,9 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as Region from "../assembly/region.ts"
-import * as Since from "../data/since.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
+import * as Asked from "../statistics/asked.ts"
 import * as SlotStore from "./slotStore.ts"
 import type * as SlotUse from "./slotUse.ts"
 
@@ -51,7 +50,6 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(Operations.JobSlots, {
-      invalid: Refusal.invalidParams,
       handle: ({ authKey }) =>
         Effect.map(slots.current(authKey.workspace), (current) =>
           Route.success("PRIORITY_JOB_SLOTS_FOUND", "The priority job slots were found.", {
@@ -62,10 +60,7 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
-        const problem = Region.problemOf(params.region)
-        if (problem !== undefined) return yield* invalidRegion(problem)
-        const now = yield* DateTime.now
-        const since = yield* Since.read(params.since, now, invalidTime)
+        const { now, since } = yield* Asked.read(params, { invalidRegion, invalidTime })
         const granularity = granularityOf(since, now)
         const aggregation = params.aggregation ?? "avg"
         const { average, buckets, most } = yield* slots

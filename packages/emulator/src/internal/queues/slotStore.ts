@@ -19,8 +19,8 @@ const Region = Schema.Struct({ region: Schema.String, count: Schema.Int })
 const Moment = Schema.Struct({ at: Schema.Int, count: Schema.Int })
 type Moment = typeof Moment.Type
 
-const regions = Statement.all(Region)
-const moments = Statement.all(Moment)
+const regions = Statement.rows(Region).all
+const moments = Statement.rows(Moment).all
 
 /**
  * The maximum number of rows that `taken` and `released` each read at once. Each row counts the slots that were taken,

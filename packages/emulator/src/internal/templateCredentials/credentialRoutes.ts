@@ -1,47 +1,22 @@
 import * as Operations from "@assembly-effect/api/TemplateCredentials"
 import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as Ids from "../data/ids.ts"
 import * as TextField from "../data/textField.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
-import * as Slices from "../http/slices.ts"
+import * as Turns from "../http/turns.ts"
 import * as CredentialStore from "./credentialStore.ts"
 import * as CredentialTypes from "./credentialTypes.ts"
 
 type Issues = Parameters<typeof Refusal.explain>[0]
-
-const refusal = (code: string, message: string, status = 400) => Refusal.refuse(code, status, message)
-
-/** Makes the refusal of invalid input. */
-const unknown = "There are no such Template Credentials in this Workspace."
-
-/** Like {@link invalid}. An id that breaks a rule gets the same response as an unknown id. */
-const invalidOfOne = (code: string) => (issues: Issues) =>
-  issues.some(({ path }) => path[0] === "credentialId") ? refusal(code, unknown, 404) : Refusal.invalid(code)(issues)
-
-const refuse =
-  (code: string) =>
-  <E extends Refusal.Refusal | StorageFailed>(problem: CredentialStore.Problem | E): Refusal.Refusal | E => {
-    switch (problem) {
-      case "NotFound":
-        return refusal(code, unknown, 404)
-      case "NameTaken":
-        return refusal(code, "name: Other Template Credentials of the Workspace have this name.")
-      case "TooMany":
-        return refusal(code, `A Workspace has at most ${CredentialStore.max} Template Credentials.`)
-      default:
-        return problem
-    }
-  }
 
 /** The maximum length of the content of Template Credentials as JSON, in characters. */
 const maxContent = 16_384
@@ -68,19 +43,21 @@ type Asked = Pick<CredentialStore.Settings, "name" | "type"> & { readonly conten
  * Checks the name and the content of a request. `merge` adds to the content the stored values that a change keeps. No
  * message contains a value of the content.
  */
-const checked = (
-  code: string,
+const checked = Effect.fnUntraced(function* (
   { content, name, type }: Asked,
   merge: (content: Schema.JsonObject) => Schema.JsonObject = (whole) => whole
-): Effect.Effect<CredentialStore.Settings, Refusal.Refusal> => {
+) {
   const value = Redacted.value(content)
-  if (!isContent(value)) return Effect.fail(refusal(code, "content: Expected an object, or the JSON text of an object"))
+  if (!isContent(value)) {
+    return yield* new Refusal.Refused({
+      status: 400,
+      message: "content: Expected an object, or the JSON text of an object"
+    })
+  }
   const merged = merge(value)
-  const issues = [...nameProblems(name), ...contentProblems(type, merged)]
-  return issues.length > 0
-    ? Effect.fail(Refusal.invalid(code)(issues))
-    : Effect.succeed({ name, type, content: Redacted.make(merged, { label: "content of credentials" }) })
-}
+  yield* Refusal.check([...nameProblems(name), ...contentProblems(type, merged)])
+  return { name, type, content: Redacted.make(merged, { label: CredentialStore.label }) }
+})
 
 /**
  * Checks a change. Without a content in the request, the stored content stays. If the request changes the type, the new
@@ -90,21 +67,17 @@ const checkedChange = (before: CredentialStore.Row, request: TemplateCredential.
   const { content = before.content, name, type } = request
   const isNew = request.content === undefined || type !== before.type
   return checked(
-    "TEMPLATE_CREDENTIALS_NOT_UPDATED",
     { name, type, content },
     isNew ? undefined : (next) => CredentialTypes.changed(type, Redacted.value(before.content), next)
   )
 }
 
-const toCredential = (row: CredentialStore.Row): TemplateCredential.Credential => ({
-  id: TemplateCredential.CredentialId.make(row.id),
-  name: row.name,
-  type: row.type,
-  content: row.content,
-  stringified: Redacted.make(JSON.stringify(Redacted.value(row.content)), { label: "content of credentials" }),
-  account_id: row.workspace,
-  created: DateTime.makeUnsafe(row.created_at),
-  modified: DateTime.makeUnsafe(row.modified_at),
+const toCredential = ({ created_at, modified_at, workspace, ...row }: CredentialStore.Row) => ({
+  ...row,
+  stringified: Redacted.make(JSON.stringify(Redacted.value(row.content)), { label: CredentialStore.label }),
+  account_id: workspace,
+  created: DateTime.makeUnsafe(created_at),
+  modified: DateTime.makeUnsafe(modified_at),
   deleted: null
 })
 
@@ -136,9 +109,8 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(List, {
-      invalid: Refusal.invalid("TEMPLATE_CREDENTIALS_NOT_FOUND"),
       encode: Effect.fnUntraced(function* ({ credentials: all, ...said }, turns) {
-        return { ...said, credentials: yield* Slices.map(turns, all, (one) => encodeCredential(one)) }
+        return { ...said, credentials: yield* Turns.map(turns, all, (one) => encodeCredential(one)) }
       }),
       handle: Effect.fnUntraced(function* ({ authKey, params: { order = "desc", page = 1, sort = "created" } }) {
         // All Template Credentials are on the first page. The official client asks for pages until one is empty.
@@ -157,50 +129,42 @@ const routes = Effect.gen(function* () {
         )
     }),
     Route.signed(Operations.Get, {
-      invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_READ"),
-      handle: Effect.fnUntraced(function* ({ authKey, path }) {
-        const row = yield* store.find(authKey.workspace, path.credentialId)
-        if (Option.isNone(row)) return yield* refuse("TEMPLATE_CREDENTIALS_NOT_READ")("NotFound")
-        return told("READ", "read", row.value)
-      })
+      unknown: CredentialStore.notFound,
+      handle: ({ authKey, path }) =>
+        Effect.map(store.find(authKey.workspace, path.credentialId), (row) => told("READ", "read", row))
     }),
     Route.signed(
       { ...Operations.Create, params: orText(Operations.Create.params) },
       {
-        invalid: Refusal.invalid("TEMPLATE_CREDENTIALS_NOT_CREATED"),
-        handle: Effect.fnUntraced(
-          function* ({ authKey, params }) {
-            const settings = yield* checked("TEMPLATE_CREDENTIALS_NOT_CREATED", params)
-            const id = yield* newId
-            return told("CREATED", "created", yield* store.create(authKey.workspace, id, settings))
-          },
-          Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_CREATED"))
-        )
+        handle: Effect.fnUntraced(function* ({ authKey: { workspace }, params }) {
+          const settings = yield* checked(params)
+          const id = TemplateCredential.CredentialId.make(yield* newId)
+          const now = yield* Clock.currentTimeMillis
+          const row = { ...settings, id, workspace, created_at: now, modified_at: now }
+          return told("CREATED", "created", yield* store.create(row))
+        })
       }
     ),
     Route.signed(
       { ...Operations.Update, params: orText(Operations.Update.params) },
       {
-        invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_UPDATED"),
-        handle: Effect.fnUntraced(
-          function* ({ authKey, params, path }) {
-            const row = yield* store.change(authKey.workspace, path.credentialId, (before) =>
-              checkedChange(before, params)
-            )
-            return told("UPDATED", "updated", row)
-          },
-          Effect.mapError(refuse("TEMPLATE_CREDENTIALS_NOT_UPDATED"))
-        )
+        unknown: CredentialStore.notFound,
+        handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
+          const modified_at = yield* Clock.currentTimeMillis
+          const row = yield* store.change(authKey.workspace, path.credentialId, (before) =>
+            Effect.map(checkedChange(before, params), (settings) => ({ ...before, ...settings, modified_at }))
+          )
+          return told("UPDATED", "updated", row)
+        })
       }
     ),
     Route.signed(Operations.Delete, {
-      invalid: invalidOfOne("TEMPLATE_CREDENTIALS_NOT_DELETED"),
-      handle: Effect.fnUntraced(function* ({ authKey, path }) {
-        if (!(yield* store.remove(authKey.workspace, path.credentialId))) {
-          return yield* refuse("TEMPLATE_CREDENTIALS_NOT_DELETED")("NotFound")
-        }
-        return Route.success("TEMPLATE_CREDENTIALS_DELETED", "The Template Credentials were deleted.", {})
-      })
+      unknown: CredentialStore.notFound,
+      handle: ({ authKey, path }) =>
+        Effect.as(
+          store.remove(authKey.workspace, path.credentialId),
+          Route.success("TEMPLATE_CREDENTIALS_DELETED", "The Template Credentials were deleted.", {})
+        )
     })
   ])
 })

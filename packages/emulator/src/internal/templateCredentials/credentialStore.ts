@@ -1,12 +1,12 @@
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as NamedRows from "../data/namedRows.ts"
 import * as Statement from "../data/statement.ts"
+import { Refused } from "../http/refusal.ts"
 import * as Turns from "../http/turns.ts"
 
 /**
@@ -14,102 +14,69 @@ import * as Turns from "../http/turns.ts"
  */
 export const max = 500
 
-/** Template Credentials in the database. Times are milliseconds since the epoch. */
+/** The label of a content that is redacted. */
+export const label = "content of credentials"
+
+/** Template Credentials in the database. */
 const Row = Schema.Struct({
-  id: Schema.String,
-  workspace: Schema.String,
+  ...NamedRows.fields,
+  id: TemplateCredential.CredentialId,
   name: Schema.String,
   type: Schema.String,
-  content: Schema.RedactedFromValue(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)), {
-    label: "content of credentials"
-  }),
-  created_at: Schema.Int,
-  modified_at: Schema.Int
+  content: Schema.RedactedFromValue(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)), { label })
 })
 export type Row = typeof Row.Type
 
 /** The fields that a client can set. */
 export type Settings = Pick<Row, "name" | "type" | "content">
 
-/** A list request. */
-interface Listing {
-  readonly sort: "created" | "id" | "modified" | "name" | "type"
-  readonly order: "asc" | "desc"
-}
+const tooMany = new Refused({ status: 400, message: `A Workspace has at most ${max} Template Credentials.` })
 
-/** Why Template Credentials cannot be stored. */
-export type Problem = "NotFound" | "NameTaken" | "TooMany"
+/** The refusal of unknown Template Credentials. */
+export const notFound = new Refused({
+  status: 404,
+  message: "There are no such Template Credentials in this Workspace."
+})
 
-const sortKeys: Readonly<Record<Listing["sort"], string>> = {
-  created: "created_at",
-  id: "id",
-  modified: "modified_at",
-  name: "name",
-  type: "type"
-}
-
-const all = Statement.all(Row)
-const first = Statement.first(Row)
-const one = Statement.one(Row)
-const names = Statement.all(Schema.Struct({ name: Schema.String }))
-const counted = Statement.one(Schema.Struct({ total: Schema.Int, same: Schema.Int }))
-
-const toText = (content: Row["content"]): string => JSON.stringify(Redacted.value(content))
+const { all } = Statement.rows(Row)
+const names = Statement.rows(Schema.Struct({ name: Schema.String })).all
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-
-  const find = (workspace: string, id: string) =>
-    first(sql`SELECT * FROM template_credentials WHERE workspace = ${workspace} AND id = ${id}`)
-
-  /** How many Template Credentials the Workspace has, and how many other Template Credentials have this name. */
-  const count = (workspace: string, id: string, name: string) =>
-    counted(sql`
-      SELECT count(*) AS total, count(*) FILTER (WHERE name = ${name} AND id <> ${id}) AS same
-      FROM template_credentials WHERE workspace = ${workspace}`)
+  const { change, get, put, remove } = yield* NamedRows.make("template_credentials", Row, {
+    missing: notFound,
+    taken: new Refused({ status: 400, message: "name: Other Template Credentials of the Workspace have this name." })
+  })
+  const at = (workspace: string, id: string) => sql`workspace = ${workspace} AND id = ${id}`
 
   return {
-    list: (workspace: string, { order, sort }: Listing) => {
-      const direction = sql.literal(order === "asc" ? "ASC" : "DESC")
-      return turns.share(
+    list: (workspace: string, order: NamedRows.Order) =>
+      turns.share(
         all(sql`
-          SELECT * FROM template_credentials WHERE workspace = ${workspace}
-          ORDER BY ${sql.literal(sortKeys[sort])} ${direction}, rowid ${direction}`)
-      )
-    },
-    find,
-    create: (workspace: string, id: string, { content, name, type }: Settings) =>
-      Effect.gen(function* () {
-        const { same, total } = yield* count(workspace, id, name)
-        if (same > 0) return yield* Effect.fail("NameTaken" as const)
-        if (total >= max) return yield* Effect.fail("TooMany" as const)
-        const now = (yield* DateTime.now).epochMilliseconds
-        const row = { id, workspace, name, type, content: toText(content), created_at: now, modified_at: now }
-        return yield* one(sql`INSERT INTO template_credentials ${sql.insert(row)} RETURNING *`)
-      }).pipe(sql.withTransaction, Statement.stored),
-    /** Changes Template Credentials in one transaction. If `next` fails, nothing changes. */
-    change: <E>(workspace: string, id: string, next: (row: Row) => Effect.Effect<Settings, E>) =>
-      Effect.gen(function* () {
-        const row = yield* find(workspace, id)
-        if (Option.isNone(row)) return yield* Effect.fail("NotFound" as const)
-        const { content, name, type } = yield* next(row.value)
-        if ((yield* count(workspace, id, name)).same > 0) return yield* Effect.fail("NameTaken" as const)
-        const modified_at = (yield* DateTime.now).epochMilliseconds
-        const values = { name, type, content: toText(content), modified_at }
-        return yield* one(sql`
-          UPDATE template_credentials SET ${sql.update(values)}
-          WHERE workspace = ${workspace} AND id = ${id} RETURNING *`)
-      }).pipe(sql.withTransaction, Statement.stored),
-    /** Deletes Template Credentials. Returns false if no Template Credentials have this id. */
-    remove: (workspace: string, id: string) =>
-      Statement.isChange(sql`DELETE FROM template_credentials WHERE workspace = ${workspace} AND id = ${id}`),
+          SELECT * FROM template_credentials WHERE workspace = ${workspace} ${NamedRows.orderBy(sql, order)}`)
+      ),
+    find: (workspace: string, id: string) => get(at(workspace, id)),
+    create: Effect.fnUntraced(
+      function* (row: Row) {
+        const created = yield* put(row)
+        const count = yield* Statement.count(sql`
+          SELECT count(*) AS count FROM template_credentials WHERE workspace = ${row.workspace}`)
+        return count > max ? yield* tooMany : created
+      },
+      sql.withTransaction,
+      Statement.stored
+    ),
+    change: <E>(workspace: string, id: string, next: (row: Row) => Effect.Effect<Row, E>) =>
+      change(at(workspace, id), next),
+    remove: (workspace: string, id: string) => remove(at(workspace, id)),
     /** Returns the names among `names` that exist in the Workspace. */
     existing: (workspace: string, wanted: ReadonlyArray<string>) =>
-      names(sql`
-        SELECT name FROM template_credentials WHERE workspace = ${workspace}
-        AND name IN (SELECT value FROM json_each(${JSON.stringify(wanted)}))`).pipe(
-        Effect.map((rows) => new Set(rows.map(({ name }) => name)))
+      Effect.map(
+        names(sql`
+          SELECT name FROM template_credentials WHERE workspace = ${workspace}
+          AND name IN (SELECT value FROM json_each(${JSON.stringify(wanted)}))`),
+        (rows) => new Set(rows.map(({ name }) => name))
       )
   }
 })

@@ -32,59 +32,52 @@ export const toResponse = (refusal: TusRefusal): HttpServerResponse.HttpServerRe
   })
 }
 
-const refusal = (code: TusRefusal["code"], status: number, message: string) =>
-  new TusRefusal({ form: "line", code, status, message })
+/** The refusals that depend on nothing else. A refusal has the format `line` if it names no format. */
+const refusals = {
+  unsupportedVersion: ["ERR_UNSUPPORTED_VERSION", 412, `tus-resumable must be ${TusUpload.tusVersion}`],
+  uploadNotFound: ["ERR_UPLOAD_NOT_FOUND", 404, "there is no such upload"],
+  assemblyNotFound: [
+    "ERR_ASSEMBLY_NOT_FOUND",
+    404,
+    "assembly_url is not the URL of an Assembly of this service",
+    "hook"
+  ],
+  assemblyNotUploading: ["ERR_ASSEMBLY_NOT_UPLOADING", 403, "the Assembly no longer accepts uploads", "hook"],
+  mismatchedOffset: ["ERR_MISMATCHED_OFFSET", 409, "upload-offset does not match the offset of the upload"],
+  sizeExceeded: ["ERR_UPLOAD_SIZE_EXCEEDED", 413, "the body exceeds the length of the upload"],
+  locked: ["ERR_UPLOAD_LOCKED", 423, "another request has taken over this upload"],
+  brokenBody: ["ERR_READ_BODY", 400, "the connection broke before the body ended"],
+  lengthIsSet: ["ERR_INVALID_UPLOAD_LENGTH", 400, "the upload has another length"],
+  lengthBelowOffset: ["ERR_INVALID_UPLOAD_LENGTH", 400, "the upload already has more bytes"],
+  uploadExpired: ["ERR_UPLOAD_EXPIRED", 410, "the upload was not finished in time"],
+  finalCannotGrow: ["ERR_MODIFY_FINAL", 403, "a final upload accepts no bytes"],
+  unknownPart: ["ERR_UPLOAD_NOT_FOUND", 404, "a part is not a partial upload of this Assembly"],
+  partNotFinished: ["ERR_UPLOAD_NOT_FINISHED", 400, "a part is not finished"],
+  notFinished: ["ERR_UPLOAD_NOT_FINISHED", 400, "the upload is not finished"],
+  maxSizeExceeded: [
+    "ERR_MAX_SIZE_EXCEEDED",
+    413,
+    "the upload is larger than auth.max_size or the limit fileBytes",
+    "hook"
+  ],
+  tooManyUploads: ["ERR_MAX_NUMBER_OF_FILES_EXCEEDED", 413, "the Assembly accepts no more uploads", "hook"],
+  unknownChecksum: ["ERR_UNSUPPORTED_CHECKSUM_ALGORITHM", 400, "the algorithm of upload-checksum is not supported"],
+  invalidChecksum: ["ERR_INVALID_CHECKSUM", 400, "upload-checksum is not a base64 digest of its algorithm"],
+  checksumMismatch: ["ERR_CHECKSUM_MISMATCH", 460, "the checksum does not match the bytes"],
+  defect: ["ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log"]
+} as const satisfies Readonly<
+  Record<string, readonly [code: TusRefusal["code"], status: number, message: string, form?: TusRefusal["form"]]>
+>
 
-const hook = (code: TusRefusal["code"], status: number, message: string) =>
-  new TusRefusal({ form: "hook", code, status, message })
+export const refuse = (reason: keyof typeof refusals): TusRefusal => {
+  const [code, status, message, form = "line"] = refusals[reason]
+  return new TusRefusal({ form, code, status, message })
+}
 
-export const unsupportedVersion = refusal(
-  "ERR_UNSUPPORTED_VERSION",
-  412,
-  `tus-resumable must be ${TusUpload.tusVersion}`
-)
-export const uploadNotFound = refusal("ERR_UPLOAD_NOT_FOUND", 404, "there is no such upload")
-export const assemblyNotFound = hook(
-  "ERR_ASSEMBLY_NOT_FOUND",
-  404,
-  "assembly_url is not the URL of an Assembly of this service"
-)
-export const assemblyNotUploading = hook("ERR_ASSEMBLY_NOT_UPLOADING", 403, "the Assembly no longer accepts uploads")
-export const mismatchedOffset = refusal(
-  "ERR_MISMATCHED_OFFSET",
-  409,
-  "upload-offset does not match the offset of the upload"
-)
-export const sizeExceeded = refusal("ERR_UPLOAD_SIZE_EXCEEDED", 413, "the body exceeds the length of the upload")
-export const locked = refusal("ERR_UPLOAD_LOCKED", 423, "another request has taken over this upload")
-export const brokenBody = refusal("ERR_READ_BODY", 400, "the connection broke before the body ended")
-export const lengthIsSet = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload has another length")
-export const lengthBelowOffset = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload already has more bytes")
-export const uploadExpired = refusal("ERR_UPLOAD_EXPIRED", 410, "the upload was not finished in time")
-export const finalCannotGrow = refusal("ERR_MODIFY_FINAL", 403, "a final upload accepts no bytes")
-export const unknownPart = refusal("ERR_UPLOAD_NOT_FOUND", 404, "a part is not a partial upload of this Assembly")
-export const partNotFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "a part is not finished")
-export const notFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "the upload is not finished")
-export const maxSizeExceeded = hook(
-  "ERR_MAX_SIZE_EXCEEDED",
-  413,
-  "the upload is larger than auth.max_size or the limit fileBytes"
-)
-export const tooManyUploads = hook("ERR_MAX_NUMBER_OF_FILES_EXCEEDED", 413, "the Assembly accepts no more uploads")
-export const unknownChecksum = refusal(
-  "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM",
-  400,
-  "the algorithm of upload-checksum is not supported"
-)
-export const invalidChecksum = refusal(
-  "ERR_INVALID_CHECKSUM",
-  400,
-  "upload-checksum is not a base64 digest of its algorithm"
-)
-export const checksumMismatch = refusal("ERR_CHECKSUM_MISMATCH", 460, "the checksum does not match the bytes")
-export const cannotStore = (failed: StorageFailed) =>
-  refusal("ERR_INSUFFICIENT_STORAGE", 507, `the emulator cannot store: ${failed.description}`)
-export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
+export const cannotStore = ({ description }: StorageFailed): TusRefusal => {
+  const message = `the emulator cannot store: ${description}`
+  return new TusRefusal({ form: "line", code: "ERR_INSUFFICIENT_STORAGE", status: 507, message })
+}
 
 const codes: ReadonlyMap<string, readonly [code: TusRefusal["code"], status: number]> = new Map([
   ["upload-length", ["ERR_INVALID_UPLOAD_LENGTH", 400]],
@@ -99,5 +92,5 @@ const codes: ReadonlyMap<string, readonly [code: TusRefusal["code"], status: num
 export const invalidHeader = (header: string, message: string): TusRefusal => {
   const [code, status] = codes.get(header) ?? (["ERR_INVALID_HEADER", 400] as const)
   // Line breaks are replaced, because the refusal is a single line of text.
-  return refusal(code, status, `${header}: ${message.replace(/\s+/g, " ")}`)
+  return new TusRefusal({ form: "line", code, status, message: `${header}: ${message.replace(/\s+/g, " ")}` })
 }

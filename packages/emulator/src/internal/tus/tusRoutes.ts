@@ -11,13 +11,39 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
-import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Origin from "../http/origin.ts"
-import * as Checksum from "./checksum.ts"
 import * as Expiry from "./expiry.ts"
-import * as RequestNote from "../http/requestNote.ts"
+import * as Refusal from "../http/refusal.ts"
 import * as TusRefusal from "./tusRefusal.ts"
 import * as Uploads from "./uploads.ts"
+import type * as FileStore from "../files/fileStore.ts"
+
+/**
+ * The supported algorithms of the checksum extension (tus 1.0.0), and the sizes of their digests in bytes. Node uses
+ * the same algorithm names.
+ */
+const sizes: ReadonlyMap<string, number> = new Map([
+  ["sha1", 20],
+  ["sha256", 32],
+  ["md5", 16]
+])
+
+/** The value of `tus-checksum-algorithm`. */
+const checksumAlgorithms = [...sizes.keys()].join(",")
+
+/** Reads the optional `upload-checksum` header. */
+const readChecksum = (headers: Headers.Headers): Effect.Effect<FileStore.Checksum | undefined, TusRefusal.TusRefusal> =>
+  Effect.suspend(() => {
+    const header = headers["upload-checksum"]
+    if (header === undefined) return Effect.succeed(undefined)
+    const [algorithm = "", text = "", ...more] = header.split(" ")
+    const size = sizes.get(algorithm)
+    if (size === undefined) return Effect.fail(TusRefusal.refuse("unknownChecksum"))
+    const digest = Buffer.from(text, "base64")
+    return more.length === 0 && digest.length === size && digest.toString("base64") === text
+      ? Effect.succeed({ algorithm, digest: digest.toString("hex") })
+      : Effect.fail(TusRefusal.refuse("invalidChecksum"))
+  })
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -25,7 +51,7 @@ const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =
   HttpServerResponse.empty({ status, headers: { ...TusRefusal.tusHeaders, ...headers } })
 
 const checkVersion = (headers: Headers.Headers): Effect.Effect<void, TusRefusal.TusRefusal> =>
-  headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.unsupportedVersion)
+  headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.refuse("unsupportedVersion"))
 
 /** Decodes headers. The first invalid header determines the refusal. */
 const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
@@ -76,7 +102,7 @@ const bodySize = (headers: Headers.Headers): bigint | undefined => {
 const expiryHeader = (at: DateTime.Utc | undefined): Readonly<Record<string, string>> =>
   at === undefined ? {} : { "upload-expires": DateTime.toDateUtc(at).toUTCString() }
 
-const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.brokenBody)
+const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.refuse("brokenBody"))
 
 const handlers = Effect.gen(function* () {
   const expiry = yield* Expiry.Expiry
@@ -96,10 +122,10 @@ const handlers = Effect.gen(function* () {
     yield* checkVersion(headers)
     const creation = yield* readCreation(headers)
     if ("parts" in creation) return created(yield* uploads.concatenate(creation))
-    const checksum = yield* Checksum.read(headers)
+    const checksum = yield* readChecksum(headers)
     const size = bodySize(headers)
     if (creation.length !== undefined && size !== undefined && size > creation.length) {
-      return yield* TusRefusal.sizeExceeded
+      return yield* TusRefusal.refuse("sizeExceeded")
     }
     const upload = yield* uploads.create(creation)
     if (headers["content-type"] !== TusUpload.offsetOctetStream) return created(upload)
@@ -108,7 +134,11 @@ const handlers = Effect.gen(function* () {
       .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
       // If the checksum does not match, the upload is terminated, because the refusal does not tell the client the URL
       // of the upload.
-      .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
+      .pipe(
+        Effect.tapErrorTag("TusRefusal", ({ code }) =>
+          code === "ERR_CHECKSUM_MISMATCH" ? uploads.terminate(id) : Effect.void
+        )
+      )
     return created({ ...upload, offset })
   })
 
@@ -126,7 +156,7 @@ const handlers = Effect.gen(function* () {
   })
 
   /** Downloads an upload. The request needs no `tus-resumable` header, so that a plain link works. */
-  const download = Effect.fnUntraced(function* () {
+  const download = Effect.gen(function* () {
     const { file, row } = yield* Effect.flatMap(uploadId, uploads.download)
     return HttpServerResponse.stream(file, {
       contentType: Option.getOrElse(Mime.getType(row.filename), () => "application/octet-stream"),
@@ -144,7 +174,7 @@ const handlers = Effect.gen(function* () {
     yield* checkVersion(headers)
     const id = yield* uploadId
     const { "upload-length": length, "upload-offset": offset } = yield* decodeAppend(headers)
-    const checksum = yield* Checksum.read(headers)
+    const checksum = yield* readChecksum(headers)
     const size = bodySize(headers)
     const reached = yield* uploads.append({ id, offset, length, size, checksum, bytes: body(request) })
     return empty(204, { "upload-offset": String(reached) })
@@ -163,36 +193,17 @@ const handlers = Effect.gen(function* () {
 const discover = empty(200, {
   "tus-version": TusUpload.tusVersion,
   "tus-extension": "creation,creation-defer-length,creation-with-upload,checksum,concatenation,expiration,termination",
-  "tus-checksum-algorithm": Checksum.algorithms,
+  "tus-checksum-algorithm": checksumAlgorithms,
   "tus-max-size": "9223372036854775807"
 })
 
-type Handler = (
-  request: Request
-) => Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  TusRefusal.TusRefusal | StorageFailed,
-  HttpRouter.RouteContext
->
+const answered = Refusal.answering(
+  TusRefusal.toResponse,
+  (failed) => TusRefusal.toResponse(TusRefusal.cannotStore(failed)),
+  TusRefusal.toResponse(TusRefusal.refuse("defect"))
+)
 
-const answering =
-  (name: string, handler: Handler) =>
-  (request: Request): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpRouter.RouteContext> =>
-    Effect.andThen(RequestNote.operation(name), handler(request)).pipe(
-      Effect.catchTags({
-        TusRefusal: (refusal) => Effect.succeed(TusRefusal.toResponse(refusal)),
-        StorageFailed: (failed) =>
-          Effect.as(
-            Effect.logError(`A tus request failed: ${failed.message}`),
-            TusRefusal.toResponse(TusRefusal.cannotStore(failed))
-          )
-      }),
-      Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("A tus request failed", defect), TusRefusal.toResponse(TusRefusal.defect))
-      )
-    )
-
-const discovered = answering("Tus.discover", () => Effect.succeed(discover))
+const discovered = answered("Tus.discover")(Effect.succeed(discover))
 
 const files = "/resumable/files/"
 const file = "/resumable/files/:uploadId"
@@ -200,11 +211,11 @@ const file = "/resumable/files/:uploadId"
 const routes = Effect.map(handlers, ({ append, create, download, get, terminate }) => [
   HttpRouter.route("OPTIONS", files, discovered),
   HttpRouter.route("OPTIONS", file, discovered),
-  HttpRouter.route("POST", files, answering("Tus.create", create)),
-  HttpRouter.route("HEAD", file, answering("Tus.offset", get)),
-  HttpRouter.route("GET", file, answering("Tus.download", download)),
-  HttpRouter.route("PATCH", file, answering("Tus.append", append)),
-  HttpRouter.route("DELETE", file, answering("Tus.terminate", terminate))
+  HttpRouter.route("POST", files, (request) => answered("Tus.create")(create(request))),
+  HttpRouter.route("HEAD", file, (request) => answered("Tus.offset")(get(request))),
+  HttpRouter.route("GET", file, answered("Tus.download")(download)),
+  HttpRouter.route("PATCH", file, (request) => answered("Tus.append")(append(request))),
+  HttpRouter.route("DELETE", file, (request) => answered("Tus.terminate")(terminate(request)))
 ])
 
 /** The routes under `/resumable/files/` (spec.md, "Create a tus upload"). */

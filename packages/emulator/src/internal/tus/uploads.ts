@@ -1,4 +1,5 @@
 import type * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
@@ -71,21 +72,23 @@ export interface Append<E> {
  * unknown.
  */
 const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append: Append<unknown>) {
-  if (row.kind === "final") return yield* TusRefusal.finalCannotGrow
-  if (append.offset !== offset) return yield* TusRefusal.mismatchedOffset
+  if (row.kind === "final") return yield* TusRefusal.refuse("finalCannotGrow")
+  if (append.offset !== offset) return yield* TusRefusal.refuse("mismatchedOffset")
   if (append.length !== undefined && row.length !== null && append.length !== row.length) {
-    return yield* TusRefusal.lengthIsSet
+    return yield* TusRefusal.refuse("lengthIsSet")
   }
   const length = row.length ?? append.length
   if (length === undefined) return undefined
-  if (length < offset) return yield* TusRefusal.lengthBelowOffset
+  if (length < offset) return yield* TusRefusal.refuse("lengthBelowOffset")
   const room = length - offset
-  return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
+  return append.size !== undefined && append.size > room ? yield* TusRefusal.refuse("sizeExceeded") : room
 })
 
 /** Refuses an append to a finished upload at the first byte of its body, which may have no `content-length`. */
 const requireNoBytes = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
-  Stream.runForEach(bytes, (chunk) => (chunk.length === 0 ? Effect.void : Effect.fail(TusRefusal.sizeExceeded)))
+  Stream.runForEach(bytes, (chunk) =>
+    chunk.length === 0 ? Effect.void : Effect.fail(TusRefusal.refuse("sizeExceeded"))
+  )
 
 /** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
 export const make = Effect.gen(function* () {
@@ -106,24 +109,24 @@ export const make = Effect.gen(function* () {
 
   const load = Effect.fnUntraced(function* (id: string) {
     const row = yield* uploads.find(id)
-    if (Option.isNone(row)) return yield* TusRefusal.uploadNotFound
-    yield* RequestNote.assembly(row.value.assembly_id)
+    if (Option.isNone(row)) return yield* TusRefusal.refuse("uploadNotFound")
+    yield* RequestNote.note({ assemblyId: row.value.assembly_id })
     if (yield* expiry.isOver(row.value)) {
       yield* files.remove(id)
-      return yield* TusRefusal.uploadExpired
+      return yield* TusRefusal.refuse("uploadExpired")
     }
     return { row: row.value, offset: yield* files.size(id) }
   })
 
   const ifWaiting = (assembly: AssemblyStore.Row) =>
-    assembly.state === "uploading" ? Effect.succeed(assembly) : Effect.fail(TusRefusal.assemblyNotUploading)
+    assembly.state === "uploading" ? Effect.succeed(assembly) : Effect.fail(TusRefusal.refuse("assemblyNotUploading"))
 
   /** Finds the Assembly of an `assembly_url`. Fails if the Assembly no longer accepts uploads. */
   const assemblyAt = Effect.fnUntraced(function* (url: string) {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const assembly = url === origin.assemblyUrl(id) ? yield* assemblies.find(id) : Option.none()
-    if (Option.isNone(assembly)) return yield* TusRefusal.assemblyNotFound
-    yield* RequestNote.assembly(id)
+    if (Option.isNone(assembly)) return yield* TusRefusal.refuse("assemblyNotFound")
+    yield* RequestNote.note({ assemblyId: id })
     return yield* ifWaiting(assembly.value)
   })
 
@@ -131,11 +134,11 @@ export const make = Effect.gen(function* () {
   const checkSize = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, size: bigint | undefined) {
     if (assembly.max_size === null || size === undefined || size <= BigInt(assembly.max_size)) return
     yield* execution.fail(assembly.id, maxSizeExceeded)
-    return yield* TusRefusal.maxSizeExceeded
+    return yield* TusRefusal.refuse("maxSizeExceeded")
   })
 
   const checkCount = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
-    if ((yield* uploads.count(assembly.id)) >= limits.files) return yield* TusRefusal.tooManyUploads
+    if ((yield* uploads.count(assembly.id)) >= limits.files) return yield* TusRefusal.refuse("tooManyUploads")
   })
 
   /** Finishes an upload that has all its bytes. Advances its Assembly, unless the upload is partial. */
@@ -180,11 +183,24 @@ export const make = Effect.gen(function* () {
   const insert = Effect.fnUntraced(function* (
     id: string,
     kind: UploadStore.Kind,
-    assemblyId: string,
-    { concat, header, length, metadata }: Creation
+    assembly_id: string,
+    { header: metadata, ...creation }: Creation
   ) {
-    const { assembly_url: _url, fieldname, filename, ...userMeta } = metadata
-    yield* uploads.insert({ id, assemblyId, kind, concat, metadata: header, filename, fieldname, userMeta, length })
+    const { assembly_url: _url, fieldname, filename, ...user_meta } = creation.metadata
+    const { concat = null, length = null } = creation
+    const created_at = yield* Clock.currentTimeMillis
+    yield* uploads.insert({
+      id,
+      assembly_id,
+      kind,
+      concat,
+      metadata,
+      filename,
+      fieldname,
+      user_meta,
+      length,
+      created_at
+    })
     return yield* settled(id)
   })
 
@@ -207,8 +223,8 @@ export const make = Effect.gen(function* () {
         : Option.none(),
       ({ assembly_id, kind }) => kind === "partial" && assembly_id === assembly.id
     )
-    if (Option.isNone(part)) return yield* TusRefusal.unknownPart
-    return part.value.finished_at === null ? yield* TusRefusal.partNotFinished : part.value
+    if (Option.isNone(part)) return yield* TusRefusal.refuse("unknownPart")
+    return part.value.finished_at === null ? yield* TusRefusal.refuse("partNotFinished") : part.value
   })
 
   const concatenateNow = Effect.fnUntraced(function* (final: Final) {
@@ -243,7 +259,7 @@ export const make = Effect.gen(function* () {
     checksum === undefined ? files.append(id, bytes, options) : files.appendVerified(id, bytes, options, checksum)
 
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
-    const whenAsked = Effect.andThen(asked, Effect.fail(TusRefusal.locked))
+    const whenAsked = Effect.andThen(asked, Effect.fail(TusRefusal.refuse("locked")))
     const upload = yield* settled(append.id)
     const room = yield* checkAppend(upload, append)
     // A finished ordinary or partial upload accepts a request without bytes, even after the end of the Assembly.
@@ -259,11 +275,11 @@ export const make = Effect.gen(function* () {
     const isHashed = upload.row.kind === "ordinary"
     yield* store(append, { isHashed, room: roomIn(assembly, upload.offset, room) }).pipe(
       Effect.raceFirst(whenAsked),
-      Effect.catchTag("Mismatch", () => Effect.fail(TusRefusal.checksumMismatch)),
+      Effect.catchTag("Mismatch", () => Effect.fail(TusRefusal.refuse("checksumMismatch"))),
       Effect.catchTag("NoRoom", () =>
         Effect.andThen(
           room === undefined ? checkSize(assembly, BigInt(assembly.max_size ?? 0) + 1n) : Effect.void,
-          Effect.fail(TusRefusal.sizeExceeded)
+          Effect.fail(TusRefusal.refuse("sizeExceeded"))
         )
       ),
       // A failed request may still have stored the last byte.
@@ -289,7 +305,7 @@ export const make = Effect.gen(function* () {
   /** Reads the bytes of a finished upload. */
   const download = Effect.fnUntraced(function* (id: string) {
     const { row } = yield* load(id)
-    return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
+    return row.finished_at === null ? yield* TusRefusal.refuse("notFinished") : { row, file: files.read(id) }
   })
 
   // Before the first request, finishes the uploads whose last byte an earlier process has stored.

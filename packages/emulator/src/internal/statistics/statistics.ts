@@ -7,12 +7,18 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Struct from "effect/Struct"
 import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
+import * as Operations from "@assembly-effect/api/Assemblies"
+import type { Issue } from "@assembly-effect/schema/InvalidRequest"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as Refusal from "../http/refusal.ts"
+import * as Route from "../http/route.ts"
+import * as Asked from "./asked.ts"
 
 /**
  * Selects Assemblies. `region` and `templateId` may be `all`. An undefined `templateId` selects the Assemblies without
  * a Template.
  */
-export interface Filter {
+interface Filter {
   readonly workspace: string
   readonly region: string
   readonly templateId?: string | undefined
@@ -41,8 +47,8 @@ type Row = typeof Row.Type
 const ErrorRow = Schema.Struct({ bucket: Schema.Int, error: Schema.String, assemblies: Schema.Int })
 type ErrorRow = typeof ErrorRow.Type
 
-const buckets = Statement.all(Row)
-const errors = Statement.all(ErrorRow)
+const buckets = Statement.rows(Row).all
+const errors = Statement.rows(ErrorRow).all
 
 /** The statements that count Assemblies by bucket. */
 const statements = (sql: SqlClient.SqlClient, { region, since, templateId, workspace }: Filter) => {
@@ -137,7 +143,7 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
 }
 
 /** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
 
@@ -167,3 +173,36 @@ export const make = Effect.gen(function* () {
     })
   }
 })
+
+const invalidRegion = (message: string) => Refusal.named("ASSEMBLY_STATS_MISSING_REGION", message)
+const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
+
+/**
+ * Reports a missing or invalid region first. A form or `params` that cannot be read has the error code of a missing
+ * region. All other issues have the error code of an invalid time, because the specification defines no further code
+ * for invalid params.
+ */
+const invalid = (issues: ReadonlyArray<Issue>): Refusal.Refusal => {
+  const [first] = issues
+  const missing = issues.some(({ path: [key] }) => key === undefined || key === "params" || key === "region")
+  return missing
+    ? invalidRegion("Set region to a region or all.")
+    : invalidTime(`${first?.path.join(".")}: ${first?.message}`)
+}
+
+const routes = Effect.gen(function* () {
+  const statistics = yield* make
+
+  return yield* Effect.all([
+    Route.signed(Operations.Statistics, {
+      invalid,
+      handle: Effect.fnUntraced(function* ({ authKey, params }) {
+        const { since } = yield* Asked.read(params, { invalidRegion, invalidTime })
+        return yield* statistics.count({ ...params, workspace: authKey.workspace, since })
+      })
+    })
+  ])
+})
+
+/** The route `/assembly_stats`. */
+export const layer = HttpRouter.addAll(routes)

@@ -1,10 +1,14 @@
+import * as Operations from "@assembly-effect/api/Billing"
 import type * as Bill from "@assembly-effect/schema/Bill"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "../data/statement.ts"
+import * as Refusal from "../http/refusal.ts"
+import * as Route from "../http/route.ts"
 
 /**
  * The price list of the emulator: one US dollar for 10^9 bytes that Assemblies received or made, the same for each
@@ -28,8 +32,8 @@ const Robot = Schema.Struct({
   output_bytes: Schema.Int
 })
 
-const months = Statement.first(Month)
-const robots = Statement.all(Robot)
+const months = Statement.rows(Month).first
+const robots = Statement.rows(Robot).all
 
 const toBill = (
   month: Bill.Month,
@@ -84,3 +88,24 @@ export const make = Effect.gen(function* () {
     })
   }
 })
+
+/** The service reports a missing bill with status 200 (beyond the specification). */
+const notFound = Refusal.refuse("BILL_NOT_FOUND", 200, "No Assembly of the Workspace ended in this month.")
+
+const routes = Effect.gen(function* () {
+  const bills = yield* make
+
+  return yield* Effect.all([
+    Route.signed(Operations.Get, {
+      // The operation has no error code for invalid input.
+      code: "SERVER_400",
+      handle: ({ authKey, path }) => Statement.orFail(notFound)(bills.find(authKey.workspace, path.month))
+    })
+  ])
+})
+
+/**
+ * The route `/bill/:month`. The details of this route are beyond the specification, which names the operation but does
+ * not define it.
+ */
+export const layer = HttpRouter.addAll(routes)

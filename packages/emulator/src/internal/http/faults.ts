@@ -1,35 +1,109 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import type * as Types from "effect/Types"
 import type { ServerResponse } from "node:http"
 import { constants, Http2ServerResponse } from "node:http2"
 import * as Faults from "../../Faults.ts"
-import * as BrokenBody from "./brokenBody.ts"
-import * as FaultQueue from "./faultQueue.ts"
-import * as RouteRefusal from "./routeRefusal.ts"
+import * as Around from "./around.ts"
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as Multipart from "effect/http/Multipart"
 
-type Request = HttpServerRequest.HttpServerRequest
-type Response = HttpServerResponse.HttpServerResponse
+const matches = ({ method, path }: Faults.Where, request: Around.Request): boolean =>
+  (method === undefined || method === request.method) && (path === undefined || Around.matches(path, request))
 
-/** The handler of a route. A middleware passes on the errors of the route without handling them. */
-type Handler = Effect.Effect<Response, Types.unhandled>
+const makeQueue = Effect.sync(() => {
+  let waiting: ReadonlyArray<{ readonly fault: Faults.Fault; left: number }> = []
+  return {
+    add: (fault: Faults.Fault) =>
+      Effect.sync(() => {
+        waiting = [...waiting, { fault, left: fault.times ?? 1 }]
+      }),
+    clear: Effect.sync(() => {
+      waiting = []
+    }),
+    /** Takes the fault of a request: the first one that matches. */
+    take: (request: Around.Request) =>
+      Effect.sync(() => {
+        const met = waiting.find(({ fault }) => matches(fault, request))
+        if (met !== undefined) met.left -= 1
+        waiting = waiting.filter(({ left }) => left > 0)
+        return met?.fault
+      })
+  }
+})
+
+/** The injected faults, in the order of their injection. */
+export class FaultQueue extends Context.Service<FaultQueue>()("@assembly-effect/emulator/FaultQueue", {
+  make: makeQueue
+}) {}
+
+export const layer = Layer.effect(FaultQueue, FaultQueue.make)
+
+/** The public `Faults` service, which adds faults to the queue. */
+export const layerFaults = Layer.effect(
+  Faults.Faults,
+  Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))
+)
+
+/** The first `afterBytes` bytes of a stream. */
+const firstBytes = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number): Stream.Stream<Uint8Array, E> =>
+  stream.pipe(
+    Stream.mapAccum(
+      () => afterBytes,
+      (left, chunk) => [left - chunk.length, [{ bytes: chunk.subarray(0, left), last: chunk.length >= left }]] as const
+    ),
+    Stream.takeUntil(({ last }) => last),
+    Stream.map(({ bytes }) => bytes)
+  )
+
+/** Passes the first `afterBytes` bytes of a stream, then fails with `error`. */
+const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error: E): Stream.Stream<Uint8Array, E> =>
+  Stream.concat(firstBytes(stream, afterBytes), Stream.fail(error))
+
+/**
+ * Returns a request whose connection breaks after `bytes` bytes of the body. `stream` contains the first `bytes` bytes,
+ * and then fails. All other ways to read the body fail at once.
+ */
+const brokenAfter = (
+  request: HttpServerRequest.HttpServerRequest,
+  bytes: number
+): HttpServerRequest.HttpServerRequest => {
+  const error = new HttpServerError.HttpServerError({
+    reason: new HttpServerError.RequestParseError({ request, description: "the connection broke" })
+  })
+  const multipartError = Multipart.MultipartError.fromReason("Parse", error)
+  const broken = { value: Effect.fail(error) }
+  const brokenMultipart = { value: Effect.fail(multipartError) }
+  const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
+    stream: { value: cut(request.stream, bytes, error) },
+    text: broken,
+    json: broken,
+    arrayBuffer: broken,
+    urlParamsBody: broken,
+    multipart: brokenMultipart,
+    multipartStream: { value: Stream.fail(multipartError) }
+  })
+  return view
+}
+
+type Request = Around.Request
+type Response = Around.Response
 
 const disconnect = (request: Request): Effect.Effect<void> =>
   Effect.sync(() => void NodeHttpServerRequest.toServerResponse(request).destroy())
 
 const message = "The emulator refused this request because of a configured fault."
 
-const refusal = (request: Request, status: number): Response =>
-  RouteRefusal.toResponse(request, { code: "INJECTED_FAULT", status, message })
-
 const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answer): Response =>
   HttpServerResponse.setHeaders(
-    body === undefined ? refusal(request, status) : HttpServerResponse.text(body, { status }),
+    body === undefined
+      ? Around.refused(request, { code: "INJECTED_FAULT", status, message })
+      : HttpServerResponse.text(body, { status }),
     headers
   )
 
@@ -67,7 +141,7 @@ const cutAnswer = (request: Request, response: Response, afterBytes: number): Re
   if (whole === undefined) return response
   const { bytes, contentType, length } = whole
   return HttpServerResponse.stream(
-    Stream.concat(BrokenBody.first(bytes, afterBytes), Stream.fromEffectDrain(hangUp(request))),
+    Stream.concat(firstBytes(bytes, afterBytes), Stream.fromEffectDrain(hangUp(request))),
     { status: response.status, headers: response.headers, contentType, contentLength: length }
   )
 }
@@ -85,12 +159,12 @@ const moveOffset = (response: Response, by: number): Response => {
  */
 const wait = (duration: Duration.Input) => Effect.interruptible(Effect.sleep(duration))
 
-const meet = (handler: Handler, request: Request, fault: Faults.Fault): Handler =>
+const meet = (handler: Around.Handler, request: Request, fault: Faults.Fault): Around.Handler =>
   Faults.Fault.$match(fault, {
     Delay: ({ duration }) => Effect.andThen(wait(duration), handler),
     CutRequestBody: ({ afterBytes }) =>
       handler.pipe(
-        Effect.provideService(HttpServerRequest.HttpServerRequest, BrokenBody.after(request, afterBytes)),
+        Effect.provideService(HttpServerRequest.HttpServerRequest, brokenAfter(request, afterBytes)),
         Effect.ensuring(disconnect(request))
       ),
     Refuse: (answer) =>
@@ -104,13 +178,7 @@ const meet = (handler: Handler, request: Request, fault: Faults.Fault): Handler 
   })
 
 /** Applies injected faults to the requests of all routes. */
-export const layer = HttpRouter.middleware(
-  Effect.map(FaultQueue.FaultQueue, (queue) =>
-    Effect.fnUntraced(function* (handler: Handler) {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const fault = yield* queue.take(request)
-      return yield* fault === undefined ? handler : meet(handler, request, fault)
-    })
-  ),
-  { global: true }
-)
+export const around =
+  (queue: FaultQueue["Service"]): Around.Around =>
+  (handler, request) =>
+    Effect.flatMap(queue.take(request), (fault) => (fault === undefined ? handler : meet(handler, request, fault)))

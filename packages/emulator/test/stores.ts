@@ -1,0 +1,42 @@
+/** The stores of the emulator, for tests without HTTP. */
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Clock from "effect/Clock"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
+import * as Database from "../src/internal/data/database.ts"
+import * as Turns from "../src/internal/http/turns.ts"
+
+/** A database in memory, and what the stores need beside it. */
+export const layerData = (path = ":memory:") =>
+  Layer.mergeAll(Database.layer(path), Turns.layer, SecureRandom.layerWebCrypto)
+
+/** The store of Assemblies over a database in memory. */
+export const layerAssemblies = AssemblyStore.layer.pipe(Layer.provideMerge(layerData()))
+
+let ids = 0
+
+/** Inserts an Assembly that waits for uploads. */
+export const newAssembly = (workspace: string, expected_uploads = 0): Effect.Effect<AssemblyStore.New> =>
+  Effect.map(Clock.currentTimeMillis, (created_at) => ({
+    id: AssemblyId.make((ids++).toString(16).padStart(32, "0")),
+    workspace,
+    region: "eu-west-1",
+    state: "uploading",
+    steps: {},
+    template_id: null,
+    fields: {},
+    notify_url: null,
+    redirect_url: null,
+    expected_uploads,
+    auth_key: "key",
+    is_signed: true,
+    max_size: null,
+    parent_id: null,
+    uploads_from: null,
+    emit_progress: false,
+    notification_payload: [],
+    receiving: false,
+    created_at
+  }))
