@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import * as Failure from "../src/internal/failure.ts"
+import * as Verdict from "../src/internal/verdict.ts"
 import { dump } from "./dump.ts"
 import { folder, job, live, withRunner } from "./support.ts"
 
@@ -143,12 +143,12 @@ describe("The failure of a job", () => {
   test("contains no part of the id of its Assembly that leads to it", () => {
     const id = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
     for (const part of [id, id.slice(0, 6), id.toUpperCase(), id.slice(10, 26), `%30${id.slice(1, 20)}`]) {
-      const { message } = Failure.of(new Error(`no ${part} here`), id)
+      const { message } = Verdict.failureOf(new Error(`no ${part} here`), id)
       assert.notInclude(message.toLowerCase(), part.toLowerCase().slice(-12))
       assert.match(message, /^no .*redacted.* here$/u)
     }
     // A program is told which Assembly has failed, but the database is not.
-    const { message } = Failure.of(new Error("Assembly 0f1e2d… failed with MINE"))
+    const { message } = Verdict.failureOf(new Error("Assembly 0f1e2d… failed with MINE"))
     assert.strictEqual(message, "the Assembly failed with MINE")
   })
 })

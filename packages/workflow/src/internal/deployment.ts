@@ -4,17 +4,18 @@
  * must contain at least one of them.
  */
 import * as Effect from "effect/Effect"
-import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlClient from "effect/sql/SqlClient"
 import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
-import * as Migrations from "./migrations.ts"
+import * as Database from "./database.ts"
 import type { Secrets } from "./secrets.ts"
-import * as Store from "./store.ts"
-import * as StoreError from "./storeError.ts"
 
 const unknown = new InvalidSecret({
   description:
     "the database of the jobs belongs to a deployment with other secrets; add the earlier secret to the list, or use another database"
 })
+
+const lacking =
+  "The secrets of this process lack the newest secret of the deployment: jobs that began with it wait for another runner"
 
 /**
  * Joins the deployment of the database. If the database has none, a runner creates the deployment. If the row contains
@@ -32,31 +33,22 @@ export const join = (
   { isAlone, runs }: { readonly isAlone: boolean; readonly runs: boolean }
 ): Effect.Effect<void, InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
   Effect.gen(function* () {
-    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const table = sql(Migrations.deployment)
+    const { deployment, sql } = yield* Database.make
     const own = fingerprints.toReversed()
     if (runs) {
-      yield* sql`INSERT INTO ${table} (id, secrets) VALUES (1, ${own.join(" ")}) ON CONFLICT (id) DO NOTHING`
+      yield* sql`INSERT INTO ${deployment} (id, secrets) VALUES (1, ${own.join(" ")}) ON CONFLICT (id) DO NOTHING`
     }
     for (;;) {
-      const [row] = yield* sql<{ readonly secrets: string }>`SELECT secrets FROM ${table} WHERE id = 1`
+      const [row] = yield* sql<{ readonly secrets: string }>`SELECT secrets FROM ${deployment} WHERE id = 1`
       if (row === undefined) return
       const stored = row.secrets.split(" ")
       const isKnown = own.some((fingerprint) => stored.includes(fingerprint))
-      if (!isKnown && !(isAlone && !(yield* Store.hasBegun))) return yield* unknown
+      if (!isKnown && !(isAlone && !(yield* Database.hasBegun))) return yield* unknown
       const all = isKnown ? [...new Set([...stored, ...own])].join(" ") : own.join(" ")
-      const isJoined =
-        !runs ||
-        all === row.secrets ||
-        (yield* sql`UPDATE ${table} SET secrets = ${all} WHERE id = 1 AND secrets = ${row.secrets} RETURNING id`)
-          .length > 0
-      if (!isJoined) continue
-      if (isKnown && !own.includes(stored.at(-1) ?? "")) {
-        // This is no error, because a new secret is added runner by runner.
-        yield* Effect.logWarning(
-          "The secrets of this process lack the newest secret of the deployment: jobs that began with it wait for another runner"
-        )
-      }
+      const change = sql`UPDATE ${deployment} SET secrets = ${all} WHERE id = 1 AND secrets = ${row.secrets} RETURNING id`
+      if (runs && all !== row.secrets && !(yield* Database.changesRow(change))) continue
+      // This is no error, because a new secret is added runner by runner.
+      if (isKnown && !own.includes(stored.at(-1) ?? "")) yield* Effect.logWarning(lacking)
       return
     }
-  }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(StoreError.of("join")(error))))
+  }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(Database.failedTo("join")(error))))

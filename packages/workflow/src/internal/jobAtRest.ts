@@ -17,7 +17,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as DurableJob from "../DurableJob.ts"
 import { KeyText } from "./keyText.ts"
-import * as StoreError from "./storeError.ts"
+import { damaged } from "./database.ts"
 import { resolve } from "node:path"
 
 const File = Schema.Struct({
@@ -144,4 +144,4 @@ export const encode = Effect.fnUntraced(function* (operation: string, job: Durab
 
 /** Decodes a stored job. */
 export const decode = ({ job, key }: { readonly key: string; readonly job: string }) =>
-  Effect.mapError(decodeJob(job), () => StoreError.damaged(key, ["job"]))
+  Effect.mapError(decodeJob(job), () => damaged(key, ["job"]))

@@ -9,28 +9,7 @@ import * as Struct from "effect/Struct"
 import type { StoreFailed } from "../DurableError.ts"
 import { type Count, Failure, State, type Summary, Waiting } from "../DurableJob.ts"
 import * as JobAtRest from "./jobAtRest.ts"
-import * as StoreError from "./storeError.ts"
-
-/**
- * The current attempt of a job.
- *
- * - `job`: see `JobAtRest`.
- * - `secret`: the fingerprint of the secret that the attempt began with, or undefined if no runner has begun it.
- * - `assembly`: the sealed entry of the Assembly (see `journal.ts`), or undefined if no Assembly was announced. With an
- *   entry, the Assembly may exist.
- * - `waited`: how much of the `patience` is used, in milliseconds: the pauses after failures, and the tries between
- *   them.
- * - `pack`, `holder`: see the migrations.
- */
-export interface Row extends Summary {
-  readonly job: string
-  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
-  readonly secret: string | undefined
-  readonly assembly: string | undefined
-  readonly waited: number
-  readonly pack: string | undefined
-  readonly holder: string | undefined
-}
+import { damaged } from "./database.ts"
 
 const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
 const FailureText = Schema.fromJsonString(Failure)
@@ -50,21 +29,42 @@ const Columns = Schema.Struct({
   job_key: Schema.String,
   attempt: whole(0, 1_000_000),
   state: State,
+  /** The runner that works on the attempt. */
+  runner: Text,
+  /** See `JobAtRest`. */
   job: Schema.String,
   sources: JobAtRest.Sources,
   size: JobAtRest.SourceAtRest.fields.size,
+  /** The fingerprint of the secret that the attempt began with, or undefined if no runner has begun it. */
   secret: Text,
+  /**
+   * The sealed entry of the Assembly (see `journal.ts`), or undefined if no Assembly was announced. With an entry, the
+   * Assembly may exist.
+   */
   assembly: Text,
+  /** How much of the `patience` is used, in milliseconds: the pauses after failures, and the tries between them. */
   waited: whole(0, Number.MAX_SAFE_INTEGER),
   queued_at: Time,
   ended_at: Schema.UndefinedOr(Time),
   failure: Schema.UndefinedOr(FailureText),
   waiting: Schema.UndefinedOr(WaitingText),
+  /** See the migrations. */
   pack: Text,
   holder: Text
 })
 const decodeColumns = SchemaParser.decodeUnknownResult(Columns, { errors: "all" })
 const decodeTime = SchemaParser.decodeUnknownResult(Time)
+
+const toRow = ({ ended_at: endedAt, job_key: key, queued_at: queuedAt, size, ...columns }: typeof Columns.Type) => ({
+  ...columns,
+  key,
+  size: BigInt(size),
+  queuedAt,
+  endedAt
+})
+
+/** The current attempt of a job. */
+export type Row = ReturnType<typeof toRow>
 
 /** A row as the database returns it. */
 export interface Raw {
@@ -78,17 +78,11 @@ export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
   const values = Object.entries(raw).map(([name, value]: [string, unknown]) => [name, plain(value)])
   return Result.mapBoth(decodeColumns(Object.fromEntries(values)), {
     onFailure: (issue) =>
-      StoreError.damaged(
+      damaged(
         raw.job_key,
         Input.fromSchemaIssue(issue).map(({ path }) => path[0])
       ),
-    onSuccess: ({ ended_at: endedAt, job_key: key, queued_at: queuedAt, size, ...columns }): Row => ({
-      ...columns,
-      key,
-      size: BigInt(size),
-      queuedAt,
-      endedAt
-    })
+    onSuccess: toRow
   })
 }
 
@@ -131,12 +125,6 @@ export const ended = ["Completed", "Failed", "Canceled"] as const satisfies Read
 
 /** Whether the attempt has ended. The state of an ended attempt does not change any more. */
 export const hasEnded = ({ state }: { readonly state: State }): boolean => ended.some((end) => end === state)
-
-/** Identifies an attempt. A statement about an attempt does not change a later attempt of the same key. */
-export interface Attempt {
-  readonly key: string
-  readonly attempt: number
-}
 
 /** The beginning of the keys of packs. The key of a job has no control character. */
 export const packPrefix = "\u0001"

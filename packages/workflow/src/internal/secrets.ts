@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { InvalidSecret } from "../DurableError.ts"
 import type { Row } from "./row.ts"
-import * as StoreError from "./storeError.ts"
+import { damaged } from "./database.ts"
 
 /** The minimum length of a secret in bytes, which is the output length of the HMAC. */
 const minBytes = 32
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(
           return new TextDecoder().decode(yield* decrypt(seal, bytes, { nonce, aad: utf8.encode(owner.key) }))
         }).pipe(
           Effect.catch((error) =>
-            Effect.fail(error instanceof InvalidSecret ? error : StoreError.damaged(owner.key, ["assembly"]))
+            Effect.fail(error instanceof InvalidSecret ? error : damaged(owner.key, ["assembly"]))
           )
         ),
       lookups: (assemblyId: string) => Effect.forEach(derivations, ({ lookup }) => lookup(assemblyId))
