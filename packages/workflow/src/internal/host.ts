@@ -30,7 +30,6 @@ import * as Outage from "./outage.ts"
 import * as Packs from "./packs.ts"
 import * as Runner from "./runner.ts"
 import * as Secrets from "./secrets.ts"
-import * as Starting from "./callers.ts"
 import * as Work from "./work.ts"
 
 const kept = (byDefault: Duration.Input) => Rules.duration.pipe(Schema.withDecodingDefault(Effect.succeed(byDefault)))
