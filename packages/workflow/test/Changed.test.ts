@@ -4,10 +4,9 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Logger from "effect/Logger"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { gated } from "./gates.ts"
-import { folder, job, live, withRunner } from "./support.ts"
+import { folder, job, live, until, withRunner } from "./support.ts"
 
 layer(live, { excludeTestServices: true })("A key of a stored job", (it) => {
   it.effect("is not the key of a file with other bytes, which would not be uploaded", () =>
@@ -51,8 +50,7 @@ layer(live, { excludeTestServices: true })("A key of a stored job", (it) => {
       yield* Effect.gen(function* () {
         yield* Durable.start(job("far", [], { files: [gate.file("far")] }))
       }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-      const { waiting } = yield* Durable.status("far").pipe(
-        Effect.repeat({ until: (now) => now.waiting !== undefined, schedule: Schedule.spaced("20 millis") }),
+      const { waiting } = yield* until("far", (now) => now.waiting !== undefined).pipe(
         withRunner(database),
         Effect.provide(logger)
       )

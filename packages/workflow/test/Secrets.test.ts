@@ -1,5 +1,4 @@
 /** What the database must not contain. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -7,14 +6,12 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import * as Verdict from "../src/internal/verdict.ts"
 import { dump } from "./dump.ts"
-import { folder, job, live, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, withRunner } from "./support.ts"
 
 const presigned = "https://store.example/object?X-Signature=presigned"
 
@@ -55,7 +52,7 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
         const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
         const failed = yield* Effect.flip(Durable.run(job("of-assembly", [content], { params: failing })))
         assert.include(failed.message, "AssemblyFailed: the Assembly failed with MINE")
-        const all = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
+        const all = yield* assemblies()
         ids.push(...all.map(({ id }) => String(id)))
         assert.isAtLeast(new Set(ids).size, 2)
       }).pipe(withRunner(database), Effect.provide(stores))
