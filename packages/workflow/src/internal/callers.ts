@@ -18,7 +18,6 @@ import * as Stream from "effect/Stream"
 import * as DurableError from "../DurableError.ts"
 import { type Changes, Filter, type Job, type Status, type Summary } from "../DurableJob.ts"
 import { damaged } from "./database.ts"
-import * as JobAtRest from "./jobAtRest.ts"
 import type { Jobs } from "./jobs.ts"
 import * as Journal from "./journal.ts"
 import * as Metrics from "./metrics.ts"
@@ -121,7 +120,7 @@ interface Options {
 const retryPatience = "30 seconds"
 
 /** A job that a caller starts, with its sources as they are now. `pack` is set if the job can share an Assembly. */
-interface Now extends JobAtRest.Text {
+interface Now extends Row.JobText {
   readonly key: string
   readonly pack?: string | undefined
   readonly opened: ReadonlyArray<Result.Result<Sources.Opened, SourceFailed>>
@@ -170,7 +169,7 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
   }).pipe(Effect.ignore, Effect.delay(Runner.interval), Effect.forever, Effect.forkScoped)
 
   const found = Effect.fnUntraced(function* (key: string) {
-    const row = JobAtRest.isKey(key) ? yield* jobs.find(key) : Option.none()
+    const row = Row.isKey(key) ? yield* jobs.find(key) : Option.none()
     return Option.isSome(row) ? row.value : yield* new DurableError.JobUnknown({ key })
   })
 
@@ -246,7 +245,7 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
 
   const counts = Effect.tap(jobs.counts, Metrics.counted)
 
-  const open = (key: string, encoded: JobAtRest.Text, pack?: string) =>
+  const open = (key: string, encoded: Row.JobText, pack?: string) =>
     Effect.map(Sources.openAll(encoded.files), (opened): Now => ({ ...encoded, key, pack, opened }))
 
   /** The row of a job, or the error of its first source that cannot be read. */
@@ -254,7 +253,7 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
     Result.map(Result.all(opened), (all) => ({ key, pack, job: text, sources: all.map(({ atRest }) => atRest) }))
 
   const prepare = Effect.fnUntraced(function* (job: Job, packing: Packing | undefined) {
-    const encoded = yield* JobAtRest.encode("Durable.start", job, upload)
+    const encoded = yield* Row.encodeJob("Durable.start", job, upload)
     return yield* open(job.key, encoded, packing && (yield* Packs.kindOf(packing, encoded.text)))
   })
 
@@ -293,10 +292,10 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
 
   /** The encoded job of the next attempt: the stored job with `changes`. */
   const withChanges = Effect.fnUntraced(function* (row: Row.Row, changes: Changes) {
-    const job = yield* JobAtRest.decode(row)
+    const job = yield* Row.decodeJob(row)
     if (changes.params === undefined && changes.files === undefined) return { text: row.job, files: job.files }
     const next = { key: row.key, params: changes.params ?? job.params, files: changes.files ?? job.files }
-    return yield* JobAtRest.encode("Durable.retry", next, upload)
+    return yield* Row.encodeJob("Durable.retry", next, upload)
   })
 
   /**
@@ -325,7 +324,7 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
 
   const cancel = (key: string): Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed> =>
     Effect.gen(function* () {
-      const canceled = JobAtRest.isKey(key) ? yield* jobs.cancel(key) : Option.none()
+      const canceled = Row.isKey(key) ? yield* jobs.cancel(key) : Option.none()
       if (Option.isNone(canceled)) {
         const row = yield* found(key)
         // `jobs.cancel` changed no row, because the job is unknown, has ended or is already being canceled. If the row

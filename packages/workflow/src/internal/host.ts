@@ -22,12 +22,11 @@ import type { Changes, Job } from "../DurableJob.ts"
 import * as OverSql from "./budget.ts"
 import * as Callers from "./callers.ts"
 import * as Database from "./database.ts"
-import * as Deployment from "./deployment.ts"
-import * as JobAtRest from "./jobAtRest.ts"
 import * as Jobs from "./jobs.ts"
 import * as Metrics from "./metrics.ts"
 import * as Outage from "./outage.ts"
 import * as Packs from "./packs.ts"
+import * as Row from "./row.ts"
 import * as Runner from "./runner.ts"
 import * as Secrets from "./secrets.ts"
 import * as Work from "./work.ts"
@@ -100,7 +99,7 @@ export const check = (
 ): Effect.Effect<void, InvalidRequest> => {
   const found = settingIssues(options)
   const ofUpload = found.length > 0 ? [] : Hosting.issues(options.upload ?? {}, { filename: "a", fieldname: "a" })
-  const issues = [...further, ...found, ...JobAtRest.under(["upload"], ofUpload)]
+  const issues = [...further, ...found, ...Row.under(["upload"], ofUpload)]
   return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues }))
 }
 
@@ -138,7 +137,7 @@ export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
   const secrets = yield* Secrets.make(options.secrets)
   const runs = role._tag !== "Client"
   yield* Database.migrate
-  yield* Deployment.join(secrets, { isAlone: role._tag === "Alone", runs })
+  yield* Secrets.join(secrets, { isAlone: role._tag === "Alone", runs })
   const jobs = yield* Jobs.make(secrets, Duration.max(poll, Duration.millis(Work.longestPause)))
   const budget = yield* OverSql.make(secrets, options.budget)
   /** Wakes the runner of this process, if there is one. The other runners read the table. */

@@ -106,14 +106,8 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
      * Claims the jobs in the given states that are due, the longest due first. With `isLeft`, only those that another
      * runner has left.
      */
-    claim: (options: {
-      readonly runner: string
-      readonly states: Arr.NonEmptyReadonlyArray<State>
-      readonly limit: number
-      readonly isLeft?: boolean
-    }) =>
+    claim: (runner: string, limit: number, states: Arr.NonEmptyReadonlyArray<State>, isLeft = false) =>
       at((now) => {
-        const { isLeft = false, limit, runner, states } = options
         const due = isLeft ? sql`due_at = 0` : sql`(due_at <= ${now} OR due_at > ${now} + ${millis(longest)})`
         const isKnown = sql`(secret IS NULL OR ${sql.in("secret", secrets.fingerprints)})`
         return sql<Row.Raw>`

@@ -15,7 +15,6 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type { Failure } from "../DurableJob.ts"
 import * as Database from "./database.ts"
-import * as JobAtRest from "./jobAtRest.ts"
 import type { Claim } from "./jobs.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
@@ -33,9 +32,7 @@ const decodeKind = SchemaParser.decodeUnknownResult(Kind)
 /** What the column `pack` has for a job. */
 export const kindOf = (options: typeof Hosting.PackingOptions.Type, job: string): Effect.Effect<string> =>
   Effect.map(
-    Hosting.digestOf(
-      Result.match(JobAtRest.decodeParts(job), { onFailure: () => [], onSuccess: ({ params }) => [params] })
-    ),
+    Hosting.digestOf(Result.match(Row.decodeParts(job), { onFailure: () => [], onSuccess: ({ params }) => [params] })),
     (params) => encodeKind({ ...Hosting.limitsOf(options), params })
   )
 
@@ -56,7 +53,7 @@ export const completed: End = { state: "Completed" }
 
 /** A job that can be joined with others. */
 interface Member extends Row.Row {
-  readonly parts: JobAtRest.Parts
+  readonly parts: Row.Parts
 }
 
 /** The rows that can be joined, and the keys of damaged rows. */
@@ -64,7 +61,7 @@ const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
   Arr.separate(
     rows.map((raw) =>
       Row.fromRaw(raw).pipe(
-        Result.flatMap((row) => Result.map(JobAtRest.decodeParts(row.job), (parts): Member => ({ ...row, parts }))),
+        Result.flatMap((row) => Result.map(Row.decodeParts(row.job), (parts): Member => ({ ...row, parts }))),
         Result.mapError(() => raw.job_key)
       )
     )
@@ -99,7 +96,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const holder = `${Row.packPrefix}${yield* Assemblies.newId}`
-      const job = JobAtRest.join(Arr.map(own, ({ parts }) => parts))
+      const job = Row.joinJobs(Arr.map(own, ({ parts }) => parts))
       const values = {
         ...Row.queued({ job, sources: own.flatMap(({ sources }) => sources) }, now),
         job_key: holder,

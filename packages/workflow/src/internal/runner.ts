@@ -4,6 +4,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,6 +17,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { StoreFailed } from "../DurableError.ts"
+import type { State } from "../DurableJob.ts"
 import type * as Row from "./row.ts"
 import * as Secrets from "./secrets.ts"
 import * as Verdict from "./verdict.ts"
@@ -171,12 +173,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       { discard: true }
     )
 
-  const claim = (places: Places, how: Omit<Parameters<typeof jobs.claim>[0], "runner" | "limit">) =>
+  const claim = (places: Places, states: Arr.NonEmptyReadonlyArray<State>, isLeft = false) =>
     Effect.suspend(() => {
       const limit = places.free
       const runner = runnerId()
       if (limit <= 0 || runner === "") return Effect.void
-      return Effect.flatMap(jobs.claim({ ...how, runner, limit }), (rows) => {
+      return Effect.flatMap(jobs.claim(runner, limit, states, isLeft), (rows) => {
         places.isFull = rows.length === limit
         return beginAll(rows, runner, places)
       })
@@ -208,15 +210,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     readsAll = false
     if (all) yield* attend
     if (isTime) yield* jobs.release
-    const claimJobs = claim(upload, { states: ["Queued", "Uploading"] })
+    const claimJobs = claim(upload, ["Queued", "Uploading"])
     // Neither jobs nor packs take all places.
     arePacksFirst = !arePacksFirst
     if (arePacksFirst) yield* claimPacks
     yield* claimJobs
     if (!arePacksFirst) yield* claimPacks
     if (!all) return
-    yield* claim(further, { states: ["Uploading"], isLeft: true })
-    yield* claim(others, { states: ["Processing", "Canceling"] })
+    yield* claim(further, ["Uploading"], true)
+    yield* claim(others, ["Processing", "Canceling"])
     if (isTime) yield* jobs.explainUnknown(unknown)
   }).pipe(
     Effect.catchCause((cause) => outage.reportCause("read the jobs", cause)),

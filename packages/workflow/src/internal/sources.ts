@@ -12,7 +12,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import type * as DurableJob from "../DurableJob.ts"
 import { ObjectStores } from "../ObjectStores.ts"
-import type { SourceAtRest } from "./jobAtRest.ts"
+import type { SourceAtRest } from "./row.ts"
 
 const unreadable = (description: string) => new SourceFailed({ kind: "Unreadable", description })
 

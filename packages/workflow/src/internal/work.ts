@@ -19,12 +19,11 @@ import type * as Semaphore from "effect/Semaphore"
 import type { StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
 import { damaged as damagedRow } from "./database.ts"
-import * as JobAtRest from "./jobAtRest.ts"
 import type { Claim, Jobs } from "./jobs.ts"
 import * as Journal from "./journal.ts"
 import type { Outage } from "./outage.ts"
 import * as Packs from "./packs.ts"
-import { isPack, type Row } from "./row.ts"
+import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
 import * as Sources from "./sources.ts"
 import * as Verdict from "./verdict.ts"
@@ -109,8 +108,8 @@ export const make = (options: Options) => {
     )
 
   /** Records how the Assembly of an attempt ended. A cancellation that has come in between stays. */
-  const finish = (row: Row, how: Packs.End) => {
-    if (isPack(row)) return endPack(row, how)
+  const finish = (row: Row.Row, how: Packs.End) => {
+    if (Row.isPack(row)) return endPack(row, how)
     packs.remember(row, how)
     if (how.state === "Completed") return end(row, "Completed", ["Processing", "Canceling"])
     return end(row, "Failed", row.state === "Canceling" ? ["Canceling"] : ["Uploading", "Processing"], how.failure)
@@ -119,10 +118,10 @@ export const make = (options: Options) => {
   const giveBack = (...how: Parameters<typeof jobs.giveBack>) => retrying(jobs.giveBack(...how))
 
   /** Reads the row again: the entry of the Assembly may have been written since. */
-  const reread = (row: Row) => retrying(jobs.findClaimed(row))
+  const reread = (row: Row.Row) => retrying(jobs.findClaimed(row))
 
   /** Prolongs or frees the place of an Assembly among the running Assemblies of the account. */
-  const place = Effect.fnUntraced(function* (row: Row, change: "keep" | "release") {
+  const place = Effect.fnUntraced(function* (row: Row.Row, change: "keep" | "release") {
     const budget = yield* Budget.Budget
     const { origins } = yield* AssemblyClient
     const id = yield* Journal.readableId(secrets, row)
@@ -130,7 +129,7 @@ export const make = (options: Options) => {
   })
 
   /** Ends an attempt that failed. */
-  const fail = Effect.fnUntraced(function* (before: Row, error: unknown) {
+  const fail = Effect.fnUntraced(function* (before: Row.Row, error: unknown) {
     const row = yield* Effect.orElseSucceed(reread(before), () => Option.some(before))
     if (Option.isNone(row)) return
     // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails,
@@ -154,12 +153,12 @@ export const make = (options: Options) => {
    * bytes. Its journal is in the database, so a later runner continues where this one ended. Returns false if the runner
    * has lost the attempt.
    */
-  const transfer = Effect.fnUntraced(function* (row: Row, permits: Semaphore.Semaphore) {
-    const { files, params } = yield* JobAtRest.decode(row)
+  const transfer = Effect.fnUntraced(function* (row: Row.Row, permits: Semaphore.Semaphore) {
+    const { files, params } = yield* Row.decodeJob(row)
     const opened = yield* Sources.reopen(files, row.sources)
     const journal = yield* Journal.make(jobs, secrets, row)
     // Only the Assembly of a pack is in the database, so a pack that was interrupted is sent again.
-    const how = isPack(row) ? { concurrency: 16, restart: row.assembly !== undefined } : {}
+    const how = Row.isPack(row) ? { concurrency: 16, restart: row.assembly !== undefined } : {}
     const status = yield* AssemblyUpload.run({
       params,
       files: opened,
@@ -173,7 +172,9 @@ export const make = (options: Options) => {
       Effect.provideService(Hosting.Permits, permits),
       Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(Layer.succeed(UploadJournal, journal.service))))
     )
-    return isPack(row) ? yield* packs.stored(row, status.assembly_id, yield* journal.uploads) : yield* jobs.stored(row)
+    return Row.isPack(row)
+      ? yield* packs.stored(row, status.assembly_id, yield* journal.uploads)
+      : yield* jobs.stored(row)
   })
 
   /**
@@ -182,7 +183,7 @@ export const make = (options: Options) => {
    * runner, or the address of the service is wrong. The attempt keeps its place between these tries, because another job
    * would be refused as well.
    */
-  const upload = Effect.fnUntraced(function* (row: Row, files: Semaphore.Semaphore) {
+  const upload = Effect.fnUntraced(function* (row: Row.Row, files: Semaphore.Semaphore) {
     let { waited } = row
     const explain = Effect.fnUntraced(function* (error: Verdict.TransferError) {
       waited = 0
@@ -203,19 +204,19 @@ export const make = (options: Options) => {
     const { millis, result } = yield* timed(trying)
     if (Result.isSuccess(result)) return yield* reread(row)
     const error = result.failure
-    if (error._tag === "Superseded") return Option.none<Row>()
+    if (error._tag === "Superseded") return Option.none<Row.Row>()
     // The other jobs of a pack do not wait for the source of one.
-    const isForOne = isPack(row) && error._tag === "SourceAway"
+    const isForOne = Row.isPack(row) && error._tag === "SourceAway"
     const pause = Verdict.mayPass(error) && !isForOne ? pauseAfter(waited, millis) : undefined
     if (pause === undefined) return yield* Effect.fail(known(error))
     const failure = failureOf(error)
     if (error instanceof Sources.SourceAway) yield* warn(row.key, failure)
     yield* giveBack(row, { ...pause, failure })
-    return Option.none<Row>()
+    return Option.none<Row.Row>()
   })
 
   /** Looks at the Assembly of an attempt whose bytes are stored. */
-  const look = Effect.fnUntraced(function* (row: Row) {
+  const look = Effect.fnUntraced(function* (row: Row.Row) {
     const entry = yield* Journal.assembly(secrets, row)
     if (entry === undefined) return yield* damagedRow(row.key, ["assembly"])
     const seen = yield* Effect.result(read(entry.assemblyId))
@@ -226,7 +227,7 @@ export const make = (options: Options) => {
     }
     if (error !== undefined && !Verdict.isAboutService(error)) return yield* error
     yield* place(row, "keep")
-    const { params } = yield* JobAtRest.decode(row)
+    const { params } = yield* Row.decodeJob(row)
     const longest = Duration.toMillis(pollInterval)
     // Until its notification, the job does not look early.
     const isExpecting = params.notifyUrl !== undefined && row.waited === 0
@@ -241,7 +242,7 @@ export const make = (options: Options) => {
    * `Completed`. If the service does not confirm the cancellation within the `patience` of the runner, the job is
    * `Failed`.
    */
-  const cancel = Effect.fnUntraced(function* (row: Row) {
+  const cancel = Effect.fnUntraced(function* (row: Row.Row) {
     const { millis, result } = yield* timed(Journal.cancel(secrets, row))
     if (Result.isSuccess(result)) {
       yield* place(row, "release")
@@ -256,12 +257,12 @@ export const make = (options: Options) => {
 
   /** Ends a job whose row is damaged. What cannot be read cannot be canceled. */
   const damaged = (claim: Pick<Claim, "key" | "runner">, error: StoreFailed) =>
-    isPack(claim)
+    Row.isPack(claim)
       ? endPack(claim, { state: "Failed", failure: failureOf(error), isOfJob: true })
       : end(claim, "Failed", ["Uploading", "Processing", "Canceling"], failureOf(error))
 
   /** Runs the work on a job. An error or a defect ends the attempt. */
-  const guarded = <E, R>(row: Row, work: Effect.Effect<void, E, R>) =>
+  const guarded = <E, R>(row: Row.Row, work: Effect.Effect<void, E, R>) =>
     work.pipe(
       Effect.catchCause((cause) => fail(row, Cause.squash(cause))),
       Effect.orDie
