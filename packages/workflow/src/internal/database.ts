@@ -44,10 +44,11 @@ export const isDamaged = (error: unknown): boolean => error instanceof StoreFail
  */
 export const attempting =
   (operation: string) =>
-  <A, R>(access: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, StoreFailed, R> =>
+  <A, R>(access: Effect.Effect<A, SqlError.SqlError | StoreFailed, R>): Effect.Effect<A, StoreFailed, R> =>
     Effect.catchCause(access, (cause) => {
       const error = Cause.squash(cause)
-      return Cause.hasDies(cause) ? Effect.die(error) : Effect.fail(failedTo(operation)(error))
+      if (Cause.hasDies(cause)) return Effect.die(error)
+      return Effect.fail(error instanceof StoreFailed ? error : failedTo(operation)(error))
     })
 
 /** Whether a statement has changed a row. */

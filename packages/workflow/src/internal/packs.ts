@@ -172,11 +172,13 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
           WHERE job_key = ${pack.key} AND runner = ${pack.runner} RETURNING attempt`
         if (own.length === 0) return false
         const writtenAt = yield* Clock.currentTimeMillis
-        const [members] = toMembers(
+        const [members, [torn]] = toMembers(
           yield* sql<Row.Raw>`
           SELECT * FROM ${jobs} WHERE holder = ${pack.key} AND state IN ('Uploading', 'Processing', 'Canceling')
           ORDER BY queued_at, job_key ${locked}`
         )
+        // Nobody knows how many files it has, and so which uploads are those of the next job.
+        if (torn !== undefined) return yield* Database.damaged(torn, ["sources"])
         let start = 0
         for (const { key, sources, state } of members) {
           const ids = uploads.slice(start, (start += sources.length))
