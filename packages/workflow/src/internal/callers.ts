@@ -169,8 +169,8 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
   }).pipe(Effect.ignore, Effect.delay(Runner.interval), Effect.forever, Effect.forkScoped)
 
   const found = Effect.fnUntraced(function* (key: string) {
-    const row = Row.isKey(key) ? yield* jobs.find(key) : Option.none()
-    return Option.isSome(row) ? row.value : yield* new DurableError.JobUnknown({ key })
+    const row = Row.isKey(key) ? yield* jobs.find(key) : undefined
+    return row ?? (yield* new DurableError.JobUnknown({ key }))
   })
 
   const statusOf = Effect.fnUntraced(function* (row: Row.Row) {
@@ -212,12 +212,12 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
   const status = Effect.fnUntraced(function* (key: string) {
     const row = yield* found(key)
     // A job waits with its pack.
-    const pack = row.holder === undefined ? Option.none() : yield* jobs.find(row.holder)
+    const pack = row.holder === undefined ? undefined : yield* jobs.find(row.holder)
     const stored = yield* storedBytes(row).pipe(
       Effect.timeout(statusPatience),
       Effect.orElseSucceed(() => undefined)
     )
-    return { ...Row.toSummary(row), waiting: Option.getOrElse(pack, () => row).waiting, stored } satisfies Status
+    return { ...Row.toSummary(row), waiting: (pack ?? row).waiting, stored } satisfies Status
   })
 
   /** Lists the jobs. The error of a damaged row comes after all other rows. */
@@ -318,14 +318,14 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
     const stored = yield* jobs.retry(attempt, newRow)
     queued()
     // If `jobs.retry` returned no row, another caller has retried the same attempt, maybe with other changes.
-    const now = Option.isSome(stored) ? stored.value : yield* found(key)
+    const now = stored ?? (yield* found(key))
     return yield* Effect.fromResult(same(next, Result.succeed(now)))
   })
 
   const cancel = (key: string): Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed> =>
     Effect.gen(function* () {
-      const canceled = Row.isKey(key) ? yield* jobs.cancel(key) : Option.none()
-      if (Option.isNone(canceled)) {
+      const canceled = Row.isKey(key) ? yield* jobs.cancel(key) : undefined
+      if (canceled === undefined) {
         const row = yield* found(key)
         // `jobs.cancel` changed no row, because the job is unknown, has ended or is already being canceled. If the row
         // now has another state, another caller has retried the job in between, so the new attempt is canceled.
@@ -333,7 +333,7 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
       }
       changed()
       yield* wake(key)
-      return Row.toSummary(canceled.value)
+      return Row.toSummary(canceled)
     })
 
   return { start, startAll, retry, cancel, wait, status, list, counts, wake }

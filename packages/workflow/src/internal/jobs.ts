@@ -169,7 +169,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
       }).pipe(attempting("insert"), Effect.flatMap(Effect.forEach((raw) => Effect.fromResult(Row.fromRaw(raw))))),
 
     /**
-     * Records that the job shall be canceled. A queued job is canceled at once. Returns None if the job is unknown, has
+     * Records that the job shall be canceled. A queued job is canceled at once. Returns undefined if the job is unknown, has
      * ended, or is already being canceled. A job in a pack is canceled when its pack has ended.
      */
     cancel: (key: string) =>
@@ -185,7 +185,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
       ).pipe(attempting("cancel"), Effect.flatMap(Row.first)),
 
     /**
-     * Queues the next attempt of a job, and removes the entries of the uploads of the last attempt. Returns None if the
+     * Queues the next attempt of a job, and removes the entries of the uploads of the last attempt. Returns undefined if the
      * current attempt is not `before`, or has neither failed nor been canceled.
      */
     retry: (before: number, { key, ...row }: Row.NewRow) =>

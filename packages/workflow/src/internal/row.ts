@@ -10,7 +10,6 @@ import type * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -227,8 +226,8 @@ export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
 export const fromAll = (rows: ReadonlyArray<Raw>) => rows.map((raw) => [raw.job_key, fromRaw(raw)] as const)
 
 /** The first row, if there is one. */
-export const first = ([raw]: ReadonlyArray<Raw>): Effect.Effect<Option.Option<Row>, StoreFailed> =>
-  raw === undefined ? Effect.succeedNone : Effect.asSome(Effect.fromResult(fromRaw(raw)))
+export const first = ([raw]: ReadonlyArray<Raw>): Effect.Effect<Row | undefined, StoreFailed> =>
+  raw === undefined ? Effect.undefined : Effect.fromResult(fromRaw(raw))
 
 /** The part of a row that a program may see. */
 export const toSummary = (row: Row): DurableJob.Summary =>

@@ -149,7 +149,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return Effect.gen(function* () {
       const stored = yield* work.upload(row, files)
       giveBack()
-      if (Option.isSome(stored)) yield* work.look(stored.value)
+      if (stored !== undefined) yield* work.look(stored)
     })
   }
 

@@ -130,13 +130,13 @@ export const make = (options: Options) => {
 
   /** Ends an attempt that failed. */
   const fail = Effect.fnUntraced(function* (before: Row.Row, error: unknown) {
-    const row = yield* Effect.orElseSucceed(reread(before), () => Option.some(before))
-    if (Option.isNone(row)) return
+    const row = yield* Effect.orElseSucceed(reread(before), () => before)
+    if (row === undefined) return
     // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails,
     // `Durable.retry` cancels this Assembly before it queues the next attempt.
-    yield* Effect.ignore(Journal.cancel(secrets, row.value))
-    yield* place(row.value, "release")
-    const failure = Verdict.failureOf(error, yield* Journal.readableId(secrets, row.value))
+    yield* Effect.ignore(Journal.cancel(secrets, row))
+    yield* place(row, "release")
+    const failure = Verdict.failureOf(error, yield* Journal.readableId(secrets, row))
     yield* finish(before, { state: "Failed", failure, isOfJob: Verdict.isOfJob(error) })
   })
 
@@ -194,7 +194,7 @@ export const make = (options: Options) => {
     const trying = Effect.gen(function* () {
       // The row is read for each try, because it has the entry of the Assembly after the first one.
       const now = yield* jobs.findClaimed(row)
-      const isStored = Option.isSome(now) && (yield* transfer(now.value, files))
+      const isStored = now !== undefined && (yield* transfer(now, files))
       if (!isStored) return yield* Effect.fail(new Verdict.Superseded())
     }).pipe(
       retrying,
@@ -204,7 +204,7 @@ export const make = (options: Options) => {
     const { millis, result } = yield* timed(trying)
     if (Result.isSuccess(result)) return yield* reread(row)
     const error = result.failure
-    if (error._tag === "Superseded") return Option.none<Row.Row>()
+    if (error._tag === "Superseded") return undefined
     // The other jobs of a pack do not wait for the source of one.
     const isForOne = Row.isPack(row) && error._tag === "SourceAway"
     const pause = Verdict.mayPass(error) && !isForOne ? pauseAfter(waited, millis) : undefined
@@ -212,7 +212,7 @@ export const make = (options: Options) => {
     const failure = failureOf(error)
     if (error instanceof Sources.SourceAway) yield* warn(row.key, failure)
     yield* giveBack(row, { ...pause, failure })
-    return Option.none<Row.Row>()
+    return undefined
   })
 
   /** Looks at the Assembly of an attempt whose bytes are stored. */
