@@ -26,13 +26,22 @@ import { folder, query, steps, withRunner } from "./support.ts"
 const secret = Redacted.make("a secret of the deployment, 32 bytes or more")
 const url = "https://api.example.com"
 
+/** The secrets of a process keep the WebCrypto with which they were made, so that its jobs are counted from then on. */
+const idle = Idle.make()
+
+const passTime = <A, E, R>(effect: Effect.Effect<A, E, R>, step?: Duration.Input) =>
+  Effect.flatMap(Effect.forkChild(idle.within(effect)), (fiber) => Idle.passUntil(idle, fiber, step))
+
 /** The budget of a process, with its own connection to the database at `path`. */
 const processAt = (path: string, options: Partial<BudgetSql.Options>) =>
   Layer.build(
     Layer.fresh(BudgetSql.layer({ secrets: [secret], ...options })).pipe(
       Layer.provide(Layer.fresh(SqliteClient.layer({ path })))
     )
-  ).pipe(Effect.map((context) => Context.get(context, Budget.Budget)!))
+  ).pipe(
+    idle.within,
+    Effect.map((context) => Context.get(context, Budget.Budget)!)
+  )
 
 const creation = { url, need: "creation", until: Infinity } as const
 
@@ -52,7 +61,7 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
             return yield* Effect.forkChild(Effect.map(entered, (time) => times.push(time)))
           })
         )
-        yield* Idle.passTime(Effect.flatMap(all, Fiber.joinAll), "1 minute")
+        yield* passTime(Effect.flatMap(all, Fiber.joinAll), "1 minute")
         const inMinute = times.map((begin) => times.filter((time) => time >= begin && time < begin + 60_000).length)
         assert.lengthOf(times, arrivals.length)
         assert.isAtMost(Math.max(0, ...inMinute), 5)
@@ -70,7 +79,7 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
       const entered = Effect.forEach([first, second], (budget) =>
         Effect.andThen(budget.enter({ ...creation, need: "request" }), Clock.currentTimeMillis)
       )
-      const { value } = yield* Idle.passTime(entered)
+      const { value } = yield* passTime(entered)
       for (const time of value) assert.isAtLeast(time, 3_600_000)
     }).pipe(Effect.scoped)
   )
@@ -99,7 +108,7 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
       const first = yield* processAt(database, options)
       yield* dayAhead(before(first))
       for (const budget of [first, yield* processAt(database, options)]) {
-        const { seconds } = yield* Idle.passTime(useUp(1, "b".repeat(32))(budget))
+        const { seconds } = yield* passTime(useUp(1, "b".repeat(32))(budget))
         assert.isAtMost(seconds, 60)
       }
     }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(false) }), Effect.scoped)
@@ -114,7 +123,7 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
       const assemblyId = "a".repeat(32)
       yield* useUp(1, assemblyId)(one)
       yield* one.pause("creation", Duration.hours(1))
-      const { seconds } = yield* Idle.passTime(useUp(1, assemblyId)(other))
+      const { seconds } = yield* passTime(useUp(1, assemblyId)(other))
       assert.isBelow(seconds, 60)
     }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }), Effect.scoped)
   )
@@ -132,12 +141,12 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
           Effect.provideService(Budget.Watcher, { isRunning })
         )
       // The encryption is a part of what is counted, so time does not pass during it.
-      const { value: died } = yield* Idle.passTime(
+      const { value: died } = yield* passTime(
         Effect.tap(processAt(database, { running: 250 }), (budget) => enterAll(budget, ids))
       )
       const text = dump(database)
       for (const id of [...ids, Redacted.value(secret)]) assert.notInclude(text, id)
-      const { seconds } = yield* Idle.passTime(
+      const { seconds } = yield* passTime(
         Effect.flatMap(processAt(database, { running: 250 }), (budget) => enterAll(budget, idsOf("b")))
       )
       assert.isAtMost(seconds, 120)
