@@ -1,4 +1,4 @@
-/** R2 for forms: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
+/** R2 for forms and packs: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -25,20 +25,19 @@ const kills = Number(process.env["RELIABILITY_KILLS"] ?? 4)
 
 interface End {
   readonly tag: string
-  readonly assemblyId: string
   readonly earlier: ReadonlyArray<string>
 }
 
-/** Runs the process; kills it after so many milliseconds, or not at all. */
-const run = (args: ReadonlyArray<string>, killAfter: number | undefined): Promise<End | undefined> =>
+/** Runs the process, kills it after so many milliseconds, or not at all, and returns the outcomes of its jobs. */
+const run = (args: ReadonlyArray<string>, killAfter: number | undefined): Promise<ReadonlyArray<End>> =>
   new Promise((resolve) => {
     const child = fork(new URL("utils/killedForm.ts", import.meta.url), [...args], { execArgv: [] })
-    let end: End | undefined
+    const ends: Array<End> = []
     child.on("message", (message: End | "begin") => {
-      if (message !== "begin") end = message
+      if (message !== "begin") ends.push(message)
       else if (killAfter !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfter)
     })
-    child.on("exit", () => resolve(end))
+    child.on("exit", () => resolve(ends))
   })
 
 const client = Layer.unwrap(
@@ -51,27 +50,40 @@ const client = Layer.unwrap(
 )
 const live = Layer.provideMerge(client, Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
 
-layer(live, { excludeTestServices: true })("R2, forms", (it) => {
+const folder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true }))
+)
+
+const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
+const all = Effect.suspend(() =>
+  Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate })), (list) => list.map(({ id }) => id))
+)
+
+/** The Assemblies that were created since a list. */
+const since = Effect.fnUntraced(function* (before: ReadonlyArray<string>) {
+  const created = (yield* all).filter((id) => !before.includes(id))
+  return yield* Effect.forEach(created, (id) => Assemblies.get(Assembly.AssemblyId.make(id)))
+})
+
+const hashesOf = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ sha256 }) => String(sha256))
+
+layer(live, { excludeTestServices: true })("R2", (it) => {
   it.effect(
     `a process killed twice at ${kills} moments completes one Assembly, and tells the ids of the others`,
     () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
-        const folder = yield* Effect.acquireRelease(
-          Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),
-          (path) => Effect.promise(() => rm(path, { recursive: true }))
-        )
-        const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
-        const all = Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate })), (list) => list.map(({ id }) => id))
+        const path = yield* folder
         let others = 0
         for (let kill = 0; kill < kills; kill++) {
-          const before = new Set(yield* all)
+          const before = yield* all
           const bytes = Scene.content(4 * 1024 * 1024 + kill)
-          const path = join(folder, `file-${kill}`)
-          yield* Effect.promise(() => writeFile(path, bytes))
+          const file = join(path, `file-${kill}`)
+          yield* Effect.promise(() => writeFile(file, bytes))
           const proxy = yield* TcpProxy.make(Number(new URL(baseUrl).port))
           const secret = Redacted.value(credentials.secret)
-          const args = [`http://${proxy.authority}`, credentials.key, secret, path, join(folder, `journal-${kill}`)]
+          const args = [`http://${proxy.authority}`, credentials.key, secret, join(path, `journal-${kill}`), file]
           let end: End | undefined
           for (const moment of [
             yield* Random.nextIntBetween(0, 400),
@@ -80,19 +92,15 @@ layer(live, { excludeTestServices: true })("R2, forms", (it) => {
           ]) {
             // So slow that most kills meet a form that is being sent.
             proxy.faults.push({ _tag: "Slow", method: "POST", bytes: 100_000, millis: 5 })
-            end ??= yield* Effect.promise(() => run(args, moment))
+            end ??= (yield* Effect.promise(() => run(args, moment)))[0]
           }
           assert.include(["Completed", "Skipped"], end?.tag)
-          const created = (yield* all).filter((id) => !before.has(id))
-          const statuses = yield* Effect.forEach(created, (id) => Assemblies.get(Assembly.AssemblyId.make(id)))
-          const completed = statuses.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
-          assert.deepStrictEqual(
-            completed.map(({ uploads }) => uploads?.map(({ sha256 }) => sha256)),
-            [[TusServer.sha256(bytes)]]
-          )
+          const created = yield* since(before)
+          const completed = created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
+          assert.deepStrictEqual(completed.map(hashesOf), [[TusServer.sha256(bytes)]])
           const told = new Set([...(end?.earlier ?? []), completed[0]?.assembly_id])
           assert.deepStrictEqual(
-            created.filter((id) => !told.has(Assembly.AssemblyId.make(id))),
+            created.filter(({ assembly_id: id }) => !told.has(id)),
             []
           )
           others += created.length - 1
@@ -100,5 +108,41 @@ layer(live, { excludeTestServices: true })("R2, forms", (it) => {
         console.log(`R2, forms: ${kills} completed, ${others} other Assemblies, all told`)
       }).pipe(Random.withSeed("forms")),
     { timeout: Math.max(120_000, kills * 20_000) }
+  )
+
+  it.effect(
+    `a process with 40 files in packs, killed 3 times at ${kills} series of moments: the last run completes every file`,
+    () =>
+      Effect.gen(function* () {
+        const { baseUrl, credentials } = yield* Emulator.Emulator
+        const path = yield* folder
+        let again = 0
+        for (let kill = 0; kill < kills; kill++) {
+          const before = yield* all
+          const contents = Array.from({ length: 40 }, (_, file) => Scene.content(20_000 + 100 * kill + file))
+          const files = contents.map((_, file) => join(path, `pack-${kill}-${file}`))
+          yield* Effect.promise(() => Promise.all(files.map((file, index) => writeFile(file, contents[index]!))))
+          const secret = Redacted.value(credentials.secret)
+          const args = [baseUrl, credentials.key, secret, join(path, `packs-${kill}`), ...files]
+          for (let moment = 0; moment < 3; moment++) {
+            const after = yield* Random.nextIntBetween(0, 600)
+            yield* Effect.promise(() => run(args, after))
+          }
+          const ends = yield* Effect.promise(() => run(args, undefined))
+          assert.lengthOf(
+            ends.filter(({ tag }) => tag === "Completed" || tag === "Skipped"),
+            40
+          )
+          const completed = (yield* since(before)).filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
+          const stored = completed.flatMap(hashesOf)
+          assert.deepStrictEqual([...new Set(stored)].toSorted(), contents.map(TusServer.sha256).toSorted())
+          // The journal has no packs. So a file is in two of them if the process ended after its last byte, and before
+          // its Assembly had completed: the Steps of a pack are `repeatable`.
+          assert.isAtMost(stored.length, 4 * 40)
+          again += stored.length - 40
+        }
+        console.log(`R2, packs: ${kills} times 40 completed, ${again} files again`)
+      }).pipe(Random.withSeed("packs")),
+    { timeout: Math.max(120_000, kills * 30_000) }
   )
 })

@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { InvalidSecret, StoreFailed } from "./DurableError.ts"
-import * as BudgetOverSql from "./internal/budgetOverSql.ts"
+import * as OverSql from "./internal/budget.ts"
 import * as Secrets from "./internal/secrets.ts"
 
 /**
@@ -45,5 +45,5 @@ export const layer = ({
 }: Options): Layer.Layer<never, InvalidRequest | InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
   Layer.effect(
     Low.Budget,
-    Effect.flatMap(Secrets.make(secrets), (known) => BudgetOverSql.make(known, options))
+    Effect.flatMap(Secrets.make(secrets), (known) => OverSql.make(known, options))
   )

@@ -9,16 +9,15 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type * as DurableError from "./DurableError.ts"
 import type { Changes, Count, Filter, Job, Status, Summary } from "./DurableJob.ts"
 import type * as Host from "./internal/host.ts"
-import type { AwaitError, ListError, Steered } from "./internal/reading.ts"
-import type { AllOptions, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
+import type { AllOptions, AwaitError, ListError, RetryError, StartError, StartOutcome } from "./internal/callers.ts"
 
 export type { Host, Options } from "./internal/host.ts"
-export type { AwaitError, ListError, Steered } from "./internal/reading.ts"
-export type { AllOptions, RetryError, StartError, StartOutcome } from "./internal/starting.ts"
+export type { AllOptions, AwaitError, ListError, RetryError, StartError, StartOutcome } from "./internal/callers.ts"
 
 /**
  * The service behind the functions of this module.
@@ -171,6 +170,26 @@ export const counts: Effect.Effect<ReadonlyArray<Count>, DurableError.StoreFaile
 )
 
 /**
+ * What became of one job of {@link retryAll} or {@link cancelAll}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Steered<E> {
+  readonly key: string
+  readonly result: Result.Result<Summary, E>
+}
+
+/** Changes the jobs of a list, 8 at the same time. */
+const steer = <E, R>(
+  jobs: Stream.Stream<Summary, ListError, R>,
+  change: (key: string) => Effect.Effect<Summary, E, R>
+) =>
+  Stream.mapEffect(jobs, ({ key }) => Effect.map(Effect.result(change(key)), (result) => ({ key, result })), {
+    concurrency: 8
+  })
+
+/**
  * Calls {@link retry} for every job that the filter selects; without a `state`, for those that failed. Emits what became
  * of each job.
  *
@@ -180,7 +199,7 @@ export const counts: Effect.Effect<ReadonlyArray<Count>, DurableError.StoreFaile
  * @category running
  */
 export const retryAll = (filter: Filter): Stream.Stream<Steered<RetryError>, ListError, Durable> =>
-  Stream.unwrap(Effect.map(Durable, (durable) => durable.retryAll(filter)))
+  steer(list({ ...filter, state: filter.state ?? "Failed" }), retry)
 
 /**
  * Calls {@link cancel} for every job that the filter selects and that has not ended. Emits what became of each job.
@@ -191,7 +210,10 @@ export const retryAll = (filter: Filter): Stream.Stream<Steered<RetryError>, Lis
 export const cancelAll = (
   filter: Filter
 ): Stream.Stream<Steered<DurableError.JobUnknown | DurableError.StoreFailed>, ListError, Durable> =>
-  Stream.unwrap(Effect.map(Durable, (durable) => durable.cancelAll(filter)))
+  steer(
+    Stream.filter(list(filter), ({ endedAt }) => endedAt === undefined),
+    cancel
+  )
 
 /**
  * Ends the pause of the job that waits for this Assembly, so that its runner reads the Status at once. Call this

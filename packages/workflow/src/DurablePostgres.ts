@@ -22,7 +22,7 @@ import * as Durable from "./Durable.ts"
 import type * as DurableError from "./DurableError.ts"
 import * as Host from "./internal/host.ts"
 import * as Secrets from "./internal/secrets.ts"
-import * as StoreError from "./internal/storeError.ts"
+import * as Database from "./internal/database.ts"
 
 /**
  * The options of a runner and of a client. All runners and clients of a deployment must have the same `secrets`.
@@ -58,7 +58,7 @@ const connect = (options: Options) =>
     const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
     yield* sql`SELECT 1`
     return sql
-  }).pipe(Effect.mapError(StoreError.of("connect")), Effect.provide(Reactivity.layer))
+  }).pipe(Effect.mapError(Database.failedTo("connect")), Effect.provide(Reactivity.layer))
 
 type HostLayer = Layer.Layer<
   Durable.Durable | SqlClient.SqlClient,

@@ -16,7 +16,7 @@ import * as Durable from "./Durable.ts"
 import * as DurableError from "./DurableError.ts"
 import * as Host from "./internal/host.ts"
 import * as OwnerFiles from "./internal/ownerFiles.ts"
-import * as StoreError from "./internal/storeError.ts"
+import * as Database from "./internal/database.ts"
 
 /**
  * The options of a runner. Without `secrets`, the runner reads the secret from the file `<path>.secret`, which only its
@@ -52,7 +52,7 @@ const database = (path: string) =>
       // After a power failure, a missing transaction could make the next process create a second Assembly.
       return yield* SqliteClient.make({ path, isExclusive: true, isSynced: true }).pipe(
         Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
-        Effect.catchTag("SqlError", (error) => Effect.fail(StoreError.of("open")(error)))
+        Effect.catchTag("SqlError", (error) => Effect.fail(Database.failedTo("open")(error)))
       )
     })
   ).pipe(Layer.provide(Reactivity.layer))

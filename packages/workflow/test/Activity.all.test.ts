@@ -1,18 +1,11 @@
 /** The example of an upload inside an Activity of a workflow: its process is killed at 20 points, and started again. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import { fork } from "node:child_process"
 import { once } from "node:events"
-import { folder, storedIn } from "./support.ts"
+import { assemblies, folder, proxied, storedIn } from "./support.ts"
 
 const example = new URL("../../../docs/examples/durable-activity.ts", import.meta.url)
 
@@ -25,18 +18,14 @@ const points = [1, 200, 400, 700, 1100, 1600, 2500, 4000, ...Array.from({ length
 layer(NodeFileSystem.layer, { excludeTestServices: true })("An upload inside an Activity", (it) => {
   it.effect(`whose process is killed at ${points.length} points is one completed Assembly with one upload`, () =>
     Effect.gen(function* () {
-      const proxy = yield* TcpProxy.make(4 * 1024 * 1024)
-      const origin = `http://127.0.0.1:${proxy.port}`
-      const emulator = yield* Layer.build(Emulator.layer({ publicUrl: origin }))
-      const { credentials, localUrl } = yield* Effect.provideContext(Emulator.Emulator, emulator)
-      proxy.to(localUrl)
+      const { clients, orders, proxy } = yield* proxied(4 * 1024 * 1024)
       const { file, path } = yield* folder
       const content = yield* file("a.bin", size)
       const env = {
         ...process.env,
-        ASSEMBLY_BASE_URL: origin,
-        ASSEMBLY_AUTH_KEY: credentials.key,
-        ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+        ASSEMBLY_BASE_URL: orders.baseUrl,
+        ASSEMBLY_AUTH_KEY: orders.key,
+        ASSEMBLY_AUTH_SECRET: orders.secret
       }
       const start = Effect.acquireRelease(
         Effect.sync(() => fork(example, ["a.bin"], { env, cwd: path, execArgv: [], silent: true })),
@@ -61,9 +50,8 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("An upload inside an 
         return text
       }).pipe(Effect.scoped)
       assert.strictEqual(printed, "a.bin: 1 stored\n")
-      const clients = AssemblyNode.layer({ baseUrl: localUrl, ...credentials })
       yield* Effect.gen(function* () {
-        const all = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
+        const all = yield* assemblies()
         assert.lengthOf(all, 1)
         const status = yield* Assemblies.get(String(all[0]?.id) as Parameters<typeof Assemblies.get>[0])
         assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })

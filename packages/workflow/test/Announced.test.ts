@@ -1,22 +1,18 @@
 /**
- * A runner ends before it gets the response to a creation: the next runner finds what was created, and creates nothing
- * twice.
+ * A runner ends before it gets the response to a creation, or with all bytes stored: the next runner finds what was
+ * created, and creates nothing twice.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
-import { folder, job, live, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, query, storedIn, withRunner } from "./support.ts"
 
 /** The ids of all Assemblies. */
-const ids = Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) })), (all) =>
-  all.map(({ id }) => Assembly.AssemblyId.make(String(id)))
-)
+const ids = Effect.map(assemblies(), (all) => all.map(({ id }) => Assembly.AssemblyId.make(String(id))))
 
 /** Waits for an Assembly that is not in `known` and whose Status `fits`. */
 const created = (known: ReadonlyArray<string>, fits: (status: Assembly.Status) => boolean) =>
@@ -44,10 +40,10 @@ const lost: ReadonlyArray<readonly [string, Faults.Fault, (status: Assembly.Stat
   ]
 ]
 
-layer(live, { excludeTestServices: true })("A runner that ends during the creation", (it) => {
+layer(live, { excludeTestServices: true })("A runner that ends", (it) => {
   for (const [what, fault, fits] of lost) {
     for (const size of [1000, 700_000]) {
-      it.effect(`of ${what} leaves it to the next one, with ${size} bytes`, () =>
+      it.effect(`during the creation of ${what} leaves it to the next one, with ${size} bytes`, () =>
         Effect.gen(function* () {
           const { database, file } = yield* folder
           const faults = yield* Faults.Faults
@@ -67,4 +63,20 @@ layer(live, { excludeTestServices: true })("A runner that ends during the creati
       )
     }
   }
+
+  it.effect("after all bytes are stored leaves the Assembly to the next one, which sends nothing", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 1000)
+      const before = yield* Durable.run(job("again", [content])).pipe(withRunner(database))
+      yield* query(
+        database,
+        "UPDATE durable_jobs SET state = 'Processing', runner = 'dead', due_at = 1, ended_at = NULL"
+      )
+      const after = yield* Durable.await("again").pipe(withRunner(database))
+      assert.strictEqual(after.assembly_id, before.assembly_id)
+      assert.deepStrictEqual(storedIn(after), storedIn(before))
+      assert.deepInclude(after, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+    })
+  )
 })

@@ -3,19 +3,14 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
-import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
-import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 
@@ -24,14 +19,11 @@ const slow = (seconds: number) => ({ ...steps, wait: { robot: "/emulator/wait", 
 /** The params of a job whose Assembly takes longer than one look at it, and that expects a notification. */
 const expecting = (seconds: number) => ({ steps: slow(seconds), notifyUrl: "http://127.0.0.1:9/never" })
 
-const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
-  Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
-
 /** Waits until a job is `Processing`, ends its Assembly, and returns the id. No look has found the end yet. */
 const processed = <E, R>(key: string, end: (id: Assembly.AssemblyId) => Effect.Effect<unknown, E, R>) =>
   Effect.gen(function* () {
     yield* until(key, ({ state }) => state === "Processing")
-    const [own] = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "executing" }))
+    const [own] = yield* assemblies("executing")
     const id = Assembly.AssemblyId.make(String(own?.id))
     yield* end(id)
     assert.strictEqual((yield* Durable.status(key)).state, "Processing")
@@ -200,13 +192,10 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const { database } = yield* folder
       const gate = yield* gated
       const faults = yield* Faults.Faults
-      const waited = Effect.sync(() => {
-        const stored = new DatabaseSync(database)
-        const row = stored.prepare("SELECT waited FROM durable_jobs").get()
-        stored.exec("UPDATE durable_jobs SET due_at = 0, waiting = NULL")
-        stored.close()
-        return Number(row?.["waited"])
-      })
+      const waited = Effect.map(
+        query(database, "UPDATE durable_jobs SET due_at = 0, waiting = NULL RETURNING waited"),
+        ([row]) => Number(row?.["waited"])
+      )
       const refused = <E, R>(before: Effect.Effect<unknown, E, R>) =>
         Effect.gen(function* () {
           yield* before

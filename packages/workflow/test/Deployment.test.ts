@@ -3,9 +3,8 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { DatabaseSync } from "node:sqlite"
 import { old, other, warnings, young } from "./logged.ts"
-import { folder, live, job, withRunner } from "./support.ts"
+import { folder, job, live, query, withRunner } from "./support.ts"
 
 layer(live, { excludeTestServices: true })("An embedded database", (it) => {
   const open = (database: string, secrets: ReadonlyArray<Redacted.Redacted> | undefined) =>
@@ -38,9 +37,7 @@ layer(live, { excludeTestServices: true })("An embedded database", (it) => {
     Effect.gen(function* () {
       const { database } = yield* folder
       yield* open(database, [old, young])
-      const stored = new DatabaseSync(database)
-      const rows = stored.prepare("SELECT * FROM durable_deployment").all()
-      stored.close()
+      const rows = yield* query(database, "SELECT * FROM durable_deployment")
       assert.lengthOf(rows, 1)
       const text = JSON.stringify(rows)
       assert.match(text, /[0-9a-f]{32}/u)

@@ -8,7 +8,9 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
+import { gated } from "./gates.ts"
 import { folder, live, sha256, steps, storedIn, withRunner } from "./support.ts"
 
 const packing = { files: 100, bytes: 67_108_864, within: "1 second", repeatable: true } as const
@@ -221,6 +223,25 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
           yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
         }).pipe(withRunner(database))
       })
+  )
+
+  effect("a pack one of whose rows is damaged while it is sent: no job sees the file of its neighbor", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const gate = yield* gated
+      const { hashes, jobs } = yield* jobsIn(path, "torn", 4)
+      const [torn, ...others] = jobs
+      const { key, params } = torn ?? assert.fail()
+      yield* Effect.gen(function* () {
+        yield* startAll([...jobs, { key: "torn last", params, files: [gate.file("last")] }])
+        yield* gate.reached
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE durable_jobs SET sources = '{' WHERE job_key = ${key}`
+        yield* gate.open
+        for (const other of others) yield* isOwn(other.key, hashes.get(other.key))
+        assert.include(["StoreFailed", "JobFailed"], (yield* Effect.flip(Durable.await(key)))._tag)
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+    })
   )
 
   effect("a missing `repeatable` is refused, and nothing is stored", () =>

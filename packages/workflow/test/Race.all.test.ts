@@ -2,32 +2,23 @@
  * `Durable.cancel` and `Durable.retry` of one key at the same time. The statements of the callers come in a seeded order,
  * and the runner works between them. The outcome is that of a serial order of the calls.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { type Call, race, type Said } from "./interleave.ts"
-import { folder, job, live, steps, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, steps, until, withRunner } from "./support.ts"
 
 /** The Assemblies that still run. */
 const running = Effect.map(
-  Effect.forEach(["uploading", "executing"] as const, (type) =>
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type }))
-  ),
+  Effect.forEach(["uploading", "executing"] as const, (type) => assemblies(type)),
   (lists) => lists.flat().length
 )
-
-const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
-  Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("5 millis") }))
 
 /** Its Assembly runs until somebody cancels it. */
 const endless = { steps: { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } } }

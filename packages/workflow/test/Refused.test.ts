@@ -15,13 +15,10 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Verdict from "../src/internal/verdict.ts"
 import { gated } from "./gates.ts"
-import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { folder, job, live, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** Reads a job until it says why it waits. */
-const untilWaiting = (key: string) =>
-  Durable.status(key).pipe(
-    Effect.repeat({ until: ({ waiting }) => waiting !== undefined, schedule: Schedule.spaced("20 millis") })
-  )
+const untilWaiting = (key: string) => until(key, ({ waiting }) => waiting !== undefined)
 
 const keysOf = (state: DurableJob.State) =>
   Effect.map(Stream.runCollect(Durable.list({ state })), (all) => all.map(({ key }) => key))

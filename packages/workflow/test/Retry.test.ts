@@ -1,24 +1,16 @@
 /** The next attempt of a key: other params and files, and one Assembly that runs. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
 /** How many Assemblies exist, of all types or of one. */
-const count = (type?: "uploading" | "executing" | "canceled" | "completed") =>
-  Effect.map(
-    Stream.runCollect(
-      Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), ...(type === undefined ? {} : { type }) })
-    ),
-    ({ length }) => length
-  )
+const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(...type), ({ length }) => length)
 
 const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 

@@ -10,7 +10,6 @@ import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, layer } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -26,7 +25,7 @@ import * as Stream from "effect/Stream"
 import { StatementSync } from "node:sqlite"
 import * as Host from "../src/internal/host.ts"
 import { gated } from "./gates.ts"
-import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, steps, storedIn, until, withRunner } from "./support.ts"
 
 const secrets = [Redacted.make("the secret of a deployment for tests")]
 
@@ -56,11 +55,6 @@ const runner = (options: Partial<Host.Options> = {}, expiry: Duration.Input = "1
     const host = yield* Scope.provide(Host.make({ secrets, ...options }, role), scope)
     return { durable: Context.make(Durable.Durable, Durable.Durable.of(host)), end: Scope.close(scope, Exit.void) }
   })
-
-const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
-  Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
-
-const all = Effect.suspend(() => Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) })))
 
 layer(live, { excludeTestServices: true })("A runner that may have lost a job", (it) => {
   it.effect("stops when the database has not confirmed its row for the expiry, and continues when it answers", () =>
@@ -139,7 +133,7 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
     Effect.gen(function* () {
       const gate = yield* gated
       const { freeze, run, thaw } = yield* freezable
-      const before = (yield* all).length
+      const before = (yield* assemblies()).length
       yield* Effect.gen(function* () {
         const frozen = yield* run(runner())
         yield* Effect.provide(Durable.start(job("taken", [], { files: [gate.file("taken")] })), frozen.durable)
@@ -158,7 +152,7 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
         yield* other.end
         yield* Durable.run(job("next", [], { files: [gate.file("next")] })).pipe(Effect.provide(frozen.durable))
       }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
-      assert.strictEqual((yield* all).length - before, 2)
+      assert.strictEqual((yield* assemblies()).length - before, 2)
     })
   )
 })
@@ -198,7 +192,7 @@ layer(live, { excludeTestServices: true })("A runner", (it) => {
     Effect.gen(function* () {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 10)
-      const before = (yield* all).length
+      const before = (yield* assemblies()).length
       const keys = Array.from({ length: 40 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
       yield* Effect.gen(function* () {
         const clock = yield* Clock.Clock
@@ -215,7 +209,7 @@ layer(live, { excludeTestServices: true })("A runner", (it) => {
         )
         assert.deepStrictEqual([...new Set(ended.map(({ queuedAt }) => queuedAt))], [1e12])
       }).pipe(withRunner(database, { uploads: 3 }))
-      assert.strictEqual((yield* all).length - before, keys.length)
+      assert.strictEqual((yield* assemblies()).length - before, keys.length)
     })
   )
 
@@ -288,8 +282,7 @@ layer(live, { excludeTestServices: true })("A runner", (it) => {
       yield* Effect.gen(function* () {
         yield* Durable.start(job("late", [content], { params }))
         yield* until("late", ({ state }) => state === "Processing")
-        const executing = Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "executing" })
-        const [own] = yield* Stream.runCollect(executing)
+        const [own] = yield* assemblies("executing")
         id = String(own?.id)
         outdated = 7
         yield* Durable.notified(id)
@@ -367,15 +360,14 @@ layer(live, { excludeTestServices: true })("A runner that does not get the respo
       Effect.gen(function* () {
         const { database, file } = yield* folder
         const content = yield* file("a.bin", 700_000)
-        const completed = Stream.runCount(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "completed" }))
-        const before = yield* completed
+        const before = (yield* assemblies("completed")).length
         yield* Effect.gen(function* () {
           const lost = yield* losing(pattern)
           const status = yield* Durable.run(job("lost", [content]))
           assert.strictEqual(lost(), 1)
           assert.deepStrictEqual(storedIn(status), [content.sha256])
           assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-          assert.strictEqual((yield* completed) - before, 1)
+          assert.strictEqual((yield* assemblies("completed")).length - before, 1)
         }).pipe(withRunner(database), Effect.scoped)
       })
     )

@@ -1,5 +1,4 @@
 /** What the database must not contain. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -7,14 +6,12 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, describe, it as test, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
-import * as Failure from "../src/internal/failure.ts"
+import * as Verdict from "../src/internal/verdict.ts"
 import { dump } from "./dump.ts"
-import { folder, job, live, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, withRunner } from "./support.ts"
 
 const presigned = "https://store.example/object?X-Signature=presigned"
 
@@ -55,7 +52,7 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
         const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
         const failed = yield* Effect.flip(Durable.run(job("of-assembly", [content], { params: failing })))
         assert.include(failed.message, "AssemblyFailed: the Assembly failed with MINE")
-        const all = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
+        const all = yield* assemblies()
         ids.push(...all.map(({ id }) => String(id)))
         assert.isAtLeast(new Set(ids).size, 2)
       }).pipe(withRunner(database), Effect.provide(stores))
@@ -143,12 +140,12 @@ describe("The failure of a job", () => {
   test("contains no part of the id of its Assembly that leads to it", () => {
     const id = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
     for (const part of [id, id.slice(0, 6), id.toUpperCase(), id.slice(10, 26), `%30${id.slice(1, 20)}`]) {
-      const { message } = Failure.of(new Error(`no ${part} here`), id)
+      const { message } = Verdict.failureOf(new Error(`no ${part} here`), id)
       assert.notInclude(message.toLowerCase(), part.toLowerCase().slice(-12))
       assert.match(message, /^no .*redacted.* here$/u)
     }
     // A program is told which Assembly has failed, but the database is not.
-    const { message } = Failure.of(new Error("Assembly 0f1e2d… failed with MINE"))
+    const { message } = Verdict.failureOf(new Error("Assembly 0f1e2d… failed with MINE"))
     assert.strictEqual(message, "the Assembly failed with MINE")
   })
 })

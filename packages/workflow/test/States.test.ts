@@ -6,35 +6,28 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
 import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
 import { select } from "./selecting.ts"
-import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** How many Assemblies exist. */
-const assemblies = Effect.map(
-  Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) })),
-  ({ length }) => length
-)
+const count = Effect.map(assemblies(), ({ length }) => length)
 
 /** Reads a job until it is in a state. */
-const until = (key: string, ...states: ReadonlyArray<DurableJob.State>) =>
-  Durable.status(key).pipe(
-    Effect.repeat({ until: ({ state }) => states.includes(state), schedule: Schedule.spaced("20 millis") })
-  )
+const untilState = (key: string, ...states: ReadonlyArray<DurableJob.State>) =>
+  until(key, ({ state }) => states.includes(state))
 
 layer(live, { excludeTestServices: true })("A durable job", (it) => {
   it.effect("is the same job with the same key, and a conflict with other files", () =>
     Effect.gen(function* () {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 1000)
-      const before = yield* assemblies
+      const before = yield* count
       yield* Effect.gen(function* () {
         const first = yield* Durable.start(job("same", [content]))
         const second = yield* Durable.start(job("same", [content]))
@@ -46,7 +39,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         assert(conflict?._tag === "Refused")
         assert.strictEqual(conflict.error._tag, "JobConflict")
       }).pipe(withRunner(database))
-      assert.strictEqual((yield* assemblies) - before, 1)
+      assert.strictEqual((yield* count) - before, 1)
     })
   )
 
@@ -160,9 +153,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
         yield* gate.reached
         // The half that the source gave arrives a moment later.
-        yield* Durable.status("told").pipe(
-          Effect.repeat({ until: ({ stored }) => (stored ?? 0n) > 0n, schedule: Schedule.spaced("20 millis") })
-        )
+        yield* until("told", ({ stored }) => (stored ?? 0n) > 0n)
         const told = yield* Durable.status("told")
         assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
         assert.isAtMost(Number(told.stored), gate.size / 2)
@@ -229,7 +220,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
     Effect.gen(function* () {
       const { database } = yield* folder
       const gate = yield* gated
-      const before = yield* assemblies
+      const before = yield* count
       yield* Effect.gen(function* () {
         yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
         yield* gate.reached
@@ -242,7 +233,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
         assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
       }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-      assert.strictEqual((yield* assemblies) - before, 2)
+      assert.strictEqual((yield* count) - before, 2)
     })
   )
 
@@ -261,9 +252,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
         const error = yield* Effect.flip(Durable.await("sends"))
         assert.strictEqual(error._tag, "JobCanceled")
-        const canceled = yield* Stream.runCollect(
-          Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "canceled" })
-        )
+        const canceled = yield* assemblies("canceled")
         assert.strictEqual(canceled.length, 1)
         yield* gate.open
         yield* Durable.retry("sends")
@@ -288,9 +277,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* Effect.gen(function* () {
         const error = yield* Effect.flip(Durable.await("interrupted"))
         assert.strictEqual(error._tag, "JobCanceled")
-        const uploading = yield* Stream.runCollect(
-          Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
-        )
+        const uploading = yield* assemblies("uploading")
         assert.deepStrictEqual(uploading, [])
       }).pipe(withRunner(database), Effect.provide(gate.layer))
     })
@@ -303,7 +290,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
       yield* Effect.gen(function* () {
         yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
-        yield* until("processed", "Processing")
+        yield* untilState("processed", "Processing")
         yield* Durable.cancel("processed")
         assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
       }).pipe(withRunner(database))
@@ -317,11 +304,11 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
       yield* Effect.gen(function* () {
         const params = { steps: slow, notifyUrl: "http://127.0.0.1:9/never" }
-        const all = yield* Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(Stream.runCollect)
+        const all = yield* assemblies()
         const known = new Set(all.map(({ id }) => id))
         yield* Durable.start(job("notified", [content], { params }))
-        yield* until("notified", "Processing")
-        const now = yield* Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(Stream.runCollect)
+        yield* untilState("notified", "Processing")
+        const now = yield* assemblies()
         const id = Assembly.AssemblyId.make(String(now.find((entry) => !known.has(entry.id))?.id))
         // The id of an Assembly that no job has: it is ignored.
         yield* Durable.notified("0".repeat(32))
@@ -376,9 +363,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 3 }))
       yield* Effect.gen(function* () {
         yield* Durable.start(job("clocks", [content]))
-        yield* Durable.status("clocks").pipe(
-          Effect.repeat({ until: ({ waiting }) => waiting !== undefined, schedule: Schedule.spaced("20 millis") })
-        )
+        yield* until("clocks", ({ waiting }) => waiting !== undefined)
         ahead = 50 * 60_000
         assert.deepStrictEqual(storedIn(yield* Durable.await("clocks")), [content.sha256])
       }).pipe(
@@ -393,7 +378,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 700_000)
       const faults = yield* Faults.Faults
-      const known = yield* assemblies
+      const known = yield* count
       yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
       const error = yield* Durable.run(job("impatient", [content])).pipe(
         withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }),
@@ -402,10 +387,8 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* faults.clear
       assert(error._tag === "JobFailed")
       assert.strictEqual(error.failure.reason, "TransportFailure")
-      assert.strictEqual((yield* assemblies) - known, 1)
-      const uploading = yield* Stream.runCollect(
-        Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
-      )
+      assert.strictEqual((yield* count) - known, 1)
+      const uploading = yield* assemblies("uploading")
       assert.deepStrictEqual(uploading, [])
     })
   )
@@ -434,11 +417,9 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         )
         assert.strictEqual((yield* Effect.flip(Durable.await("old")))._tag, "JobUnknown")
       }).pipe(withRunner(database, { retention: { successes: "1 milli" } }))
-      const stored = new DatabaseSync(database)
       for (const table of ["durable_jobs", "durable_uploads"]) {
-        assert.deepStrictEqual(stored.prepare(`SELECT * FROM ${table}`).all(), [])
+        assert.deepStrictEqual(yield* query(database, `SELECT * FROM ${table}`), [])
       }
-      stored.close()
     })
   )
 

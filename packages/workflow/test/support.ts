@@ -1,14 +1,22 @@
 /** An emulator, a folder, and runners that may begin and end several times with the same database. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
+import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import { createHash, randomBytes } from "node:crypto"
+import { DatabaseSync } from "node:sqlite"
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
@@ -22,6 +30,36 @@ const clients = Layer.unwrap(
 
 /** The emulator and its clients. */
 export const live = Layer.provideMerge(clients, Layer.merge(Emulator.layer(), NodeFileSystem.layer))
+
+/** An emulator behind a proxy, whose clients are not: what other processes need to reach it, and its `clients`. */
+export const proxied = Effect.fnUntraced(function* (rate?: number, options?: Parameters<typeof Emulator.layer>[0]) {
+  const proxy = yield* TcpProxy.make(rate)
+  const baseUrl = `http://127.0.0.1:${proxy.port}`
+  const emulator = yield* Layer.build(Emulator.layer({ publicUrl: baseUrl, ...options }))
+  const { credentials, localUrl } = yield* Effect.provideContext(Emulator.Emulator, emulator)
+  proxy.to(localUrl)
+  return {
+    proxy,
+    orders: { baseUrl, key: credentials.key, secret: Redacted.value(credentials.secret) },
+    clients: AssemblyNode.layer({ baseUrl: localUrl, ...credentials })
+  }
+})
+
+/** The Assemblies of the service, or those of a type. */
+export const assemblies = (type?: "uploading" | "executing" | "canceled" | "completed") =>
+  Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), ...(type === undefined ? {} : { type }) }))
+
+/** Reads a job until it fits. */
+export const until = (key: string, fits: (status: DurableJob.Status) => boolean) =>
+  Durable.status(key).pipe(Effect.repeat({ until: fits, schedule: Schedule.spaced("20 millis") }))
+
+/** Reads or changes a database behind the back of its runners. */
+export const query = (database: string, sql: string) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => new DatabaseSync(database)),
+    (opened) => Effect.sync(() => opened.prepare(sql).all()),
+    (opened) => Effect.sync(() => opened.close())
+  )
 
 interface Content {
   readonly path: string

@@ -1,6 +1,7 @@
 /**
- * A process that sends a file in a form with a journal, and reports its start and its outcome. The parent kills it in
- * between. Arguments: the URL of the service, the Auth Key, its secret, the path of the file, the folder of the journal.
+ * A process that sends a file in a form with a journal, or several files in packs, and reports its start and each
+ * outcome. The parent kills it in between. Arguments: the URL of the service, the Auth Key, its secret, the folder of the
+ * journal, the paths of the files.
  */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -16,26 +17,26 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 
-const [baseUrl = "", key = "", secret = "", path = "", journal = ""] = process.argv.slice(2)
+const [baseUrl = "", key = "", secret = "", journal = "", ...paths] = process.argv.slice(2)
 
-const jobs = Stream.succeed({
-  params: { steps: { ":original": { robot: "/upload/handle" } } },
-  files: [{ source: UploadSource.fromPath(path), filename: "a.bin" }],
-  transport: "form",
-  resend: true,
-  wait: { interval: "20 millis" }
-} as const)
+const isOne = paths.length === 1
+
+const jobs = Stream.fromIterable(paths).pipe(
+  Stream.map((path) => ({
+    params: { steps: { ":original": { robot: "/upload/handle" } } },
+    files: [{ source: UploadSource.fromPath(path), filename: "a.bin" }],
+    wait: { interval: "20 millis" } as const,
+    ...(isOne ? ({ transport: "form", resend: true } as const) : {})
+  }))
+)
+
+const packing = { files: 8, within: "50 millis", repeatable: true } as const
 
 const program = Stream.suspend(() => {
   process.send?.("begin")
-  return AssemblyUpload.runAll(jobs)
+  return AssemblyUpload.runAll(jobs, isOne ? {} : { packing })
 }).pipe(
-  Stream.runForEach((outcome) =>
-    Effect.sync(() => {
-      const assemblyId = "status" in outcome ? outcome.status.assembly_id : ""
-      process.send?.({ tag: outcome._tag, assemblyId, earlier: outcome.earlier })
-    })
-  ),
+  Stream.runForEach(({ _tag, earlier }) => Effect.sync(() => process.send?.({ tag: _tag, earlier }))),
   Effect.provide(
     AssemblyUpload.layerJournaled.pipe(
       Layer.provide(UploadJournal.layerFileSystem(journal, { leaseDuration: "2 seconds" })),

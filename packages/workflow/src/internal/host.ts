@@ -8,32 +8,33 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import type { JobUnknown, StoreFailed } from "../DurableError.ts"
-import type { Changes, Filter, Job, Summary } from "../DurableJob.ts"
-import * as BudgetOverSql from "./budgetOverSql.ts"
-import * as Claims from "./claims.ts"
-import * as Deployment from "./deployment.ts"
-import * as JobAtRest from "./jobAtRest.ts"
+import type { StoreFailed } from "../DurableError.ts"
+import type { Changes, Job } from "../DurableJob.ts"
+import * as OverSql from "./budget.ts"
+import * as Callers from "./callers.ts"
+import * as Database from "./database.ts"
+import * as Jobs from "./jobs.ts"
 import * as Metrics from "./metrics.ts"
-import * as Migrations from "./migrations.ts"
 import * as Outage from "./outage.ts"
 import * as Packs from "./packs.ts"
-import * as Reading from "./reading.ts"
-import * as Retention from "./retention.ts"
 import * as Row from "./row.ts"
 import * as Runner from "./runner.ts"
 import * as Secrets from "./secrets.ts"
-import * as Starting from "./starting.ts"
-import * as Store from "./store.ts"
 import * as Work from "./work.ts"
+
+const kept = (byDefault: Duration.Input) => Rules.duration.pipe(Schema.withDecodingDefault(Effect.succeed(byDefault)))
+
+/** How long ended jobs are kept. A canceled job is none of the failures. */
+const Retention = Schema.Struct({ failures: kept("30 days"), successes: kept("7 days") })
 
 /**
  * The options of a runner.
@@ -64,7 +65,7 @@ export interface Options {
   readonly uploads?: number | undefined
   readonly patience?: Duration.Input | undefined
   readonly pollInterval?: Duration.Input | undefined
-  readonly retention?: typeof Retention.Settings.Encoded | undefined
+  readonly retention?: typeof Retention.Encoded | undefined
   readonly upload?: RequestOptions | undefined
   readonly budget?: Budget.Options | undefined
 }
@@ -76,12 +77,15 @@ const defaultUploads = 8
 /** How many jobs `startAll` stores with one statement. */
 const pageSize = 100
 
+/** How many jobs are removed with one transaction. */
+const removedAtOnce = 100
+
 const settingIssues = Rules.checker(
   Schema.Struct({
     uploads: Schema.optional(Rules.whole(1)),
     patience: Schema.optional(Rules.duration),
     pollInterval: Schema.optional(Rules.duration),
-    retention: Schema.optional(Retention.Settings),
+    retention: Schema.optional(Retention),
     upload: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
     budget: Schema.optional(BudgetSettings.Settings)
   })
@@ -95,7 +99,7 @@ export const check = (
 ): Effect.Effect<void, InvalidRequest> => {
   const found = settingIssues(options)
   const ofUpload = found.length > 0 ? [] : Hosting.issues(options.upload ?? {}, { filename: "a", fieldname: "a" })
-  const issues = [...further, ...found, ...JobAtRest.under(["upload"], ofUpload)]
+  const issues = [...further, ...found, ...Row.under(["upload"], ofUpload)]
   return issues.length === 0 ? Effect.void : Effect.fail(new InvalidRequest({ operation, issues }))
 }
 
@@ -112,96 +116,84 @@ export type Role =
   | { readonly _tag: "Runner"; readonly expiry: Duration.Duration }
   | { readonly _tag: "Client" }
 
+/** Removes jobs that ended longer ago than they are kept, at an interval. */
+const removing = (jobs: Jobs.Jobs, { failures, successes }: typeof Retention.Type, outage: Outage.Outage) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    jobs.removeEnded(
+      { failures: now - Duration.toMillis(failures), successes: now - Duration.toMillis(successes) },
+      removedAtOnce
+    )
+  ).pipe(
+    Effect.repeat({ while: (removed) => removed === removedAtOnce }),
+    Effect.catchCause((cause) => outage.reportCause("remove old jobs", cause)),
+    Effect.repeat(Schedule.spaced(Duration.min(Duration.hours(1), Duration.min(failures, successes))))
+  )
+
 /** Makes the service behind `Durable`, with valid options. Creates the missing tables. */
 export const make = Effect.fnUntraced(function* (options: Options, role: Role) {
-  const secrets = yield* Secrets.make(options.secrets)
-  const runs = role._tag !== "Client"
-  yield* Migrations.run
-  yield* Deployment.join(secrets, { isAlone: role._tag === "Alone", runs })
-  const store = yield* Store.make
-  const reading = Reading.make(store, secrets)
   const { patience = "1 hour", pollInterval = "1 minute", retention = {} } = options
   const { upload = {}, uploads = defaultUploads } = options
-
-  const budget = yield* BudgetOverSql.make(secrets, options.budget)
-
+  const poll = Duration.fromInputUnsafe(pollInterval)
+  const secrets = yield* Secrets.make(options.secrets)
+  const runs = role._tag !== "Client"
+  yield* Database.migrate
+  yield* Secrets.join(secrets, { isAlone: role._tag === "Alone", runs })
+  const jobs = yield* Jobs.make(secrets, Duration.max(poll, Duration.millis(Work.longestPause)))
+  const budget = yield* OverSql.make(secrets, options.budget)
   /** Wakes the runner of this process, if there is one. The other runners read the table. */
-  let wake: (all: boolean) => Effect.Effect<void> = () => Effect.void
+  let wake: (all: boolean) => void = () => {}
+  const callers = yield* Callers.make({
+    jobs,
+    secrets,
+    upload,
+    queued: () => wake(false),
+    changed: () => wake(true)
+  })
   if (runs) {
     const outage = Outage.make()
-    const poll = Duration.fromInputUnsafe(pollInterval)
-    const longest = Duration.max(poll, Duration.millis(Work.longestPause))
-    const runner = yield* Runner.make({
-      claims: yield* Claims.make(secrets, longest),
+    wake = yield* Runner.make({
+      jobs,
       packs: yield* Packs.make(secrets),
       secrets,
       upload,
       patience: Duration.fromInputUnsafe(patience),
       pollInterval: poll,
       outage,
-      ended: (key, state) => Effect.andThen(Metrics.ended(state), reading.wake(key)),
+      ended: (key, state) => Effect.andThen(Metrics.ended(state), callers.wake(key)),
       uploads,
       expiry: role._tag === "Runner" ? role.expiry : undefined
     }).pipe(Effect.provideService(Low.Budget, budget))
-    wake = runner.wake
-    yield* Effect.forkScoped(Retention.loop(store, Schema.decodeSync(Retention.Settings)(retention), outage))
+    yield* Effect.forkScoped(removing(jobs, Schema.decodeSync(Retention)(retention), outage))
   }
-  yield* Effect.forkScoped(reading.loop)
-
-  const starting = Starting.make({ store, secrets, reading, upload, queued: Effect.suspend(() => wake(false)) })
-
-  const cancel = (key: string): Effect.Effect<Summary, JobUnknown | StoreFailed> =>
-    Effect.gen(function* () {
-      const canceled = JobAtRest.isKey(key) ? yield* store.cancel(key) : Option.none()
-      if (Option.isNone(canceled)) {
-        const row = yield* reading.found(key)
-        // `store.cancel` changed no row, because the job is unknown, has ended or is already being canceled. If the row
-        // now has another state, another caller has retried the job in between, so the new attempt is canceled.
-        return Row.hasEnded(row) || row.state === "Canceling" ? Row.toSummary(row) : yield* cancel(key)
-      }
-      yield* wake(true)
-      yield* reading.wake(key)
-      return Row.toSummary(canceled.value)
-    })
 
   const notified = Effect.fnUntraced(function* (assemblyId: string) {
-    if (yield* store.notified(yield* secrets.lookups(assemblyId))) yield* wake(true)
+    if (yield* jobs.notified(yield* secrets.lookups(assemblyId))) wake(true)
   })
 
   const context = Context.add(yield* Effect.context<Services>(), Low.Budget, budget)
-  const provided = <A, E>(effect: Effect.Effect<A, E, Services>): Effect.Effect<A, E> =>
-    Effect.provideContext(effect, context)
+  const provided = Effect.provideContext(context)
 
   return {
-    start: (job: Job) => provided(starting.start(job)),
+    start: (job: Job) => provided(callers.start(job)),
     startAll: <E, R>(
-      jobs: Stream.Stream<Job, E, R>,
-      allOptions: Starting.AllOptions = {}
-    ): Stream.Stream<Starting.StartOutcome, E | InvalidRequest | StoreFailed, R> =>
+      all: Stream.Stream<Job, E, R>,
+      allOptions: Callers.AllOptions = {}
+    ): Stream.Stream<Callers.StartOutcome, E | InvalidRequest | StoreFailed, R> =>
       Stream.unwrap(
-        Effect.map(Starting.decodeAll(allOptions), ({ packing }) =>
-          jobs.pipe(
+        Effect.map(Callers.decodeAll(allOptions), ({ packing }) =>
+          all.pipe(
             Stream.grouped(pageSize),
-            Stream.mapEffect((page) => provided(starting.startMany(page, packing))),
+            Stream.mapEffect((page) => provided(callers.startAll(page, packing))),
             Stream.flatMap(Stream.fromIterable)
           )
         )
       ),
-    await: (key: string) => provided(reading.wait(key)),
-    status: (key: string) => provided(reading.status(key)),
-    cancel,
-    retry: (key: string, changes?: Changes) => provided(starting.retry(key, changes)),
-    list: reading.list,
-    counts: reading.counts,
-    retryAll: (filter: Filter) =>
-      Reading.steer(reading.list({ ...filter, state: filter.state ?? "Failed" }), (key) =>
-        provided(starting.retry(key))
-      ),
-    cancelAll: (filter: Filter) =>
-      Reading.steer(
-        Stream.filter(reading.list(filter), (job) => !Row.hasEnded(job)),
-        cancel
-      ),
+    await: (key: string) => provided(callers.wait(key)),
+    status: (key: string) => provided(callers.status(key)),
+    cancel: callers.cancel,
+    retry: (key: string, changes?: Changes) => provided(callers.retry(key, changes)),
+    list: callers.list,
+    counts: callers.counts,
     notified
   }
 })

@@ -1,23 +1,18 @@
-/**
- * What a runner does while its database fails, for example because the disk is full: it tries again, and logs one line
- * at growing intervals.
- */
+/** What a runner does while its database fails, for example because the disk is full: it tries again, and logs a line a minute. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { StoreFailed } from "../DurableError.ts"
-import * as StoreError from "./storeError.ts"
+import { isDamaged } from "./database.ts"
 
-/** The first pause between two lines about the same outage, and the longest one, in milliseconds. */
-const firstPause = 10_000
-const longestPause = 600_000
-
-/** An outage has ended if the database did not fail for this time, in milliseconds. */
-const quiet = 60_000
+/** The pause between two lines about outages, in nanoseconds. */
+const minute = 60_000_000_000n
 
 /** The pauses between tries: 100 milliseconds, then twice as long, up to 5 seconds. */
 const pauses = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])
+
+const isOutage = (error: unknown): error is StoreFailed => error instanceof StoreFailed && !isDamaged(error)
 
 /**
  * - `retrying`: retries until the database answers, because a runner cannot do anything without its database. A damaged
@@ -28,27 +23,15 @@ const pauses = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced
 export type Outage = ReturnType<typeof make>
 
 export const make = () => {
-  let last = -Infinity
-  let next = -Infinity
-  let pause = firstPause
+  let next: bigint | undefined
   const report = ({ message }: StoreFailed): Effect.Effect<void> =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      if (now - last > quiet) {
-        next = now
-        pause = firstPause
-      }
-      last = now
-      if (now < next) return Effect.void
-      next = now + pause
-      pause = Math.min(2 * pause, longestPause)
+    Effect.flatMap(Clock.monotonicTimeNanos, (now) => {
+      if (next !== undefined && now < next) return Effect.void
+      next = now + minute
       return Effect.logWarning(`Durable jobs wait for their database: ${message}`)
     })
 
-  const isOutage = (error: unknown): error is StoreFailed =>
-    error instanceof StoreFailed && !StoreError.isDamaged(error)
-
   return {
-    report,
     retrying: <A, E, R>(access: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       access.pipe(
         Effect.tapError((error) => (isOutage(error) ? report(error) : Effect.void)),

@@ -4,16 +4,13 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
-import type * as PlatformError from "effect/PlatformError"
 import * as Redacted from "effect/Redacted"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
-import * as Store from "./store.ts"
+import { hasBegun } from "./database.ts"
 
 /** The mode of a file that only its owner may read and write. */
 const ownerOnly = 0o600
-
-const ofOthers = 0o077
 
 /** On Windows, the mode of a file does not say who may read the file. */
 const hasModes = process.platform !== "win32"
@@ -22,12 +19,8 @@ const hasModes = process.platform !== "win32"
  * Returns the mode of a file in octal digits if it gives users other than the owner any permission. Returns undefined
  * if only the owner has permissions, and always on Windows.
  */
-const openTo = (path: string): Effect.Effect<string | undefined, PlatformError.PlatformError, FileSystem.FileSystem> =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.map(fs.stat(path), ({ mode }) =>
-      hasModes && (mode & ofOthers) !== 0 ? (mode & 0o777).toString(8).padStart(3, "0") : undefined
-    )
-  )
+const openTo = ({ mode }: FileSystem.File.Info): string | undefined =>
+  hasModes && (mode & 0o077) !== 0 ? (mode & 0o777).toString(8).padStart(3, "0") : undefined
 
 /**
  * The suffixes of the files that SQLite creates beside a database. SQLite gives these files the mode of the database.
@@ -41,7 +34,7 @@ export const closeDatabase = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(path))) yield* Effect.scoped(fs.open(path, { flag: "a", mode: ownerOnly }))
   for (const file of [path, ...besides.map((suffix) => `${path}${suffix}`)]) {
-    if ((yield* fs.exists(file)) && (yield* openTo(file)) !== undefined) yield* fs.chmod(file, ownerOnly)
+    if ((yield* fs.exists(file)) && openTo(yield* fs.stat(file)) !== undefined) yield* fs.chmod(file, ownerOnly)
   }
 })
 
@@ -75,9 +68,9 @@ const create = Effect.fnUntraced(function* (path: string) {
  * users may already know the secret.
  */
 const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
-  const { type } = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
-  if (type !== "File") return yield* new InvalidSecret({ description: `${Printable.escape(path)} is not a file` })
-  const others = yield* openTo(path)
+  const info = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
+  if (info.type !== "File") return yield* new InvalidSecret({ description: `${Printable.escape(path)} is not a file` })
+  const others = openTo(info)
   if (others === undefined) return
   return yield* new InvalidSecret({
     description: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
@@ -97,7 +90,7 @@ export const readSecret = (
     const exists = yield* fs.exists(path)
     if (exists) yield* refuseIfUnfit(path)
     // If jobs have begun, a new secret is refused, because only the old secret leads to the Assemblies of these jobs.
-    if (!exists && (yield* Store.hasBegun)) {
+    if (!exists && (yield* hasBegun)) {
       const problem = `the file ${Printable.escape(path)} is missing, and jobs have begun with its secret; put the file back`
       return yield* new InvalidSecret({ description: problem })
     }

@@ -13,16 +13,14 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
-import * as SqlClient from "effect/sql/SqlClient"
 import type { Failure } from "../DurableJob.ts"
-import type { Claim } from "./claims.ts"
-import * as JobAtRest from "./jobAtRest.ts"
-import * as Migrations from "./migrations.ts"
+import * as Database from "./database.ts"
+import type { Claim } from "./jobs.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
-import { attempting } from "./store.ts"
 
 const { Packing } = Hosting
+const { attempting } = Database
 
 /** What equal jobs have in the column `pack`: the limits, and the digest of the params. */
 const Kind = Schema.fromJsonString(
@@ -34,9 +32,7 @@ const decodeKind = SchemaParser.decodeUnknownResult(Kind)
 /** What the column `pack` has for a job. */
 export const kindOf = (options: typeof Hosting.PackingOptions.Type, job: string): Effect.Effect<string> =>
   Effect.map(
-    Hosting.digestOf(
-      Result.match(JobAtRest.decodeParts(job), { onFailure: () => [], onSuccess: ({ params }) => [params] })
-    ),
+    Hosting.digestOf(Result.match(Row.decodeParts(job), { onFailure: () => [], onSuccess: ({ params }) => [params] })),
     (params) => encodeKind({ ...Hosting.limitsOf(options), params })
   )
 
@@ -57,7 +53,7 @@ export const completed: End = { state: "Completed" }
 
 /** A job that can be joined with others. */
 interface Member extends Row.Row {
-  readonly parts: JobAtRest.Parts
+  readonly parts: Row.Parts
 }
 
 /** The rows that can be joined, and the keys of damaged rows. */
@@ -65,7 +61,7 @@ const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
   Arr.separate(
     rows.map((raw) =>
       Row.fromRaw(raw).pipe(
-        Result.flatMap((row) => Result.map(JobAtRest.decodeParts(row.job), (parts): Member => ({ ...row, parts }))),
+        Result.flatMap((row) => Result.map(Row.decodeParts(row.job), (parts): Member => ({ ...row, parts }))),
         Result.mapError(() => raw.job_key)
       )
     )
@@ -74,13 +70,7 @@ const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
 const keysOf = (rows: ReadonlyArray<Row.Row>) => rows.map(({ key }) => key)
 
 export const make = Effect.fnUntraced(function* (secrets: Secrets) {
-  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const jobs = sql(Migrations.jobs)
-  const waits = sql.literal(Migrations.waits)
-  const [free, locked] = sql.onDialectOrElse({
-    pg: () => [sql`FOR UPDATE SKIP LOCKED`, sql`FOR UPDATE`] as const,
-    orElse: () => [sql``, sql``] as const
-  })
+  const { free, jobs, locked, sql, waits } = yield* Database.make
   /** What this runner has seen of the packs of each kind. */
   const seen = new Map<string, Hosting.Packing.Seen>()
   const seenOf = (kind: string) => seen.get(kind) ?? Packing.unseen
@@ -95,7 +85,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
   }
 
   /** Changes the rows of these keys. */
-  const update = (keys: ReadonlyArray<string>, values: Record<string, string | number | null>) =>
+  const update = (keys: ReadonlyArray<string>, values: Record<string, string | number | null | undefined>) =>
     keys.length === 0 ? Effect.void : sql`UPDATE ${jobs} SET ${sql.update(values)} WHERE ${sql.in("job_key", keys)}`
 
   /** Stores a pack. A new pack has its runner and its kind, and a half is due at once. */
@@ -106,16 +96,16 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const holder = `${Row.packPrefix}${yield* Assemblies.newId}`
-      const job = JobAtRest.join(Arr.map(own, ({ parts }) => parts))
+      const job = Row.joinJobs(Arr.map(own, ({ parts }) => parts))
       const values = {
         ...Row.queued({ job, sources: own.flatMap(({ sources }) => sources) }, now),
         job_key: holder,
         attempt: 0,
         state: "Uploading",
-        runner: runner ?? null,
+        runner,
         due_at: runner === undefined ? 0 : now,
         secret: secrets.newest,
-        pack: kind ?? null
+        pack: kind
       }
       yield* update(keysOf(own), { holder, state: "Uploading", assembly: null, secret: null })
       yield* update(keysOf(other), { holder, state: "Queued", assembly: null, secret: null })
@@ -175,18 +165,20 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
      * Records that all bytes of a pack are stored. Each job gets the sealed ids of the Assembly and of its own uploads,
      * so that its caller can read its part of the Status. Returns false if the runner has lost the pack.
      */
-    stored: (pack: Row.Row, runner: string, assemblyId: Assembly.AssemblyId, uploads: ReadonlyArray<string>) =>
+    stored: (pack: Row.Row, assemblyId: Assembly.AssemblyId, uploads: ReadonlyArray<string>) =>
       Effect.gen(function* () {
         const own = yield* sql`
           UPDATE ${jobs} SET state = 'Processing', waiting = NULL, waited = 0
-          WHERE job_key = ${pack.key} AND runner = ${runner} RETURNING attempt`
+          WHERE job_key = ${pack.key} AND runner = ${pack.runner} RETURNING attempt`
         if (own.length === 0) return false
         const writtenAt = yield* Clock.currentTimeMillis
-        const [members] = toMembers(
+        const [members, [torn]] = toMembers(
           yield* sql<Row.Raw>`
           SELECT * FROM ${jobs} WHERE holder = ${pack.key} AND state IN ('Uploading', 'Processing', 'Canceling')
           ORDER BY queued_at, job_key ${locked}`
         )
+        // Nobody knows how many files it has, and so which uploads are those of the next job.
+        if (torn !== undefined) return yield* Database.damaged(torn, ["sources"])
         let start = 0
         for (const { key, sources, state } of members) {
           const ids = uploads.slice(start, (start += sources.length))
@@ -194,7 +186,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
           const text = yield* Effect.orDie(Hosting.encodeAssembly(entry))
           const assembly = yield* Effect.orDie(secrets.seal({ key, secret: pack.secret }, text))
           const next = state === "Canceling" ? state : "Processing"
-          yield* update([key], { assembly, secret: pack.secret ?? null, state: next })
+          yield* update([key], { assembly, secret: pack.secret, state: next })
         }
         return true
       }).pipe(sql.withTransaction, attempting("stored")),
@@ -212,18 +204,17 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
           yield* sql<Row.Raw>`
           SELECT * FROM ${jobs} WHERE holder = ${key} AND ended_at IS NULL ORDER BY queued_at, job_key ${locked}`
         )
-        const canceled = members.filter(({ state }) => state === "Canceling")
-        const own = members.filter(({ state }) => state === "Uploading" || state === "Processing")
-        const other = members.filter(({ state }) => state === "Queued")
-        const done = isOfJob ? [] : own
+        const { Canceling: canceled = [], Queued: other = [], ...rest } = Arr.groupBy(members, ({ state }) => state)
+        const own = Object.values(rest).flat()
+        const [suspects, done] = isOfJob ? [own, []] : [[], own]
         const failure = how.state === "Failed" ? Row.encodeFailure(how.failure) : null
         yield* update(keysOf(canceled), { state: "Canceled", ended_at, holder: null })
         yield* update(keysOf(done), { state: how.state, ended_at, failure, holder: null })
-        const next = how.state === "Completed" ? Packing.completed({ other }) : Packing.next(isOfJob ? own : [], other)
-        const alone = next.filter((pack) => pack.jobs.length === 1).flatMap((pack) => keysOf(pack.jobs))
-        yield* separate([...damaged, ...alone], { pack: null })
-        const packed = next.filter((pack) => pack.jobs.length > 1)
-        yield* Effect.forEach(packed, (pack) => insert(pack, {}), { discard: true })
+        const next = how.state === "Completed" ? Packing.completed({ other }) : Packing.next(suspects, other)
+        yield* separate(damaged, { pack: null })
+        for (const pack of next) {
+          yield* pack.jobs.length > 1 ? insert(pack, {}) : separate(keysOf(pack.jobs), { pack: null })
+        }
         return [
           ...canceled.map((row) => [row.key, "Canceled"] as const),
           ...done.map((row) => [row.key, how.state] as const)

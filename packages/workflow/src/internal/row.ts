@@ -1,41 +1,156 @@
 /** The rows of the table of jobs. Each row is the current attempt of one job. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Json from "@assembly-effect/schema/unstable/Json"
+import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import type { RequestOptions } from "@assembly-effect/tus/Upload"
+import type * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Struct from "effect/Struct"
+import { resolve } from "node:path"
 import type { StoreFailed } from "../DurableError.ts"
-import { type Count, Failure, State, type Summary, Waiting } from "../DurableJob.ts"
-import * as JobAtRest from "./jobAtRest.ts"
-import * as StoreError from "./storeError.ts"
+import * as DurableJob from "../DurableJob.ts"
+import { damaged } from "./database.ts"
+import { KeyText } from "./keyText.ts"
+
+const File = Schema.Struct({
+  source: DurableJob.Source,
+  filename: Schema.NonEmptyString,
+  fieldname: Schema.optional(Schema.NonEmptyString),
+  metadata: Schema.optional(Schema.Record(Schema.String, Schema.NullOr(Schema.String)))
+})
+
+/** The params and the files of a job, without its key. */
+const Stored = Schema.Struct({
+  params: Assembly.CreateParams,
+  files: Schema.Array(File).check(Schema.isMinLength(1))
+})
+
+/** The size of a source in bytes, and the SHA-256 of its identity, when the attempt was queued. */
+const SourceAtRest = Schema.Struct({
+  size: Schema.String.check(Schema.isPattern(/^\d{1,40}$/)),
+  identity: Schema.String
+})
+export type SourceAtRest = typeof SourceAtRest.Type
+
+const Sources = Schema.fromJsonString(Schema.Array(SourceAtRest))
+
+const Key = KeyText.check(Schema.isMinLength(1))
+
+/** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
+export const isKey = SchemaParser.is(Key)
+const decodeStored = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(Stored))
 
 /**
- * The current attempt of a job.
- *
- * - `job`: see `JobAtRest`.
- * - `secret`: the fingerprint of the secret that the attempt began with, or undefined if no runner has begun it.
- * - `assembly`: the sealed entry of the Assembly (see `journal.ts`), or undefined if no Assembly was announced. With an
- *   entry, the Assembly may exist.
- * - `waited`: how much of the `patience` is used, in milliseconds: the pauses after failures, and the tries between
- *   them.
- * - `pack`, `holder`: see the migrations.
+ * Finds the values that cannot be stored: `Redacted` values, which the database would contain in plain text; values
+ * that contain themselves; and values that are nested too deeply.
  */
-export interface Row extends Summary {
-  readonly job: string
-  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
-  readonly secret: string | undefined
-  readonly assembly: string | undefined
-  readonly waited: number
-  readonly pack: string | undefined
-  readonly holder: string | undefined
+const unstorable = (
+  value: unknown,
+  path: ReadonlyArray<string | number>,
+  outside: ReadonlyArray<object> = []
+): ReadonlyArray<Issue> => {
+  if (Redacted.isRedacted(value)) {
+    return [{ path, message: "Expected no Redacted value, because a job is stored in plain text" }]
+  }
+  if (typeof value !== "object" || value === null) return []
+  if (outside.includes(value)) return [{ path, message: "Expected a value that does not contain itself" }]
+  if (outside.length >= Json.maxDepth) {
+    return [{ path: path.slice(0, 3), message: `Expected at most ${Json.maxDepth} values inside one another` }]
+  }
+  return Object.entries(value).flatMap(([name, inner]) =>
+    unstorable(inner, [...path, Array.isArray(value) ? Number(name) : name], [...outside, value])
+  )
 }
 
-const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
-const FailureText = Schema.fromJsonString(Failure)
+/** The same JSON text for the same value, whatever the order of its keys. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
+      : inner
+  )
+
+/** The metadata of the upload of a file. */
+const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File) => ({
+  ...metadata,
+  filename,
+  fieldname
+})
+
+/**
+ * Makes the paths of the files absolute. In a process with another working directory, a relative path would lead to
+ * another file.
+ */
+const absolute = (files: ReadonlyArray<DurableJob.File>): ReadonlyArray<DurableJob.File> =>
+  files.map((file) =>
+    file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
+  )
+
+/** A job as the database stores it, and the files of the job. The paths of the files are absolute. */
+export interface JobText {
+  readonly text: string
+  readonly files: ReadonlyArray<DurableJob.File>
+}
+
+const toText = (job: typeof Stored.Encoded): JobText => {
+  const files = absolute(job.files)
+  return { text: canonical({ params: job.params, files }), files }
+}
+
+/** Puts a path before the paths of issues. */
+export const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+  issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
+
+/** The params and the files of a stored job, as JSON. */
+const Parts = Schema.fromJsonString(Schema.Struct({ params: Schema.Json, files: Schema.Array(Schema.Json) }))
+export type Parts = typeof Parts.Type
+export const decodeParts = SchemaParser.decodeUnknownResult(Parts)
+
+/** The text of the pack of jobs with equal params. */
+export const joinJobs = (jobs: Arr.NonEmptyReadonlyArray<Parts>): string =>
+  canonical({ params: jobs[0].params, files: jobs.flatMap(({ files }) => files) })
+
+const encodeInput = Input.encoder(Schema.Struct({ key: Key, ...Stored.fields }))
+
+/** The issues that the schema does not find. */
+const furtherIssues = (
+  { files, params }: DurableJob.Job,
+  upload: RequestOptions,
+  now: DateTime.Utc
+): ReadonlyArray<Issue> => [
+  ...under(["params"], Assemblies.Create.check?.(params, now) ?? []),
+  ...files.flatMap((file, index) => under(["files", index], Hosting.issues(upload, metadataOf(file))))
+]
+
+/** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
+export const encodeJob = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: RequestOptions) {
+  const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
+  const found = unstorable(job, [])
+  const encoded = encodeInput(job)
+  const others = Result.isFailure(encoded) ? encoded.failure : furtherIssues(job, upload, now)
+  const isNew = ({ path }: Issue) => found.every((one) => one.path.join(".") !== path.join("."))
+  const issues = [...found, ...others.filter(isNew)]
+  if (issues.length > 0 || Result.isFailure(encoded)) return yield* new InvalidRequest({ operation, issues })
+  return toText(encoded.success)
+})
+
+/** Decodes a stored job. */
+export const decodeJob = ({ job, key }: { readonly key: string; readonly job: string }) =>
+  Effect.mapError(decodeStored(job), () => damaged(key, ["job"]))
+
+const encodeSources = SchemaParser.encodeSync(Sources)
+const FailureText = Schema.fromJsonString(DurableJob.Failure)
 export const encodeFailure = SchemaParser.encodeSync(FailureText)
-const WaitingText = Schema.fromJsonString(Waiting)
+const WaitingText = Schema.fromJsonString(DurableJob.Waiting)
 export const encodeWaiting = SchemaParser.encodeSync(WaitingText)
 
 /** SQLite returns whatever a column contains. */
@@ -49,22 +164,43 @@ const Text = Schema.UndefinedOr(Schema.String)
 const Columns = Schema.Struct({
   job_key: Schema.String,
   attempt: whole(0, 1_000_000),
-  state: State,
+  state: DurableJob.State,
+  /** The runner that works on the attempt. */
+  runner: Text,
+  /** See `JobText`. */
   job: Schema.String,
-  sources: JobAtRest.Sources,
-  size: JobAtRest.SourceAtRest.fields.size,
+  sources: Sources,
+  size: SourceAtRest.fields.size,
+  /** The fingerprint of the secret that the attempt began with, or undefined if no runner has begun it. */
   secret: Text,
+  /**
+   * The sealed entry of the Assembly (see `journal.ts`), or undefined if no Assembly was announced. With an entry, the
+   * Assembly may exist.
+   */
   assembly: Text,
+  /** How much of the `patience` is used, in milliseconds: the pauses after failures, and the tries between them. */
   waited: whole(0, Number.MAX_SAFE_INTEGER),
   queued_at: Time,
   ended_at: Schema.UndefinedOr(Time),
   failure: Schema.UndefinedOr(FailureText),
   waiting: Schema.UndefinedOr(WaitingText),
+  /** See the migrations. */
   pack: Text,
   holder: Text
 })
 const decodeColumns = SchemaParser.decodeUnknownResult(Columns, { errors: "all" })
 const decodeTime = SchemaParser.decodeUnknownResult(Time)
+
+const toRow = ({ ended_at: endedAt, job_key: key, queued_at: queuedAt, size, ...columns }: typeof Columns.Type) => ({
+  ...columns,
+  key,
+  size: BigInt(size),
+  queuedAt,
+  endedAt
+})
+
+/** The current attempt of a job. */
+export type Row = ReturnType<typeof toRow>
 
 /** A row as the database returns it. */
 export interface Raw {
@@ -78,17 +214,11 @@ export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
   const values = Object.entries(raw).map(([name, value]: [string, unknown]) => [name, plain(value)])
   return Result.mapBoth(decodeColumns(Object.fromEntries(values)), {
     onFailure: (issue) =>
-      StoreError.damaged(
+      damaged(
         raw.job_key,
         Input.fromSchemaIssue(issue).map(({ path }) => path[0])
       ),
-    onSuccess: ({ ended_at: endedAt, job_key: key, queued_at: queuedAt, size, ...columns }): Row => ({
-      ...columns,
-      key,
-      size: BigInt(size),
-      queuedAt,
-      endedAt
-    })
+    onSuccess: toRow
   })
 }
 
@@ -96,11 +226,11 @@ export const fromRaw = (raw: Raw): Result.Result<Row, StoreFailed> => {
 export const fromAll = (rows: ReadonlyArray<Raw>) => rows.map((raw) => [raw.job_key, fromRaw(raw)] as const)
 
 /** The first row, if there is one. */
-export const first = ([raw]: ReadonlyArray<Raw>): Effect.Effect<Option.Option<Row>, StoreFailed> =>
-  raw === undefined ? Effect.succeedNone : Effect.asSome(Effect.fromResult(fromRaw(raw)))
+export const first = ([raw]: ReadonlyArray<Raw>): Effect.Effect<Row | undefined, StoreFailed> =>
+  raw === undefined ? Effect.undefined : Effect.fromResult(fromRaw(raw))
 
 /** The part of a row that a program may see. */
-export const toSummary = (row: Row): Summary =>
+export const toSummary = (row: Row): DurableJob.Summary =>
   Struct.pick(row, ["key", "attempt", "state", "size", "queuedAt", "endedAt", "failure", "waiting"])
 
 /** The columns of an attempt that is queued now. */
@@ -120,23 +250,17 @@ export interface RawCount {
 }
 
 /** The counts of all states, also of those without a job. */
-export const toCounts = (rows: ReadonlyArray<RawCount>): ReadonlyArray<Count> =>
-  State.literals.map((state) => {
+export const toCounts = (rows: ReadonlyArray<RawCount>): ReadonlyArray<DurableJob.Count> =>
+  DurableJob.State.literals.map((state) => {
     const row = rows.find((one) => one.state === state)
     return { state, jobs: Number(row?.jobs ?? 0), oldest: Result.getOrUndefined(decodeTime(plain(row?.oldest))) }
   })
 
 /** The states of an attempt that has ended. */
-export const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>
+export const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<DurableJob.State>
 
 /** Whether the attempt has ended. The state of an ended attempt does not change any more. */
-export const hasEnded = ({ state }: { readonly state: State }): boolean => ended.some((end) => end === state)
-
-/** Identifies an attempt. A statement about an attempt does not change a later attempt of the same key. */
-export interface Attempt {
-  readonly key: string
-  readonly attempt: number
-}
+export const hasEnded = ({ state }: { readonly state: DurableJob.State }): boolean => ended.some((end) => end === state)
 
 /** The beginning of the keys of packs. The key of a job has no control character. */
 export const packPrefix = "\u0001"
@@ -149,5 +273,5 @@ export interface NewRow {
   readonly key: string
   readonly pack?: string | undefined
   readonly job: string
-  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
+  readonly sources: ReadonlyArray<SourceAtRest>
 }

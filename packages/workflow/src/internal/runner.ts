@@ -2,10 +2,14 @@
  * A runner claims the jobs that are due while it has free places, and works on them. It reads the table at an interval,
  * and at once after a change by this process.
  */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import type * as Duration from "effect/Duration"
+import type * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FiberMap from "effect/FiberMap"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Latch from "effect/Latch"
@@ -13,10 +17,10 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { StoreFailed } from "../DurableError.ts"
-import * as Failure from "./failure.ts"
-import * as Membership from "./membership.ts"
-import type { Row } from "./row.ts"
+import type { State } from "../DurableJob.ts"
+import type * as Row from "./row.ts"
 import * as Secrets from "./secrets.ts"
+import * as Verdict from "./verdict.ts"
 import * as Work from "./work.ts"
 
 /** How often the table is read, to find the changes of other processes. */
@@ -25,11 +29,8 @@ export const interval = "500 millis"
 /** How many looks and cancellations that were read from the table run at the same time, at least. */
 const othersAtOnce = 16
 
-/**
- * What takes a place: an upload; the upload of a job that another runner has left, if all places are taken; a look or a
- * cancellation.
- */
-type Kind = "upload" | "further" | "other"
+/** How long a runner that ends waits for the database, at most. */
+const farewell = "2 seconds"
 
 type Services = AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 
@@ -44,152 +45,187 @@ interface Options extends Work.Options {
   readonly expiry: Duration.Duration | undefined
 }
 
-/** A row that was read, or the error of a damaged row. */
-type Read = readonly [key: string, row: Result.Result<Row, StoreFailed>]
+/**
+ * The free places of one kind of work.
+ *
+ * - `files`: the files that are sent at the same time.
+ * - `isFull`: whether the last read may have left jobs that are due.
+ */
+interface Places {
+  free: number
+  readonly files: Semaphore.Semaphore
+  isFull: boolean
+}
+
+/**
+ * Adds this runner to the table, and prolongs its row until the scope closes: while this row exists, no other runner
+ * takes the jobs of this runner over. The runner has lost its jobs if its row was removed, or if the database has not
+ * confirmed the row for the time `expiry`, for example because the process was frozen. Then `lost` stops the work on the
+ * jobs, and the runner joins again with another id. Returns this id, which is empty while the runner has lost its row.
+ */
+const membership = Effect.fnUntraced(function* ({ jobs, outage, ...options }: Options, lost: () => void) {
+  const { expiry = Duration.days(36_500) } = options
+  const scope = yield* Effect.scope
+  let id: string = ""
+  let confirmedAt = 0
+  const join = Effect.gen(function* () {
+    const next = yield* Assemblies.newId
+    // The time of a confirmation is that of the request, not of the response.
+    const at = yield* Clock.currentTimeMillis
+    yield* jobs.join(next, expiry)
+    id = next
+    confirmedAt = at
+  })
+  const prolong = Effect.gen(function* () {
+    const at = yield* Clock.currentTimeMillis
+    // The request may hang, so the wait must not have to interrupt it.
+    const asking = yield* Effect.forkIn(outage.retrying(jobs.prolong(id, expiry)), scope)
+    const left = confirmedAt + Duration.toMillis(expiry) - at
+    const answer = yield* Effect.timeoutOption(Fiber.join(asking), Duration.millis(Math.max(0, left)))
+    if (Option.contains(answer, true)) {
+      confirmedAt = at
+      return
+    }
+    const before = id
+    id = ""
+    lost()
+    yield* outage.retrying(Effect.andThen(jobs.leave(before), join))
+  })
+
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => jobs.leave(id)).pipe(Effect.timeoutOption(farewell), Effect.ignore)
+  )
+  if (options.expiry === undefined) yield* jobs.clear
+  yield* join
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(prolong, Duration.times(expiry, 1 / 3))))
+  return () => id
+})
 
 /** Starts a runner, which ends with the scope. */
-export const make = Effect.fnUntraced(function* ({ expiry, uploads, ...options }: Options) {
-  const { claims, outage, packs } = options
-  const scope = yield* Effect.scope
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const { jobs, outage, packs, uploads } = options
   const changed = yield* Latch.make(true)
-  /** The work of this runner on each job, and the jobs that it cancels. */
-  const running = new Map<string, Fiber.Fiber<void>>()
-  const canceling = new Set<string>()
-  const free: Record<Kind, number> = { upload: uploads, further: uploads, other: Math.max(othersAtOnce, 2 * uploads) }
-  const files = { upload: Semaphore.makeUnsafe(uploads), further: Semaphore.makeUnsafe(uploads) }
-  /** Whether the last read may have left jobs that are due. */
-  const isFull: Record<Kind, boolean> = { upload: false, further: false, other: false }
+  const placesOf = (free: number): Places => ({ free, files: Semaphore.makeUnsafe(uploads), isFull: false })
+  const upload = placesOf(uploads)
+  /** If all places are taken, a job that another runner has left has one of these. */
+  const further = placesOf(uploads)
+  /** Looks and cancellations. */
+  const others: Places = { ...upload, free: Math.max(othersAtOnce, 2 * uploads) }
   let arePacksFirst = false
   /** Whether the next read includes everything, and not only the queue. */
   let readsAll = true
 
-  const wake = (all: boolean): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      readsAll ||= all
-      return Effect.asVoid(changed.open)
-    })
+  const wake = (all: boolean): void => {
+    readsAll ||= all
+    changed.openUnsafe()
+  }
 
-  const membership = yield* Membership.make(
-    claims,
-    outage,
-    expiry,
+  const runnerId = yield* membership(options, () => {
     // The work may wait for the database, so nobody waits for its end.
-    Effect.sync(() => running.forEach((fiber) => fiber.interruptUnsafe()))
-  )
+    for (const [, fiber] of [...running, ...canceling]) fiber.interruptUnsafe()
+  })
+  // The work stops before the runner leaves.
+  const running = yield* FiberMap.make<string>()
+  const canceling = yield* FiberMap.make<string>()
+  const keysOf = (fibers: Iterable<[string, unknown]>) => Array.from(fibers, ([key]) => key)
   const work = Work.make(options)
 
-  /** Takes a place, and returns the effect that gives it back. */
-  const take = (kind: Kind): Effect.Effect<void> => {
-    free[kind]--
+  /** Takes a place, and returns the function that gives it back. */
+  const take = (places: Places) => {
+    places.free--
     let isTaken = true
-    return Effect.suspend(() => {
-      if (!isTaken) return Effect.void
+    return () => {
+      if (!isTaken) return
       isTaken = false
-      free[kind]++
-      return isFull[kind] ? wake(kind === "other") : Effect.void
-    })
+      places.free++
+      if (places.isFull) wake(places === others)
+    }
   }
 
   /** What is done with a job. An upload gives its place back before the first look at the Assembly. */
-  const workOn = (row: Row, runner: string, kind: Kind, giveBack: Effect.Effect<void>) => {
-    if (row.state === "Canceling") return work.cancel(row, runner)
-    if (row.state === "Processing") return work.look(row, runner)
+  const workOn = (row: Row.Row, { files }: Places, giveBack: () => void) => {
+    if (row.state === "Canceling") return work.cancel(row)
+    if (row.state === "Processing") return work.look(row)
     return Effect.gen(function* () {
-      const stored = yield* work.upload(row, runner, kind === "further" ? files.further : files.upload)
-      yield* giveBack
-      if (Option.isSome(stored)) yield* work.look(stored.value, runner)
+      const stored = yield* work.upload(row, files)
+      giveBack()
+      if (stored !== undefined) yield* work.look(stored)
     })
   }
 
   /** Begins the work on a job, after the earlier work of this runner on the same job has stopped. */
-  const begin = (row: Row, runner: string, kind: Kind): Effect.Effect<void, never, Services> =>
-    Effect.gen(function* () {
-      const earlier = running.get(row.key)
-      const giveBack = take(kind)
-      const whole = Effect.andThen(
-        earlier === undefined ? Effect.void : Fiber.interrupt(earlier),
-        work.guarded(row, runner, workOn(row, runner, kind, giveBack))
-      )
-      const fiber: Fiber.Fiber<void> = yield* Effect.forkIn(
-        Effect.ensuring(
-          whole,
-          Effect.suspend(() => {
-            // The next work on the same job may have begun.
-            if (running.get(row.key) !== fiber) return giveBack
-            running.delete(row.key)
-            canceling.delete(row.key)
-            return giveBack
-          })
-        ),
-        scope
-      )
-      running.set(row.key, fiber)
-      if (row.state === "Canceling") canceling.add(row.key)
-    })
+  const begin = Effect.fnUntraced(function* (row: Row.Row, places: Places) {
+    const earlier = [running, canceling].flatMap((fibers) => Option.toArray(FiberMap.getUnsafe(fibers, row.key)))
+    const giveBack = take(places)
+    const whole = Effect.andThen(Fiber.interruptAll(earlier), work.guarded(row, workOn(row, places, giveBack)))
+    const fiber = yield* FiberMap.run(row.state === "Canceling" ? canceling : running, row.key, whole)
+    fiber.addObserver(giveBack)
+  })
 
-  const beginAll = (rows: ReadonlyArray<Read>, runner: string, kind: Kind) =>
+  const beginAll = (rows: ReturnType<typeof Row.fromAll>, runner: string, places: Places) =>
     Effect.forEach(
       rows,
       ([key, row]) =>
         Result.match(row, {
           onFailure: (error) => work.damaged({ key, runner }, error),
-          onSuccess: (claimed) => begin(claimed, runner, kind)
+          onSuccess: (claimed) => begin(claimed, places)
         }),
       { discard: true }
     )
 
-  const claim = (kind: Kind, how: Omit<Parameters<typeof claims.claim>[0], "runner" | "limit">) =>
+  const claim = (places: Places, states: Arr.NonEmptyReadonlyArray<State>, isLeft = false) =>
     Effect.suspend(() => {
-      const limit = free[kind]
-      const runner = membership()
+      const limit = places.free
+      const runner = runnerId()
       if (limit <= 0 || runner === "") return Effect.void
-      return Effect.flatMap(claims.claim({ ...how, runner, limit }), (rows) => {
-        isFull[kind] = rows.length === limit
-        return beginAll(rows, runner, kind)
+      return Effect.flatMap(jobs.claim(runner, limit, states, isLeft), (rows) => {
+        places.isFull = rows.length === limit
+        return beginAll(rows, runner, places)
       })
     })
 
   /** Claims the packs that are ready, while there are free places. */
   const claimPacks: Effect.Effect<void, StoreFailed, Services> = Effect.suspend(() => {
-    const runner = membership()
-    isFull.upload = free.upload <= 0
-    if (isFull.upload || runner === "") return Effect.void
+    const runner = runnerId()
+    upload.isFull = upload.free <= 0
+    if (upload.isFull || runner === "") return Effect.void
     return Effect.flatMap(packs.form(runner), ({ isMore, rows }) =>
-      isMore ? Effect.andThen(beginAll(rows, runner, "upload"), claimPacks) : Effect.void
+      isMore ? Effect.andThen(beginAll(rows, runner, upload), claimPacks) : Effect.void
     )
   })
 
   const attend = Effect.suspend(() => {
-    const runner = membership()
-    return Effect.flatMap(claims.unattended(runner, [...running.keys()], [...canceling]), (rows) =>
-      beginAll(rows, runner, "other")
+    const runner = runnerId()
+    const ending = keysOf(canceling)
+    return Effect.flatMap(jobs.unattended(runner, [...keysOf(running), ...ending], ending), (rows) =>
+      beginAll(rows, runner, others)
     )
   })
 
-  const unknown = Failure.of(Secrets.unknown)
+  const unknown = Verdict.failureOf(Secrets.unknown)
   const loop = Effect.gen(function* () {
     const isTime = Option.isNone(yield* Effect.timeoutOption(changed.await, interval))
     const all = isTime || readsAll
     changed.closeUnsafe()
     readsAll = false
     if (all) yield* attend
-    if (isTime) yield* claims.release
-    const claimJobs = claim("upload", { states: ["Queued", "Uploading"] })
+    if (isTime) yield* jobs.release
+    const claimJobs = claim(upload, ["Queued", "Uploading"])
     // Neither jobs nor packs take all places.
     arePacksFirst = !arePacksFirst
     if (arePacksFirst) yield* claimPacks
     yield* claimJobs
     if (!arePacksFirst) yield* claimPacks
     if (!all) return
-    yield* claim("further", { states: ["Uploading"], isLeft: true })
-    yield* claim("other", { states: ["Processing", "Canceling"] })
-    if (isTime) yield* claims.explainUnknown(unknown)
+    yield* claim(further, ["Uploading"], true)
+    yield* claim(others, ["Processing", "Canceling"])
+    if (isTime) yield* jobs.explainUnknown(unknown)
   }).pipe(
     Effect.catchCause((cause) => outage.reportCause("read the jobs", cause)),
     Effect.forever
   )
 
-  if (expiry === undefined) yield* claims.release
+  yield* jobs.release
   yield* Effect.forkScoped(loop)
-  return { wake }
+  return wake
 })

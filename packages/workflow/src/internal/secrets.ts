@@ -10,9 +10,10 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { InvalidSecret } from "../DurableError.ts"
+import type * as SqlClient from "effect/sql/SqlClient"
+import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
 import type { Row } from "./row.ts"
-import * as StoreError from "./storeError.ts"
+import * as Database from "./database.ts"
 
 /** The minimum length of a secret in bytes, which is the output length of the HMAC. */
 const minBytes = 32
@@ -90,7 +91,7 @@ export const make = Effect.fnUntraced(
           return new TextDecoder().decode(yield* decrypt(seal, bytes, { nonce, aad: utf8.encode(owner.key) }))
         }).pipe(
           Effect.catch((error) =>
-            Effect.fail(error instanceof InvalidSecret ? error : StoreError.damaged(owner.key, ["assembly"]))
+            Effect.fail(error instanceof InvalidSecret ? error : Database.damaged(owner.key, ["assembly"]))
           )
         ),
       lookups: (assemblyId: string) => Effect.forEach(derivations, ({ lookup }) => lookup(assemblyId))
@@ -100,3 +101,48 @@ export const make = Effect.fnUntraced(
     Layer.merge(Mac.layerWebCrypto, Aead.layerWebCrypto).pipe(Layer.provideMerge(SecureRandom.layerWebCrypto))
   )
 )
+
+const foreign = new InvalidSecret({
+  description:
+    "the database of the jobs belongs to a deployment with other secrets; add the earlier secret to the list, or use another database"
+})
+
+const lacking =
+  "The secrets of this process lack the newest secret of the deployment: jobs that began with it wait for another runner"
+
+/**
+ * Joins the deployment of the database: one row contains the fingerprints of the secrets that all its processes should
+ * have in common, the newest last. If the database has no such row, a runner creates it. If the row contains the
+ * fingerprint of none of the secrets of this process, `join` fails.
+ *
+ * One common secret is enough, because a new secret is added runner by runner. Another runner may change the row at the
+ * same time, so the UPDATE changes the row only if it still contains the fingerprints that were read.
+ *
+ * - `isAlone`: whether no other process can use the database. If so, and if no job has begun, the secrets of this
+ *   process replace the stored ones.
+ * - `runs`: whether this process runs jobs. A process that runs no jobs does not change the row.
+ */
+export const join = (
+  { fingerprints }: Secrets,
+  { isAlone, runs }: { readonly isAlone: boolean; readonly runs: boolean }
+): Effect.Effect<void, InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const { deployment, sql } = yield* Database.make
+    const own = fingerprints.toReversed()
+    if (runs) {
+      yield* sql`INSERT INTO ${deployment} (id, secrets) VALUES (1, ${own.join(" ")}) ON CONFLICT (id) DO NOTHING`
+    }
+    for (;;) {
+      const [row] = yield* sql<{ readonly secrets: string }>`SELECT secrets FROM ${deployment} WHERE id = 1`
+      if (row === undefined) return
+      const stored = row.secrets.split(" ")
+      const isKnown = own.some((fingerprint) => stored.includes(fingerprint))
+      if (!isKnown && !(isAlone && !(yield* Database.hasBegun))) return yield* foreign
+      const all = isKnown ? [...new Set([...stored, ...own])].join(" ") : own.join(" ")
+      const change = sql`UPDATE ${deployment} SET secrets = ${all} WHERE id = 1 AND secrets = ${row.secrets} RETURNING id`
+      if (runs && all !== row.secrets && !(yield* Database.changesRow(change))) continue
+      // This is no error, because a new secret is added runner by runner.
+      if (isKnown && !own.includes(stored.at(-1) ?? "")) yield* Effect.logWarning(lacking)
+      return
+    }
+  }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(Database.failedTo("join")(error))))

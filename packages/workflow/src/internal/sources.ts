@@ -6,62 +6,31 @@ import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { fromPath, type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as Arr from "effect/Array"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import type * as DurableJob from "../DurableJob.ts"
 import { ObjectStores } from "../ObjectStores.ts"
-import type { SourceAtRest } from "./jobAtRest.ts"
+import type { SourceAtRest } from "./row.ts"
+
+const unreadable = (description: string) => new SourceFailed({ kind: "Unreadable", description })
 
 /** Opens a source by its reference. */
-const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
-  source._tag === "Path"
-    ? fromPath(source.path)
-    : Effect.flatMap(ObjectStores, (stores) => {
-        const store = Object.hasOwn(stores, source.store) ? stores[source.store] : undefined
-        return store === undefined
-          ? Effect.fail(
-              new SourceFailed({
-                kind: "Unreadable",
-                description: `no object store has the name ${Printable.escape(source.store)}; provide the stores to the host: host.pipe(Layer.provide(ObjectStores.layer({ … })))`
-              })
-            )
-          : store(source.key)
-      })
-
-/**
- * The size of a source, and the digest of its identity. The identity itself is not stored, because it may contain a
- * presigned URL.
- */
-const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtRest, SourceFailed> =>
-  Effect.flatMap(source.identity, (identity) =>
-    identity === undefined
-      ? Effect.fail(
-          new SourceFailed({
-            kind: "Unreadable",
-            description: `${Printable.escape(filename)} has no identity, so a change would not be noticed`
-          })
-        )
-      : Effect.map(Hosting.digestOf([identity]), (digest) => ({ size: String(source.size), identity: digest }))
-  )
-
-/** An opened source, and what the database stores about it: its size, and the digest of its identity. */
-export interface Opened {
-  readonly source: Replayable
-  readonly atRest: SourceAtRest
+const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> => {
+  if (source._tag === "Path") return fromPath(source.path)
+  const problem = `no object store has the name ${Printable.escape(source.store)}; provide the stores to the host: host.pipe(Layer.provide(ObjectStores.layer({ … })))`
+  return Effect.flatMap(ObjectStores, (stores) => {
+    const store = Object.hasOwn(stores, source.store) ? stores[source.store] : undefined
+    return store === undefined ? unreadable(problem) : store(source.key)
+  })
 }
 
 /**
  * An object store did not return the bytes of an object, or this runner does not know the store. A later try with
  * another presigned URL, or by another runner, may succeed.
  */
-export class SourceAway {
-  readonly _tag = "SourceAway"
-  readonly error: SourceFailed
-  constructor(error: SourceFailed) {
-    this.error = error
-  }
-}
+export class SourceAway extends Data.TaggedClass("SourceAway")<{ readonly error: SourceFailed }> {}
 
 /**
  * Maps the failure of an object store to {@link SourceAway}, because the store may answer later. A missing file stays a
@@ -71,26 +40,30 @@ export const mayReturn =
   ({ source }: { readonly source: DurableJob.Source }) =>
   <E extends { readonly _tag: string }>(error: E | SourceFailed): E | SourceFailed | SourceAway =>
     error instanceof SourceFailed && error.kind === "Unreadable" && source._tag === "Object"
-      ? new SourceAway(error)
+      ? new SourceAway({ error })
       : error
 
 type File = DurableJob.File
 
-const openOne = ({ filename, source: reference }: File) =>
-  Effect.gen(function* () {
-    const source = yield* open(reference)
-    return { source, atRest: yield* identify(source, filename) } satisfies Opened
-  })
+/** The identity itself is not stored, because it may contain a presigned URL. */
+const openOne = Effect.fnUntraced(function* ({ filename, source: reference }: File) {
+  const source = yield* open(reference)
+  const identity = yield* source.identity
+  if (identity === undefined) {
+    return yield* unreadable(`${Printable.escape(filename)} has no identity, so a change would not be noticed`)
+  }
+  const atRest: SourceAtRest = { size: String(source.size), identity: yield* Hosting.digestOf([identity]) }
+  return { source, atRest }
+})
+
+/** An opened source, and what the database stores about it: its size, and the digest of its identity. */
+export type Opened = Effect.Success<ReturnType<typeof openOne>>
 
 /** Opens the sources of all files, 4 at the same time. */
 export const openAll = (
   files: ReadonlyArray<File>
 ): Effect.Effect<ReadonlyArray<Result.Result<Opened, SourceFailed>>, never, FileSystem.FileSystem> =>
   Effect.forEach(files, (file) => Effect.result(openOne(file)), { concurrency: 4 })
-
-/** Whether the size and the identity of a source are the same as when the attempt was queued. */
-const isSame = (was: SourceAtRest | undefined, { atRest }: Opened): boolean =>
-  was !== undefined && was.size === atRest.size && was.identity === atRest.identity
 
 /**
  * The names of the files whose sources have changed. A source that cannot be read does not count as changed, because a
@@ -102,8 +75,10 @@ export const changed = (
   after: ReadonlyArray<Result.Result<Opened, SourceFailed>>
 ): ReadonlyArray<string> =>
   files.flatMap(({ filename }, index) => {
-    const is = after[index]
-    return is === undefined || Result.isFailure(is) || isSame(before[index], is.success) ? [] : [filename]
+    const [was, is] = [before[index], after[index]]
+    if (is === undefined || Result.isFailure(is)) return []
+    const { identity, size } = is.success.atRest
+    return was?.size === size && was.identity === identity ? [] : [filename]
   })
 
 /** Opens the sources of all files, and fails if one has changed since the attempt was queued. */

@@ -1,17 +1,16 @@
-/** What the error of an attempt means for its job: whether it waits, how long, or whether it ends. */
-import type * as ApiError from "@assembly-effect/api/ApiError"
+/** What the error of an attempt means for its job: whether it waits, how long, whether it ends, and what is stored of it. */
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type { AssemblyUploadError, FilesFailed } from "@assembly-effect/tus/AssemblyUploadError"
 import type { UploadError } from "@assembly-effect/tus/TusError"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
-import * as Cause from "effect/Cause"
-import * as Option from "effect/Option"
+import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Predicate from "effect/Predicate"
 import type { InvalidSecret, StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
+import { isDamaged } from "./database.ts"
 import type { Journal } from "./journal.ts"
 import * as Sources from "./sources.ts"
-import * as StoreError from "./storeError.ts"
 
 /** The attempt belongs to another runner now, or it shall be canceled. */
 export class Superseded {
@@ -54,26 +53,16 @@ export const decisive = (
  * The HTTP status codes that refuse the credentials or the account: Unauthorized, Payment Required, and Proxy
  * Authentication Required.
  */
-const ofAccount: ReadonlySet<number> = new Set([401, 402, 407])
+const ofAccount: ReadonlySet<unknown> = new Set([401, 402, 407])
 
 /**
  * Whether an error is about the credentials, the account or the address of the service. Every job would fail with such
  * an error. Therefore a job waits without a time limit until somebody has corrected the cause.
  */
-export const isRefusal = (error: TransferError): boolean => {
-  switch (error._tag) {
-    case "AuthenticationFailed":
-      return true
-    case "TransportFailure":
-      return error.permanent
-    case "ServiceFailure":
-    case "UnexpectedResponse":
-    case "UploadRefused":
-      return ofAccount.has(error.status)
-    default:
-      return false
-  }
-}
+export const isRefusal = (error: TransferError): boolean =>
+  error._tag === "AuthenticationFailed" ||
+  (error._tag === "TransportFailure" && error.permanent) ||
+  ("status" in error && ofAccount.has(error.status))
 
 /**
  * The HTTP status codes that refuse only this request, even if a proxy in front of the service sent the response. Other
@@ -81,20 +70,11 @@ export const isRefusal = (error: TransferError): boolean => {
  */
 const ofRequest: ReadonlySet<number> = new Set([400, 411, 413, 414, 415, 417, 422, 431])
 
-/**
- * True if a response means that the service fails or is unreachable. False if the response means that the request is
- * wrong.
- */
-const isPassing = (error: ApiError.ServiceFailure | ApiError.UnexpectedResponse): boolean =>
-  error._tag === "UnexpectedResponse"
-    ? !ofRequest.has(error.status)
-    : error.status >= 500 || error.status === 429 || error.status === 403
-
 /** Whether the same transfer may succeed later. */
 const isTemporary = (error: TransferError): boolean => {
   switch (error._tag) {
     case "StoreFailed":
-      return !StoreError.isDamaged(error)
+      return !isDamaged(error)
     case "SourceAway":
     case "TimedOut":
     // The service named a host for its uploads that this program does not trust. A later response may name another
@@ -102,12 +82,19 @@ const isTemporary = (error: TransferError): boolean => {
     case "InvalidTarget":
       return true
     case "ServiceFailure":
+      return error.status >= 500 || error.status === 429 || error.status === 403
     case "UnexpectedResponse":
-      return isPassing(error)
+      return !ofRequest.has(error.status)
     default:
       return Hosting.isTemporary(error)
   }
 }
+
+/**
+ * Whether the error of a request for the Status is about the service only, so that the state of the Assembly stays
+ * unknown.
+ */
+export const isAboutService = (error: TransferError): boolean => isTemporary(error) || isRefusal(error)
 
 /**
  * Whether an upload may succeed later. A service of several machines may know the Assembly that it has created only a
@@ -130,19 +117,38 @@ const ofAll: ReadonlySet<string> = new Set([
   "AssemblyAborted"
 ] satisfies ReadonlyArray<TransferError["_tag"]>)
 
+const isTagged = (error: unknown): error is { readonly _tag: string } =>
+  Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag)
+
 /** Whether a pack failed because of one of its jobs. The other jobs may complete without this job. */
-export const isOfJob = (cause: Cause.Cause<unknown>): boolean =>
-  Option.match(Cause.findErrorOption(cause), {
-    onNone: () => true,
-    onSome: (error) =>
-      Predicate.hasProperty(error, "_tag") &&
-      Predicate.isString(error._tag) &&
-      !ofAll.has(error._tag) &&
-      !Hosting.isTemporary({ ...error, _tag: error._tag })
-  })
+export const isOfJob = (error: unknown): boolean =>
+  !isTagged(error) || (!ofAll.has(error._tag) && !Hosting.isTemporary(error))
 
 /**
- * Whether the error of a request for the Status is about the service only, so that the state of the Assembly stays
- * unknown.
+ * The message of an error, for the failure of a job. The message of `SourceFailed` is replaced, because its advice is
+ * for an upload that belongs to no job.
  */
-export const isAboutService = (error: TransferError): boolean => isTemporary(error) || isRefusal(error)
+const messageOf = (error: Error): string =>
+  error instanceof SourceFailed ? `the upload source failed: ${error.description}` : error.message
+
+/**
+ * Messages abbreviate the id of an Assembly to its first characters. `abbreviated` is the number of these characters,
+ * and `abbreviation` matches an abbreviated id in a message.
+ */
+const abbreviated = 6
+const abbreviation = /\bAssembly [0-9a-f]{6,}…/gu
+
+/**
+ * What is stored of an error: its tag, and its message without capabilities. `assemblyId` is one, so that the message has
+ * no part of it, although a message may show an abbreviated id to a person.
+ */
+export const failureOf = (error: unknown, assemblyId?: string): DurableJob.Failure => {
+  const message = error instanceof Error ? messageOf(error) : "a value that is not an Error"
+  const secrets = assemblyId === undefined ? [] : [assemblyId]
+  const named = Redaction.text(message, { secrets }).replaceAll(abbreviation, "the Assembly")
+  const isPart = (run: string) => secrets.some((id) => run.toLowerCase().startsWith(id.slice(0, abbreviated)))
+  return {
+    reason: error instanceof Error && isTagged(error) ? error._tag : "Defect",
+    message: named.replaceAll(/[0-9a-f]+/giu, (run) => (isPart(run) ? Redaction.mask : run))
+  }
+}

@@ -18,17 +18,14 @@ import * as Schedule from "effect/Schedule"
 import type * as Semaphore from "effect/Semaphore"
 import type { StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
-import * as Canceling from "./canceling.ts"
-import type { Claim, Claims } from "./claims.ts"
-import * as Failure from "./failure.ts"
-import * as JobAtRest from "./jobAtRest.ts"
+import { damaged as damagedRow } from "./database.ts"
+import type { Claim, Jobs } from "./jobs.ts"
 import * as Journal from "./journal.ts"
 import type { Outage } from "./outage.ts"
 import * as Packs from "./packs.ts"
-import { isPack, type Row } from "./row.ts"
+import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
 import * as Sources from "./sources.ts"
-import * as StoreError from "./storeError.ts"
 import * as Verdict from "./verdict.ts"
 
 /**
@@ -37,7 +34,7 @@ import * as Verdict from "./verdict.ts"
  * - `ended`: called when a job has ended.
  */
 export interface Options {
-  readonly claims: Claims
+  readonly jobs: Jobs
   readonly packs: Packs.Packs
   readonly secrets: Secrets
   readonly upload: RequestOptions
@@ -69,25 +66,40 @@ const isOfAll = (error: Verdict.TransferError): boolean => error._tag === "RateL
 /** Replaces `SourceAway`, which is internal, by the error that a program knows. */
 const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
 
+const failureOf = (error: unknown) => Verdict.failureOf(known(error))
+
+const warn = (key: string, { message, reason }: DurableJob.Failure) =>
+  Effect.annotateLogs(Effect.logWarning(`A durable job waits: ${reason}: ${message}`), { key })
+
+/**
+ * Runs an effect, and returns how long it took in milliseconds, without its waits for the budget. The time of day is not
+ * used, because it may be set.
+ */
+const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  let idle = 0
+  const waited = (millis: number) => {
+    idle += millis
+  }
+  const begun = yield* Clock.monotonicTimeNanos
+  const result = yield* Effect.result(Budget.telling(effect, { waits: () => Effect.void, waited }))
+  return { result, millis: Math.max(0, Number((yield* Clock.monotonicTimeNanos) - begun) / 1e6 - idle) }
+})
+
+/** Reads the Status until the Assembly has completed, for a short time. Returns undefined while the Assembly runs. */
+const read = (id: Assembly.AssemblyId) =>
+  Assemblies.get(id).pipe(
+    Effect.map(Assemblies.outcome),
+    Effect.repeat({ until: Option.isSome<unknown>, ...shortWait }),
+    Effect.flatMap((outcome) => Effect.fromResult(Option.getOrElse(outcome, () => Result.succeed(undefined))))
+  )
+
 export const make = (options: Options) => {
-  const { claims, ended, packs, patience, pollInterval, secrets, upload: uploadOptions } = options
+  const { ended, jobs, packs, patience, pollInterval, secrets, upload: uploadOptions } = options
   const { retrying } = options.outage
   const patient = Duration.toMillis(patience)
 
-  const claimOf = ({ attempt, key }: Row, runner: string): Claim => ({ key, attempt, runner })
-
-  const failureOf = (error: unknown) => Failure.of(known(error))
-
-  const warn = (key: string, { message, reason }: DurableJob.Failure) =>
-    Effect.annotateLogs(Effect.logWarning(`A durable job waits: ${reason}: ${message}`), { key })
-
-  const end = (
-    claim: Pick<Claim, "key" | "runner">,
-    ...how: Parameters<typeof claims.end> extends [unknown, ...infer Rest] ? Rest : never
-  ) =>
-    Effect.flatMap(retrying(claims.end(claim, ...how)), (hasEnded) =>
-      hasEnded ? ended(claim.key, how[0]) : Effect.void
-    )
+  const end = (...how: Parameters<typeof jobs.end>) =>
+    Effect.flatMap(retrying(jobs.end(...how)), (hasEnded) => (hasEnded ? ended(how[0].key, how[1]) : Effect.void))
 
   const endPack = (...how: Parameters<typeof packs.end>) =>
     Effect.flatMap(
@@ -95,11 +107,21 @@ export const make = (options: Options) => {
       Effect.forEach(([key, state]) => ended(key, state), { discard: true })
     )
 
+  /** Records how the Assembly of an attempt ended. A cancellation that has come in between stays. */
+  const finish = (row: Row.Row, how: Packs.End) => {
+    if (Row.isPack(row)) return endPack(row, how)
+    packs.remember(row, how)
+    if (how.state === "Completed") return end(row, "Completed", ["Processing", "Canceling"])
+    return end(row, "Failed", row.state === "Canceling" ? ["Canceling"] : ["Uploading", "Processing"], how.failure)
+  }
+
+  const giveBack = (...how: Parameters<typeof jobs.giveBack>) => retrying(jobs.giveBack(...how))
+
   /** Reads the row again: the entry of the Assembly may have been written since. */
-  const reread = (row: Row, runner: string) => retrying(claims.find(claimOf(row, runner)))
+  const reread = (row: Row.Row) => retrying(jobs.findClaimed(row))
 
   /** Prolongs or frees the place of an Assembly among the running Assemblies of the account. */
-  const place = Effect.fnUntraced(function* (row: Row, change: "keep" | "release") {
+  const place = Effect.fnUntraced(function* (row: Row.Row, change: "keep" | "release") {
     const budget = yield* Budget.Budget
     const { origins } = yield* AssemblyClient
     const id = yield* Journal.readableId(secrets, row)
@@ -107,20 +129,15 @@ export const make = (options: Options) => {
   })
 
   /** Ends an attempt that failed. */
-  const fail = Effect.fnUntraced(function* (before: Row, runner: string, cause: Cause.Cause<unknown>) {
-    const row = yield* Effect.orElseSucceed(reread(before, runner), () => Option.some(before))
-    if (Option.isNone(row)) return
+  const fail = Effect.fnUntraced(function* (before: Row.Row, error: unknown) {
+    const row = yield* Effect.orElseSucceed(reread(before), () => before)
+    if (row === undefined) return
     // The Assembly is canceled, because it would wait for files that no attempt sends. If the cancellation fails,
     // `Durable.retry` cancels this Assembly before it queues the next attempt.
-    yield* Effect.ignore(Canceling.cancel(secrets, row.value))
-    const id = yield* Journal.readableId(secrets, row.value)
-    yield* place(row.value, "release")
-    const failure = Failure.of(Cause.squash(cause), id)
-    const how: Packs.End = { state: "Failed", failure, isOfJob: Verdict.isOfJob(cause) }
-    if (isPack(before)) return yield* endPack(claimOf(before, runner), how)
-    packs.remember(before, how)
-    const from = before.state === "Canceling" ? (["Canceling"] as const) : (["Uploading", "Processing"] as const)
-    yield* end(claimOf(before, runner), "Failed", from, failure)
+    yield* Effect.ignore(Journal.cancel(secrets, row))
+    yield* place(row, "release")
+    const failure = Verdict.failureOf(error, yield* Journal.readableId(secrets, row))
+    yield* finish(before, { state: "Failed", failure, isOfJob: Verdict.isOfJob(error) })
   })
 
   /** How long a failed job pauses, or undefined if its patience is used up. `millis` is how long the try took. */
@@ -132,126 +149,92 @@ export const make = (options: Options) => {
   }
 
   /**
-   * Runs an effect, and returns how long it took in milliseconds, without its waits for the budget. The time of day is not
-   * used, because it may be set.
-   */
-  const timed = <A, R>(effect: Effect.Effect<A, never, R>) =>
-    Effect.gen(function* () {
-      let idle = 0
-      const waited = (millis: number) => {
-        idle += millis
-      }
-      const begun = yield* Clock.monotonicTimeNanos
-      const result = yield* Budget.telling(effect, { waits: () => Effect.void, waited })
-      return { result, millis: Math.max(0, Number((yield* Clock.monotonicTimeNanos) - begun) / 1e6 - idle) }
-    })
-
-  /**
    * Runs the attempt until all bytes are stored, and records this: `AssemblyUpload` creates the Assembly and sends the
    * bytes. Its journal is in the database, so a later runner continues where this one ended. Returns false if the runner
    * has lost the attempt.
    */
-  const transfer = (row: Row, claim: Claim, permits: Semaphore.Semaphore) =>
-    Effect.gen(function* () {
-      const { files, params } = yield* JobAtRest.decode(row)
-      const opened = yield* Sources.reopen(files, row.sources)
-      const journal = yield* Journal.make(claims, secrets, row, claim)
-      // Only the Assembly of a pack is in the database, so a pack that was interrupted is sent again.
-      const how = isPack(row) ? { concurrency: 16, restart: row.assembly !== undefined } : {}
-      const status = yield* AssemblyUpload.run({
-        params,
-        files: opened,
-        upload: uploadOptions,
-        wait: false,
-        ...how
-      }).pipe(
-        Effect.mapError((error) => Verdict.decisive(error, journal, files)),
-        (running) => Budget.telling(running, { waits: journal.waits }),
-        Effect.provideServiceEffect(Budget.Watcher, Hosting.watcher),
-        Effect.provideService(Hosting.Permits, permits),
-        Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(Layer.succeed(UploadJournal, journal.service))))
-      )
-      return isPack(row)
-        ? yield* packs.stored(row, claim.runner, status.assembly_id, yield* journal.uploads)
-        : yield* claims.stored(claim)
-    })
+  const transfer = Effect.fnUntraced(function* (row: Row.Row, permits: Semaphore.Semaphore) {
+    const { files, params } = yield* Row.decodeJob(row)
+    const opened = yield* Sources.reopen(files, row.sources)
+    const journal = yield* Journal.make(jobs, secrets, row)
+    // Only the Assembly of a pack is in the database, so a pack that was interrupted is sent again.
+    const how = Row.isPack(row) ? { concurrency: 16, restart: row.assembly !== undefined } : {}
+    const status = yield* AssemblyUpload.run({
+      params,
+      files: opened,
+      upload: uploadOptions,
+      wait: false,
+      ...how
+    }).pipe(
+      Effect.mapError((error) => Verdict.decisive(error, journal, files)),
+      (running) => Budget.telling(running, { waits: journal.waits }),
+      Effect.provideServiceEffect(Budget.Watcher, Hosting.watcher),
+      Effect.provideService(Hosting.Permits, permits),
+      Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide(Layer.succeed(UploadJournal, journal.service))))
+    )
+    return Row.isPack(row)
+      ? yield* packs.stored(row, status.assembly_id, yield* journal.uploads)
+      : yield* jobs.stored(row)
+  })
 
   /**
-   * Uploads the files of an attempt, and records that all bytes are stored. Repeats this while the database fails, the
-   * service requests a pause, refuses the credentials or the account of the runner, or the address of the service is
-   * wrong. The attempt keeps its place between these tries, because another job would be refused as well.
+   * Uploads the files of an attempt, and returns its row if all bytes are stored, so that a look at the Assembly follows.
+   * Repeats this while the database fails, the service requests a pause, refuses the credentials or the account of the
+   * runner, or the address of the service is wrong. The attempt keeps its place between these tries, because another job
+   * would be refused as well.
    */
-  const perseverant = (claim: Claim, files: Semaphore.Semaphore, forgive: () => void) => {
+  const upload = Effect.fnUntraced(function* (row: Row.Row, files: Semaphore.Semaphore) {
+    let { waited } = row
     const explain = Effect.fnUntraced(function* (error: Verdict.TransferError) {
-      forgive()
+      waited = 0
       const failure = failureOf(error)
-      yield* Effect.ignore(claims.explain(claim, failure))
-      if (error._tag !== "RateLimited") yield* warn(claim.key, failure)
+      yield* Effect.ignore(jobs.explain(row, failure))
+      if (error._tag !== "RateLimited") yield* warn(row.key, failure)
     })
-    return Effect.gen(function* () {
+    const trying = Effect.gen(function* () {
       // The row is read for each try, because it has the entry of the Assembly after the first one.
-      const row = yield* claims.find(claim)
-      if (Option.isNone(row)) return yield* Effect.fail(new Verdict.Superseded())
-      if (!(yield* transfer(row.value, claim, files))) return yield* Effect.fail(new Verdict.Superseded())
+      const now = yield* jobs.findClaimed(row)
+      const isStored = now !== undefined && (yield* transfer(now, files))
+      if (!isStored) return yield* Effect.fail(new Verdict.Superseded())
     }).pipe(
       retrying,
       Effect.tapError((error) => (isOfAll(error) ? explain(error) : Effect.void)),
       Effect.retry({ while: isOfAll, schedule: pauses })
     )
-  }
-
-  /** Uploads the files of an attempt. Returns its row if all bytes are stored, so that a look at the Assembly follows. */
-  const upload = Effect.fnUntraced(function* (row: Row, runner: string, files: Semaphore.Semaphore) {
-    const claim = claimOf(row, runner)
-    let { waited } = row
-    const forgive = () => {
-      waited = 0
-    }
-    const { millis, result } = yield* timed(Effect.result(perseverant(claim, files, forgive)))
-    if (Result.isSuccess(result)) return yield* reread(row, runner)
+    const { millis, result } = yield* timed(trying)
+    if (Result.isSuccess(result)) return yield* reread(row)
     const error = result.failure
-    if (error._tag === "Superseded") return Option.none<Row>()
+    if (error._tag === "Superseded") return undefined
     // The other jobs of a pack do not wait for the source of one.
-    const isForOne = isPack(row) && error._tag === "SourceAway"
+    const isForOne = Row.isPack(row) && error._tag === "SourceAway"
     const pause = Verdict.mayPass(error) && !isForOne ? pauseAfter(waited, millis) : undefined
     if (pause === undefined) return yield* Effect.fail(known(error))
     const failure = failureOf(error)
     if (error instanceof Sources.SourceAway) yield* warn(row.key, failure)
-    yield* retrying(claims.giveBack(claim, row.state, { ...pause, failure }))
-    return Option.none<Row>()
+    yield* giveBack(row, { ...pause, failure })
+    return undefined
   })
 
-  /** Reads the Status until the Assembly has completed, for a short time. Returns undefined while the Assembly runs. */
-  const read = (id: Assembly.AssemblyId) =>
-    Assemblies.get(id).pipe(
-      Effect.map(Assemblies.outcome),
-      Effect.repeat({ until: Option.isSome<unknown>, ...shortWait }),
-      Effect.flatMap((outcome) => Effect.fromResult(Option.getOrElse(outcome, () => Result.succeed(undefined))))
-    )
-
   /** Looks at the Assembly of an attempt whose bytes are stored. */
-  const look = Effect.fnUntraced(function* (row: Row, runner: string) {
-    const claim = claimOf(row, runner)
-    const id = yield* Journal.assemblyId(secrets, row)
-    if (Option.isNone(id)) return yield* StoreError.damaged(row.key, ["assembly"])
-    const seen = yield* Effect.result(read(id.value))
+  const look = Effect.fnUntraced(function* (row: Row.Row) {
+    const entry = yield* Journal.assembly(secrets, row)
+    if (entry === undefined) return yield* damagedRow(row.key, ["assembly"])
+    const seen = yield* Effect.result(read(entry.assemblyId))
     const error = Result.isFailure(seen) ? seen.failure : undefined
     if (error === undefined && Result.getOrUndefined(seen) !== undefined) {
       yield* place(row, "release")
-      if (isPack(row)) return yield* endPack(claim, Packs.completed)
-      packs.remember(row, Packs.completed)
-      return yield* end(claim, "Completed", ["Processing", "Canceling"])
+      return yield* finish(row, Packs.completed)
     }
     if (error !== undefined && !Verdict.isAboutService(error)) return yield* error
     yield* place(row, "keep")
-    const { params } = yield* JobAtRest.decode(row)
+    const { params } = yield* Row.decodeJob(row)
     const longest = Duration.toMillis(pollInterval)
     // Until its notification, the job does not look early.
     const isExpecting = params.notifyUrl !== undefined && row.waited === 0
     const pause = isExpecting ? longest : Math.min(longest, Math.max(firstLook, row.waited))
     const failure = error === undefined ? undefined : failureOf(error)
     const waited = isExpecting ? 0 : Math.ceil(row.waited + pause)
-    yield* retrying(claims.giveBack(claim, row.state, { pause: Duration.millis(pause), waited, failure }))
+    yield* giveBack(row, { pause: Duration.millis(pause), waited, failure })
   })
 
   /**
@@ -259,32 +242,29 @@ export const make = (options: Options) => {
    * `Completed`. If the service does not confirm the cancellation within the `patience` of the runner, the job is
    * `Failed`.
    */
-  const cancel = Effect.fnUntraced(function* (row: Row, runner: string) {
-    const claim = claimOf(row, runner)
-    const { millis, result } = yield* timed(Effect.result(Canceling.cancel(secrets, row)))
+  const cancel = Effect.fnUntraced(function* (row: Row.Row) {
+    const { millis, result } = yield* timed(Journal.cancel(secrets, row))
     if (Result.isSuccess(result)) {
       yield* place(row, "release")
-      return yield* end(claim, result.success ? "Completed" : "Canceled", ["Canceling"])
+      return yield* end(row, result.success ? "Completed" : "Canceled", ["Canceling"])
     }
     const failure = failureOf(result.failure)
     const pause = pauseAfter(row.waited, millis)
-    if (pause === undefined) {
-      const message = `the Assembly could not be canceled, and may still run: ${failure.message}`
-      return yield* end(claim, "Failed", ["Canceling"], { reason: failure.reason, message })
-    }
-    yield* retrying(claims.giveBack(claim, row.state, { ...pause, failure }))
+    if (pause !== undefined) return yield* giveBack(row, { ...pause, failure })
+    const message = `the Assembly could not be canceled, and may still run: ${failure.message}`
+    yield* end(row, "Failed", ["Canceling"], { reason: failure.reason, message })
   })
 
   /** Ends a job whose row is damaged. What cannot be read cannot be canceled. */
   const damaged = (claim: Pick<Claim, "key" | "runner">, error: StoreFailed) =>
-    isPack(claim)
+    Row.isPack(claim)
       ? endPack(claim, { state: "Failed", failure: failureOf(error), isOfJob: true })
       : end(claim, "Failed", ["Uploading", "Processing", "Canceling"], failureOf(error))
 
   /** Runs the work on a job. An error or a defect ends the attempt. */
-  const guarded = <E, R>(row: Row, runner: string, work: Effect.Effect<void, E, R>) =>
+  const guarded = <E, R>(row: Row.Row, work: Effect.Effect<void, E, R>) =>
     work.pipe(
-      Effect.catchCause((cause) => fail(row, runner, cause)),
+      Effect.catchCause((cause) => fail(row, Cause.squash(cause))),
       Effect.orDie
     )
 

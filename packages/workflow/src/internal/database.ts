@@ -1,0 +1,144 @@
+/** The database of the jobs: its tables, its errors, and what statements have in common. */
+import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+import type * as Statement from "effect/sql/Statement"
+import { StoreFailed } from "../DurableError.ts"
+
+/** An error and its causes, the outermost error first. The list ends before an error that it already contains. */
+const chain = (error: unknown): ReadonlyArray<Error> => {
+  const found = new Set<Error>()
+  for (let at = error; at instanceof Error && !found.has(at); at = at.cause) found.add(at)
+  return [...found]
+}
+
+/**
+ * Converts an error of the database, which says what happened and to which file: with SQLite, one of the causes names
+ * the file. The messages of the error and of its causes are joined, without secrets.
+ */
+export const failedTo =
+  (operation: string) =>
+  (error: unknown): StoreFailed => {
+    const errors = chain(error)
+    const messages = new Set(errors.map(({ message, name }) => (message === "" ? name : message)))
+    const text = [...messages].join(": ")
+    const description = Redaction.text(text === "" ? "a value that is not an Error" : text, { max: 400 })
+    const [path] = errors.flatMap((one) => ("path" in one && typeof one.path === "string" ? [one.path] : []))
+    return new StoreFailed({ operation, description, ...(path === undefined ? {} : { path }) })
+  }
+
+/** The error of a row that cannot be decoded. `invalid` names the invalid columns, but not their values. */
+export const damaged = (key: string, invalid: ReadonlyArray<string | number | undefined>): StoreFailed =>
+  new StoreFailed({ operation: "decode", description: `invalid ${[...new Set(invalid)].join(", ")}`, key })
+
+/** Whether an error says that the row of a job is damaged. The same access never succeeds later. */
+export const isDamaged = (error: unknown): boolean => error instanceof StoreFailed && error.key !== undefined
+
+/**
+ * Fails with `StoreFailed`, which names the operation, if the database fails. A client interrupts the statements of a
+ * connection that it closes, although nobody has interrupted the caller.
+ */
+export const attempting =
+  (operation: string) =>
+  <A, R>(access: Effect.Effect<A, SqlError.SqlError | StoreFailed, R>): Effect.Effect<A, StoreFailed, R> =>
+    Effect.catchCause(access, (cause) => {
+      const error = Cause.squash(cause)
+      if (Cause.hasDies(cause)) return Effect.die(error)
+      return Effect.fail(error instanceof StoreFailed ? error : failedTo(operation)(error))
+    })
+
+/** Whether a statement has changed a row. */
+export const changesRow = Effect.map(({ length }: ReadonlyArray<unknown>) => length > 0)
+
+/**
+ * - `at`: runs an access with the time of the database, in milliseconds since 1970. The clock of the process is that of
+ *   an embedded database.
+ * - `waits`: the jobs that wait for their pack.
+ * - `locked`, `free`: lock the rows that a SELECT returns; `free` returns only those that nobody has locked.
+ */
+export const make = Effect.map(SqlClient.SqlClient, (client) => {
+  const sql = client.withoutTransforms()
+  const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+  const time = isPostgres
+    ? Effect.succeed(sql`(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT`)
+    : Effect.map(Clock.currentTimeMillis, (now) => sql`${now}`)
+  return {
+    sql,
+    /** The jobs, the entries of their uploads, the runners, and the deployment (a single row). */
+    jobs: sql("durable_jobs"),
+    uploads: sql("durable_uploads"),
+    runners: sql("durable_runners"),
+    deployment: sql("durable_deployment"),
+    at: <A, E, R>(access: (now: Statement.Fragment) => Effect.Effect<A, E, R>) => Effect.flatMap(time, access),
+    waits: sql.literal("pack IS NOT NULL AND holder IS NULL AND due_at IS NULL AND state = 'Queued'"),
+    locked: sql.literal(isPostgres ? "FOR UPDATE" : ""),
+    free: sql.literal(isPostgres ? "FOR UPDATE SKIP LOCKED" : "")
+  }
+})
+
+/** After the first published version, never change a migration: add a new one. */
+const loader = Migrator.fromRecord({
+  "0001_durable_jobs": Effect.gen(function* () {
+    const { deployment, jobs, runners, sql, uploads, waits } = yield* make
+    // `runner` is the runner that works on the job now. `due_at` is when the next work on the job is due, in
+    // milliseconds since 1970, and NULL if the job has ended, or depends on a pack. A pack is a row with the attempt 0.
+    // `pack` has the limits and the digest of the params of a job that can share an Assembly, and `holder` is the key of
+    // the pack that the job is in.
+    yield* sql`
+      CREATE TABLE ${jobs} (
+        job_key VARCHAR(255) PRIMARY KEY,
+        attempt INTEGER NOT NULL,
+        state VARCHAR(16) NOT NULL,
+        job TEXT NOT NULL,
+        sources TEXT NOT NULL,
+        size VARCHAR(40) NOT NULL,
+        runner CHAR(32),
+        due_at BIGINT,
+        waited BIGINT NOT NULL,
+        secret CHAR(32),
+        assembly TEXT,
+        lookup CHAR(32),
+        queued_at BIGINT NOT NULL,
+        ended_at BIGINT,
+        failure TEXT,
+        waiting TEXT,
+        pack TEXT,
+        holder VARCHAR(64)
+      )`
+    yield* sql`CREATE INDEX durable_jobs_waits_queu ON ${jobs} (queued_at, job_key) WHERE ${waits}`
+    yield* sql`CREATE INDEX durable_jobs_waits_pack ON ${jobs} (pack, queued_at, job_key) WHERE ${waits}`
+    yield* sql`CREATE INDEX durable_jobs_holder ON ${jobs} (holder) WHERE holder IS NOT NULL`
+    yield* sql`CREATE INDEX durable_jobs_due ON ${jobs} (due_at, job_key) WHERE runner IS NULL`
+    yield* sql`CREATE INDEX durable_jobs_runner ON ${jobs} (runner) WHERE runner IS NOT NULL`
+    yield* sql`CREATE INDEX durable_jobs_list ON ${jobs} (state, job_key)`
+    yield* sql`CREATE INDEX durable_jobs_lookup ON ${jobs} (lookup)`
+    yield* sql`CREATE INDEX durable_jobs_ended ON ${jobs} (ended_at)`
+    yield* sql`
+      CREATE TABLE ${uploads} (
+        job_key VARCHAR(255) NOT NULL,
+        attempt INTEGER NOT NULL,
+        entry_key VARCHAR(64) NOT NULL,
+        entry TEXT NOT NULL,
+        PRIMARY KEY (job_key, attempt, entry_key)
+      )`
+    yield* sql`CREATE TABLE ${runners} (id CHAR(32) PRIMARY KEY, held_until BIGINT NOT NULL)`
+    yield* sql`CREATE TABLE ${deployment} (id INTEGER PRIMARY KEY, secrets TEXT NOT NULL)`
+  })
+})
+
+/** Runs the missing migrations. Several runners may start at once. */
+export const migrate: Effect.Effect<void, StoreFailed, SqlClient.SqlClient> = Migrator.make({})({
+  loader,
+  table: "durable_migrations"
+}).pipe(Effect.asVoid, Effect.mapError(failedTo("migrate")))
+
+/** Whether the embedded database has jobs that have begun. This query may run before the tables exist. */
+export const hasBegun = Effect.gen(function* () {
+  const { jobs, sql } = yield* make
+  const found = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'durable_jobs'`
+  return found.length > 0 && (yield* changesRow(sql`SELECT 1 FROM ${jobs} WHERE secret IS NOT NULL LIMIT 1`))
+}).pipe(attempting("open"))
