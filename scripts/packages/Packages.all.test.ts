@@ -29,11 +29,7 @@ afterAll(() => {
 let tarballs: ReadonlyArray<Tarballs.Tarball> = []
 let project: Foreign.Project
 
-const tarballOf = (name: string): Tarballs.Tarball => {
-  const found = tarballs.find((one) => one.name === name)
-  if (found === undefined) throw new Error(`${name} was not packed`)
-  return found
-}
+const tarballOf = (name: string) => Tarballs.of(tarballs, name)
 
 /** The versions of the peer dependencies of all packages, by name. */
 const peers = new Map(
@@ -122,12 +118,7 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
       here = await Foreign.make(runtime, tarballs)
       undo.push(here.remove)
     }
-    here.write(
-      "templates.json",
-      '[{ "id": "my-template", "content": { "steps": { "stored": { "robot": "/transloadit/store" } } } }]'
-    )
-    service = await here.emulator("--templates templates.json")
-    here.write("cat.jpg", "not really a cat")
+    service = await here.emulator()
   })
   afterAll(() => service?.stop())
 
