@@ -5,7 +5,7 @@ import { createPackageFromTarballData } from "@arethetypeswrong/core"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Command from "../Command.ts"
-import { names, root } from "./Repository.ts"
+import { manifestOf, names, root } from "./Repository.ts"
 
 export type Tarball = Awaited<ReturnType<typeof pack>>[number]
 
@@ -16,10 +16,7 @@ export const command = (folder: string): string => `npx -y pnpm@12 pack:all ${fo
 export const pack = async (folder: string) => {
   await Command.runOrFail("sh", ["-c", command(`'${folder}'`)], { cwd: root })
   return names.map((name) => {
-    const { version } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as {
-      readonly version: string
-    }
-    const path = join(folder, `assembly-effect-${name}-${version}.tgz`)
+    const path = join(folder, `assembly-effect-${name}-${manifestOf(name).version}.tgz`)
     const bytes = new Uint8Array(readFileSync(path))
     const content = createPackageFromTarballData(bytes)
     const inside = `/node_modules/@assembly-effect/${name}/`

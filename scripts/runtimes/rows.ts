@@ -1,7 +1,7 @@
 /**
  * The runtimes, each with a function that runs the program on it.
  */
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import * as Foreign from "../packages/Foreign.ts"
 import * as Page from "../browser/Page.ts"
 import type * as Checks from "./checks.ts"
@@ -17,14 +17,7 @@ export interface Row {
   readonly run: (front: Front) => Promise<Checks.Report | undefined>
 }
 
-const runs = (command: string): boolean => {
-  try {
-    execFileSync(command, ["--version"], { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
+const runs = (command: string): boolean => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0
 
 const direct = (
   name: string,
