@@ -5,13 +5,10 @@
  *     pnpm demo [-- <path>]
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -126,17 +123,9 @@ const story = Effect.gen(function* () {
 
 /** A client with the Auth Key of the emulator. */
 const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))
 )
 
 const onRequest = (entry: RequestLog.Entry) => Effect.sync(() => void requests.push(entry))
 
-run(
-  "demo",
-  Effect.provide(story, Layer.provideMerge(client, [Emulator.layer({ onRequest }), NodeHttpClient.layerUndici]))
-)
+run("demo", Effect.provide(story, Layer.provideMerge(client, Emulator.layer({ onRequest }))))

@@ -2,43 +2,37 @@
 import type * as Effects from "effect/Effect"
 import type * as HttpServerRequestModule from "effect/http/HttpServerRequest"
 import type * as Streams from "effect/Stream"
-import type * as AssembliesModule from "../packages/api/src/Assemblies.ts"
-import type * as AuthKeysModule from "../packages/api/src/AuthKeys.ts"
-import type * as CredentialsModule from "../packages/api/src/TemplateCredentials.ts"
-import type * as DamModule from "../packages/api/src/Dam.ts"
-import type * as WebhookModule from "../packages/auth/src/Webhook.ts"
-import type * as PassThroughModule from "../packages/http/src/PassThrough.ts"
-import type * as SignaturesModule from "../packages/http/src/Signatures.ts"
-import type * as WebhooksModule from "../packages/http/src/Webhooks.ts"
-import type * as AssemblyModule from "../packages/schema/src/Assembly.ts"
-import type * as ListModule from "../packages/schema/src/AssemblyList.ts"
-import type * as JobsModule from "../packages/tus/src/AssemblyUpload.ts"
-import type * as UploadSourceModule from "../packages/tus/src/UploadSource.ts"
-import type * as UploadTargetModule from "../packages/tus/src/UploadTarget.ts"
-import type * as DurableJobModule from "../packages/workflow/src/DurableJob.ts"
+import type * as AuthKeys from "../packages/api/src/AuthKeys.ts"
+import type * as TemplateCredentials from "../packages/api/src/TemplateCredentials.ts"
+import type { Assemblies, Dam } from "../packages/api/src/index.ts"
+import type { Webhook } from "../packages/auth/src/index.ts"
+import type { PassThrough, Signatures, Webhooks } from "../packages/http/src/index.ts"
+import type { Assembly, AssemblyList } from "../packages/schema/src/index.ts"
+import type { AssemblyUpload, UploadSource, UploadTarget } from "../packages/tus/src/index.ts"
+import type { DurableJob } from "../packages/workflow/src/index.ts"
 
 declare global {
-  const assemblyId: AssemblyModule.AssemblyId
-  const assetId: Parameters<typeof DamModule.get>[0]
+  const assemblyId: Assembly.AssemblyId
+  const assetId: Parameters<typeof Dam.get>[0]
   const first: typeof assetId
   const second: typeof assetId
-  const authKeyId: Parameters<typeof AuthKeysModule.secret>[0]
-  const credentialsId: Parameters<typeof CredentialsModule.get>[0]
-  const query: ListModule.Query
-  const file: AssemblyModule.File
-  const assembly: AssemblyModule.Status
-  const notification: WebhookModule.Notification
-  const params: Omit<AssembliesModule.CreateOptions, "assemblyId" | "numExpectedUploadFiles">
-  const files: ReadonlyArray<{ readonly source: UploadSourceModule.UploadSource; readonly filename: string }>
-  const jobs: Streams.Stream<JobsModule.Job>
-  const job: DurableJobModule.Job
-  const toJob: (path: string) => DurableJobModule.Job
+  const authKeyId: Parameters<typeof AuthKeys.secret>[0]
+  const credentialsId: Parameters<typeof TemplateCredentials.get>[0]
+  const query: AssemblyList.Query
+  const file: Assembly.File
+  const assembly: Assembly.Status
+  const notification: Webhook.Notification
+  const params: Omit<Assemblies.CreateOptions, "assemblyId" | "numExpectedUploadFiles">
+  const files: ReadonlyArray<{ readonly source: UploadSource.UploadSource; readonly filename: string }>
+  const jobs: Streams.Stream<AssemblyUpload.Job>
+  const job: DurableJob.Job
+  const toJob: (path: string) => DurableJob.Job
   const signedAddressOf: (bucket: string, key: string) => Effects.Effect<string>
-  const policy: () => Effects.Effect<PassThroughModule.Grant & SignaturesModule.Grant>
-  const target: UploadTargetModule.UploadTarget
-  const url: UploadTargetModule.UploadUrl
+  const policy: () => Effects.Effect<PassThrough.Grant & Signatures.Grant>
+  const target: UploadTarget.UploadTarget
+  const url: UploadTarget.UploadUrl
   const stored: string
-  const source: UploadSourceModule.Replayable
+  const source: UploadSource.Replayable
   const options: { readonly metadata: { readonly filename: string; readonly fieldname: string } }
   const show: (event: unknown) => Effects.Effect<void>
   const bytes: Uint8Array<ArrayBuffer>
@@ -50,7 +44,7 @@ declare global {
   const metadata: { readonly filename: string; readonly fieldname: string }
   const picked: File
   const request: HttpServerRequestModule.HttpServerRequest
-  const handle: WebhooksModule.Options<never, never>["handle"]
-  const publish: (path: string) => Effects.Effect<AssemblyModule.Status, unknown, JobsModule.AssemblyUpload>
+  const handle: Webhooks.Options<never, never>["handle"]
+  const publish: (path: string) => Effects.Effect<Assembly.Status, unknown, AssemblyUpload.AssemblyUpload>
   const program: Effects.Effect<void>
 }

@@ -71,14 +71,9 @@ else {
   const { busy, megabytes, wall } = await report()
   const sockets = await leftSockets()
   console.log(`\n${total} requests in ${seconds.toFixed(0)} s`)
-  console.log(
-    `probe: ${waits.asked} requests, the longest wait ${waits.longest.toFixed(0)} ms, ${waits.above20} above 20 ms, ` +
-      `${waits.above100} above 100 ms, ${waits.failed} without an answer`
-  )
-  console.log(
-    `emulator: busy for ${busy.toFixed(0)} ms at most, stopped for ${wall.toFixed(0)} ms at most with all other work of the machine`
-  )
-  console.log(`emulator: ${megabytes} MB, ${sockets} connections left`)
+  console.log("probe", waits)
+  // `wall` is with all other work of the machine.
+  console.log("emulator", { busy, wall, megabytes, sockets })
   if (busy > longestStop) problems.push(`a request stopped the others for ${busy.toFixed(0)} ms`)
   if (sockets > 0) problems.push(`${sockets} connections are left`)
   if (waits.failed > 0) problems.push("the probe was not answered")

@@ -41,6 +41,7 @@ const webhooks = <E, R>(store: (status: Assembly.Status) => Effect.Effect<void, 
       handlers.handleRaw("receive", ({ request }) => receive(request))
     )
   )
+// #endregion
 
 const signatures = HttpApiBuilder.group(Api, "signatures", (handlers) =>
   Effect.map(
@@ -74,4 +75,3 @@ export const routes = <E, R>(store: (status: Assembly.Status) => Effect.Effect<v
     Layer.provide([webhooks(store), signatures, uploads]),
     Layer.provide([Webhook.layer(), HandledNotifications.layerSql()])
   )
-// #endregion

@@ -26,10 +26,10 @@ const sizeOf = async (path: string, platform: Platform): Promise<number> => {
  * minified and gzipped, in kB. The sizes have the order of the programs. With the platform `node`, the bundler takes what it would
  * take for a program on Node.
  */
-export const bundleSizes = async <const Programs extends ReadonlyArray<string>>(
-  programs: Programs,
+export const bundleSizes = async (
+  programs: ReadonlyArray<string>,
   platform: Platform = "neutral"
-): Promise<{ readonly [Index in keyof Programs]: number }> => {
+): Promise<ReadonlyArray<number>> => {
   const folder = await publish()
   try {
     await cp(fileURLToPath(new URL("programs", import.meta.url)), join(folder, "programs"), { recursive: true })
@@ -40,10 +40,7 @@ export const bundleSizes = async <const Programs extends ReadonlyArray<string>>(
       '{ $1$2 } from "@assembly-effect/tus"'
     )
     await writeFile(join(folder, "programs/upload-index.ts"), index)
-    const sizes = await Promise.all(
-      programs.map((program) => sizeOf(join(folder, "programs", `${program}.ts`), platform))
-    )
-    return sizes as { readonly [Index in keyof Programs]: number }
+    return await Promise.all(programs.map((program) => sizeOf(join(folder, "programs", `${program}.ts`), platform)))
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -1,10 +1,17 @@
 /** Measures how a cost grows with the size of the work. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as Harness from "./harness.ts"
+import * as Uploads from "./uploads.ts"
 
 /** The samples of one line: the samples of each size, in ascending order of the sizes. */
 type Samples = ReadonlyArray<{ readonly size: number; readonly samples: ReadonlyArray<number> }>
+
+type Needs = Scope.Scope | Uploads.Services
+
+/** The lines of one size, which are measured alternately, in milliseconds. */
+type Lines = Readonly<Record<string, Effect.Effect<number, Harness.BenchError, Uploads.Services>>>
 
 /**
  * The worst step between two sizes. The value of a step is the ratio of the costs divided by the ratio of the sizes: 1
@@ -33,24 +40,34 @@ const figure = (name: string, samples: Samples): Harness.Figure => ({
 })
 
 /**
- * Measures lines at every size, in milliseconds. `prepare` makes the measurements of one size, which run alternately.
- * Its scope ends before the next size.
+ * A row that measures lines at every size. `begin` returns the function that prepares a size; what it needs for one size
+ * ends before the next.
  */
-export const measure = <const Name extends string, E, R>(options: {
+export const row = ({
+  begin,
+  rounds,
+  sizes,
+  ...named
+}: Required<Omit<Harness.Row, "run">> & {
   readonly sizes: ReadonlyArray<number>
   readonly rounds: number
-  readonly prepare: (size: number) => Effect.Effect<Readonly<Record<Name, Effect.Effect<number, E, R>>>, E, R>
-}) =>
-  Effect.gen(function* () {
+  readonly begin: Effect.Effect<
+    (size: number) => Effect.Effect<Lines, Harness.BenchError, Needs>,
+    Harness.BenchError,
+    Needs
+  >
+}): Harness.Row => ({
+  ...named,
+  run: Effect.gen(function* () {
+    const prepare = yield* begin
     const lines = new Map<string, Array<Samples[number]>>()
-    for (const size of options.sizes) {
+    for (const size of sizes) {
       yield* Console.error(`  ${size} …`)
-      const samples = yield* Effect.scoped(
-        Effect.flatMap(options.prepare(size), (sides) => Harness.alternate(sides, { rounds: options.rounds }))
-      )
-      for (const [name, all] of Object.entries<ReadonlyArray<number>>(samples)) {
-        lines.set(name, [...(lines.get(name) ?? []), { size, samples: all }])
+      const measured = Effect.flatMap(prepare(size), (sides) => Harness.alternate(sides, { rounds }))
+      for (const [name, samples] of Object.entries(yield* Effect.scoped(measured))) {
+        lines.set(name, [...(lines.get(name) ?? []), { size, samples }])
       }
     }
     return [...lines].map(([name, samples]) => figure(name, samples))
-  })
+  }).pipe(Uploads.withNode)
+})

@@ -101,9 +101,6 @@ export const throughput =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
     Effect.map(seconds(effect), (taken) => bytes / 1e6 / taken)
 
-/** The rounds of a row: its own number, or BENCH_ROUNDS, where a comparison of two versions repeats whole rows. */
-const roundsOf = (own: number): number => Number(process.env["BENCH_ROUNDS"] ?? own)
-
 /**
  * Measures several sides: each side once to warm up, then `rounds` rounds in which every side runs once. Each round
  * starts with another side.
@@ -118,8 +115,7 @@ export const alternate = <const Side extends string, A, E, R>(
     for (let warmup = 0; warmup < (options.warmups ?? 1); warmup++) {
       for (const name of names) yield* sides[name]
     }
-    const rounds = roundsOf(options.rounds)
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < options.rounds; round++) {
       for (let turn = 0; turn < names.length; turn++) {
         const name = names[(round + turn) % names.length]!
         samples[name].push(yield* sides[name])
@@ -194,16 +190,27 @@ export const child = <A = { readonly port: number }>(
 ): Effect.Effect<A, BenchError, Scope.Scope> =>
   Effect.flatMap(start(module, options), (started) => next<A>(module, started))
 
+/** What a round of a side costs, in seconds: the time, and the processor time of all threads. */
+export interface Cost {
+  readonly seconds: number
+  readonly cpu: number
+}
+
 /**
- * Runs a module in a separate process, which says that it is ready, and then reports one measurement whenever it is
- * asked. So the garbage and the compiled code of one side do not affect the other sides.
+ * Runs a module once for each side, in separate processes. Each says that it is ready, and then measures one round
+ * whenever it is asked. So the garbage and the compiled code of one side do not affect the other sides.
  */
-export const worker = <A = number>(
+export const workers = <const Side extends string>(
   module: URL,
-  args: ReadonlyArray<string>
-): Effect.Effect<Effect.Effect<A, BenchError>, BenchError, Scope.Scope> =>
+  sides: ReadonlyArray<Side>,
+  args: ReadonlyArray<string | number>
+): Effect.Effect<Readonly<Record<Side, Effect.Effect<Cost, BenchError>>>, BenchError, Scope.Scope> =>
   Effect.gen(function* () {
-    const process = yield* start(module, { args })
-    yield* next(module, process)
-    return next<A>(module, process, "run")
+    const all = {} as Record<Side, Effect.Effect<Cost, BenchError>>
+    for (const side of sides) {
+      const process = yield* start(module, { args: [side, ...args.map(String)] })
+      yield* next(module, process)
+      all[side] = next<Cost>(module, process, "run")
+    }
+    return all
   })

@@ -1,7 +1,6 @@
 /**
  * `pnpm bench [P7 P8 …]` runs the named rows or all rows, prints a table and writes the samples to
- * docs/benchmarks.json, or to the file in BENCH_OUTPUT. `--compare <commit>` runs this version and a commit alternately
- * and prints which figures differ; `--rounds <count>` sets the number of rounds.
+ * docs/benchmarks.json, or to the file in BENCH_OUTPUT.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Console from "effect/Console"
@@ -10,8 +9,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { cpus, totalmem } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { parseArgs } from "node:util"
-import * as Compare from "./compare.ts"
 import { BenchError } from "./harness.ts"
 import * as Report from "./report.ts"
 import { rows as growth } from "./rows/growth.ts"
@@ -28,12 +25,13 @@ const rows = [uploads, operations, local, growth, jobs, memory]
   .flat()
   .toSorted((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }))
 
+/** The rows with these ids: `P15` is every row of P15. */
 const select = (wanted: ReadonlyArray<string>) => {
-  const ids = rows.map(({ id }) => id)
-  const unknown = wanted.filter((id) => !ids.includes(id))
+  const matches = (id: string) => (one: string) => id === one || id.startsWith(`${one}-`)
+  const unknown = wanted.filter((one) => !rows.some(({ id }) => matches(id)(one)))
   return unknown.length > 0
-    ? Effect.fail(new BenchError(`no such row: ${unknown.join(", ")}; there are ${ids.join(", ")}`))
-    : Effect.succeed(rows.filter(({ id }) => wanted.length === 0 || wanted.includes(id)))
+    ? Effect.fail(new BenchError(`no such row: ${unknown}; there are ${rows.map(({ id }) => id).join(", ")}`))
+    : Effect.succeed(rows.filter(({ id }) => wanted.length === 0 || wanted.some(matches(id))))
 }
 
 const machine = {
@@ -64,30 +62,8 @@ const drawAll = (results: ReadonlyArray<Report.Result>) =>
     }
   })
 
-const readArgs = Effect.try({
-  try: () =>
-    parseArgs({ allowPositionals: true, options: { compare: { type: "string" }, rounds: { type: "string" } } }),
-  catch: (cause) => new BenchError(String(cause), { cause })
-})
-
-const toRounds = (text: string | undefined): Effect.Effect<number | undefined, BenchError> =>
-  text === undefined || /^[1-9][0-9]{0,3}$/.test(text)
-    ? Effect.succeed(text === undefined ? undefined : Number(text))
-    : Effect.fail(new BenchError(`--rounds is not a number from 1 to 9999: ${text}`))
-
 const main = Effect.gen(function* () {
-  const { positionals, values } = yield* readArgs
-  const chosen = yield* select(positionals)
-  const rounds = yield* toRounds(values.rounds)
-  if (values.compare !== undefined) {
-    return yield* Effect.scoped(
-      Compare.compare(
-        values.compare,
-        chosen.map(({ id }) => id),
-        rounds
-      )
-    )
-  }
+  const chosen = yield* select(process.argv.slice(2))
   const results: Array<Report.Result> = []
   for (const row of chosen) {
     yield* Console.error(`${row.id}: ${row.work} …`)

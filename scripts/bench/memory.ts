@@ -78,13 +78,26 @@ const sink = (stream: (hash: Hash) => Stream.Stream<Uint8Array>) =>
 const handles = () => readdirSync("/proc/self/fd").length
 
 /**
- * The growth of the samples `at` in 1,000 steps, from the mean of their first half to the mean of their second half.
- * `step` is the number of steps between two samples.
+ * Samples the memory after every `step` steps. A slope is its growth in 1,000 steps, from the mean of the first half of
+ * the samples to the mean of the second half.
  */
-const slopeOf = (at: ReadonlyArray<number>, step: number): number => {
-  const half = at.length >> 1
+const sampler = (step: number) => {
+  const at: Array<number> = []
+  const restAt: Array<number> = []
   const mean = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0) / values.length
-  return ((mean(at.slice(half)) - mean(at.slice(0, half))) / (half * step)) * 1000
+  const slopeOf = (samples: ReadonlyArray<number>) => {
+    const half = samples.length >> 1
+    return half < 2 ? 0 : ((mean(samples.slice(half)) - mean(samples.slice(0, half))) / (half * step)) * 1000
+  }
+  return {
+    after: (steps: number, from: number) => {
+      if (steps < from || steps % step > 0) return
+      globalThis.gc?.()
+      at.push(rss())
+      restAt.push(rest())
+    },
+    slopes: () => ({ slope: slopeOf(at), restSlope: slopeOf(restAt) })
+  }
 }
 
 /** Runs `count` jobs of one small file each. Returns the jobs in each second, and the growth of the memory. */
@@ -97,17 +110,12 @@ const batch = (count: number) =>
         files: [{ source: UploadSource.fromBytes(new Uint8Array(1024)), filename: `${row}.bin` }]
       }))
     )
-    const at: Array<number> = []
+    const { after, slopes } = sampler(500)
     let done = 0
-    yield* Stream.runForEach(AssemblyUpload.runAll(jobs), (outcome) => {
-      if (outcome._tag === "Failed") return Effect.fail(outcome.error)
-      if (++done % 500 === 0 && done >= 1000) {
-        globalThis.gc?.()
-        at.push(rss())
-      }
-      return Effect.void
-    })
-    return { rate: (count / (performance.now() - start)) * 1000, slope: at.length < 4 ? 0 : slopeOf(at, 500) }
+    yield* Stream.runForEach(AssemblyUpload.runAll(jobs), (outcome) =>
+      outcome._tag === "Failed" ? Effect.fail(outcome.error) : Effect.sync(() => after(++done, 1000))
+    )
+    return { rate: (count / (performance.now() - start)) * 1000, ...slopes() }
   }).pipe(Effect.provide(Service.layerClient(origin)))
 
 const works: Readonly<
@@ -141,21 +149,12 @@ const works: Readonly<
   batch: batch(first),
   sequence: Effect.gen(function* () {
     const open = handles()
-    const at: Array<number> = []
-    const restAt: Array<number> = []
+    const { after, slopes } = sampler(250)
     for (let index = 0; index < first; index++) {
       yield* Uploads.ours(origin, path)
-      if (index >= second && index % 250 === 0) {
-        globalThis.gc?.()
-        at.push(rss())
-        restAt.push(rest())
-      }
+      after(index, second)
     }
-    return {
-      slope: slopeOf(at, 250),
-      restSlope: slopeOf(restAt, 250),
-      left: Math.max(0, handles() - open - 1)
-    }
+    return { ...slopes(), left: Math.max(0, handles() - open - 1) }
   })
 }
 

@@ -43,12 +43,7 @@ export const table = (results: ReadonlyArray<Result>): string =>
 export const toJson = ({ figures, row }: Result, machine: Readonly<Record<string, string | number>>) => ({
   work: row.work,
   machine,
-  figures: figures.map((figure) => ({
-    peer: figure.peer,
-    target: figure.target.text,
-    met: figure.target.met(figure.value),
-    value: figure.value,
-    unit: figure.unit,
-    samples: figure.samples
-  }))
+  figures: figures.map(({ peer, samples, target: { met, text }, unit, value }) => {
+    return { peer, target: text, met: met(value), value, unit, samples }
+  })
 })

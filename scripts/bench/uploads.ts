@@ -26,9 +26,8 @@ const toOrigin = Effect.map(({ port }: { readonly port: number }) => `http://127
 export const sink = (env: Readonly<Record<string, string>> = {}) =>
   toOrigin(Harness.child(new URL("servers/sink.ts", import.meta.url), { env }))
 
-/** The origin of a server that cuts connections, see `servers/cutting.ts`. */
-export const cutting = (every: number) =>
-  toOrigin(Harness.child(new URL("servers/cutting.ts", import.meta.url), { env: { CUT_EVERY: String(every) } }))
+/** The origin of one that cuts connections. */
+export const cutting = (every: number) => sink({ CUT_EVERY: String(every) })
 
 /** Creates a sparse file of the given size, which is deleted with the scope. */
 export const file = (bytes: number) =>

@@ -10,11 +10,12 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { build } from "esbuild"
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
 import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
+import * as Command from "../Command.ts"
 
 const example = path.join(import.meta.dirname, "../../docs/examples/browser")
 
@@ -29,39 +30,15 @@ export const bundle = (): Promise<unknown> =>
     logLevel: "warning"
   })
 
-/** The first line that a process prints. */
-const firstLine = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let said = ""
-    child.stdout?.on("data", (text) => {
-      said += String(text)
-      if (said.includes("\n")) resolve(said.split("\n")[0] ?? "")
-    })
-    child.once("exit", (code) => reject(new Error(`the application ended with ${code}: ${said}`)))
-  })
-
-export interface Application {
-  /** The URL of the page. */
-  readonly url: string
-  readonly proxy: TcpProxy.TcpProxy
-  /** A folder for files and profiles. */
-  readonly folder: string
-  /** The paths of the files that the service has stored. */
-  readonly stored: () => Promise<ReadonlyArray<string>>
-  readonly close: () => Promise<void>
-}
+export type Application = Awaited<ReturnType<typeof start>>
 
 /**
+ * Starts everything.
+ *
  * - `rate`: the maximum number of bytes per second that clients can send to the service.
  * - `http1`: whether the service uses HTTP/1.1 without TLS, instead of HTTP/2 with TLS.
  */
-interface Options {
-  readonly rate: number
-  readonly http1?: boolean
-}
-
-/** Starts everything. */
-export const start = async ({ http1 = false, rate }: Options): Promise<Application> => {
+export const start = async ({ http1, rate }: { readonly rate: number; readonly http1: boolean }) => {
   const folder = await mkdtemp(path.join(tmpdir(), "assembly-browser-"))
   const scope = Scope.makeUnsafe()
   const proxy = await Effect.runPromise(Scope.provide(TcpProxy.make(rate), scope))
@@ -88,13 +65,15 @@ export const start = async ({ http1 = false, rate }: Options): Promise<Applicati
       ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
     }
   })
-  const line = await firstLine(server)
-  server.removeAllListeners("exit")
+  const [, url = ""] = /^Open (.*)$/m.exec(await Command.said(server, /^Open .*$/m)) ?? []
 
   return {
-    url: line.replace("Open ", ""),
+    /** The URL of the page. */
+    url,
     proxy,
+    /** A folder for files and profiles. */
     folder,
+    /** The paths of the files that the service has stored. */
     stored: async () => {
       const names = await readdir(path.join(data, "files"), { recursive: true, withFileTypes: true })
       return names.filter((name) => name.isFile()).map((name) => path.join(name.parentPath, name.name))

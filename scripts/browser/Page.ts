@@ -1,20 +1,34 @@
 /**
  * Uses the example page as a user does: reads its text and clicks its buttons.
  */
+import { existsSync } from "node:fs"
+import * as path from "node:path"
 import { type Browser, type ElementHandle, launch as start, type Page } from "puppeteer-core"
+
+export const kinds = ["chrome", "firefox"] as const
 
 /** A browser of this machine. */
 export interface Kind {
-  readonly name: "chrome" | "firefox"
+  readonly name: (typeof kinds)[number]
   readonly executablePath: string
 }
 
-/** Starts a browser with the profile in this folder. */
-export const launch = ({ executablePath, name }: Kind, userDataDir: string): Promise<Browser> =>
+const commands = { chrome: ["chromium", "chromium-browser", "google-chrome"], firefox: ["firefox-esr", "firefox"] }
+
+/** The browser of this machine, if it has one. */
+export const find = (name: Kind["name"]): Kind | undefined =>
+  (process.env["PATH"] ?? "")
+    .split(path.delimiter)
+    .flatMap((folder) => commands[name].map((command) => path.join(folder, command)))
+    .filter((place) => existsSync(place))
+    .map((executablePath) => ({ name, executablePath }))[0]
+
+/** Starts a browser, with the profile in a folder if one is given. */
+export const launch = ({ executablePath, name }: Kind, userDataDir?: string): Promise<Browser> =>
   start({
     browser: name,
     executablePath,
-    userDataDir,
+    ...(userDataDir === undefined ? {} : { userDataDir }),
     acceptInsecureCerts: true,
     // The sandbox of Chromium needs rights that containers and root lack. Without it only our own pages are opened.
     args: name === "chrome" ? ["--no-sandbox", "--disable-dev-shm-usage"] : []

@@ -7,6 +7,7 @@ import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 import { parseArgs } from "node:util"
+import * as Installed from "../installed.ts"
 import { changes } from "./kinds.ts"
 
 const root = path.join(import.meta.dirname, "..", "..")
@@ -41,11 +42,9 @@ const packages = [...new Set(files.map((file) => file.split("/")[1] ?? ""))]
 
 /** Copies the repository, so that a change is never in the tree of a developer. Installed packages are linked. */
 const copyTo = (folder: string) => {
-  const filter = (name: string) => path.basename(name) !== "dist"
-  for (const name of ["packages", "docs", "scripts"])
-    fs.cpSync(path.join(root, name), path.join(folder, name), { recursive: true, verbatimSymlinks: true, filter })
-  for (const { name } of fs.readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile()))
-    fs.copyFileSync(path.join(root, name), path.join(folder, name))
+  const left = new Set([".git", "node_modules"].map((name) => path.join(root, name)))
+  const filter = (name: string) => path.basename(name) !== "dist" && !left.has(name)
+  fs.cpSync(root, folder, { recursive: true, verbatimSymlinks: true, filter })
   const modules = path.join(folder, "node_modules")
   fs.mkdirSync(modules)
   for (const name of fs.readdirSync(path.join(root, "node_modules"))) {
@@ -93,22 +92,19 @@ const runKinds = (folder: string) => {
   console.log(`${all.length - survivors.length} of ${all.length} changes were noticed`)
 }
 
-const stryker = path.join(root, "node_modules/.cache/stryker")
-const version = "10.1.1"
-
-/** Installs Stryker on first use, because only this command needs it. It uses the vitest of the repository. */
+/** Stryker, installed on first use, because only this command needs it. It uses the vitest of the repository. */
 const install = () => {
-  if (fs.existsSync(path.join(stryker, `done-${version}`))) return
-  fs.mkdirSync(stryker, { recursive: true })
-  fs.writeFileSync(path.join(stryker, "package.json"), "{}")
-  const names = ["core", "vitest-runner"].map((name) => `@stryker-mutator/${name}@${version}`)
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps", "--loglevel=error"]
-  execFileSync("npm", ["install", ...options, ...names], { cwd: stryker, stdio: "inherit" })
-  fs.writeFileSync(path.join(stryker, `done-${version}`), "")
+  const names = ["core", "vitest-runner"].map((name) => `@stryker-mutator/${name}@10.1.1`)
+  return Installed.install("stryker", { "package.json": "{}" }, [
+    "install",
+    "--ignore-scripts",
+    "--legacy-peer-deps",
+    ...names
+  ])
 }
 
 const runStryker = (folder: string) => {
-  install()
+  const modules = path.join(install(), "node_modules/@stryker-mutator")
   const tests = packages.flatMap((name) =>
     fs
       .globSync(`packages/${name}/test/**/*.test.ts`, { cwd: folder })
@@ -122,7 +118,6 @@ const runStryker = (folder: string) => {
   }
   fs.writeFileSync(path.join(folder, "vitest.stryker.ts"), `export default ${JSON.stringify({ test })}\n`)
   const reports = path.join(root, "node_modules/.cache/mutate")
-  const modules = path.join(stryker, "node_modules/@stryker-mutator")
   fs.writeFileSync(
     path.join(folder, "stryker.json"),
     JSON.stringify({

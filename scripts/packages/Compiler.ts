@@ -3,7 +3,7 @@
  */
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import * as Command from "./Command.ts"
+import * as Command from "../Command.ts"
 import type { Project } from "./Foreign.ts"
 
 const require = createRequire(import.meta.url)
@@ -38,17 +38,8 @@ export const diagnose = async (
 ): Promise<ReadonlyArray<string>> => {
   const args = [
     versions[version](project),
-    "--strict",
-    "--skipLibCheck",
-    "false",
-    "--target",
-    "es2022",
-    "--lib",
+    ..."--strict --skipLibCheck false --target es2022 --types node --pretty false --lib".split(" "),
     lib,
-    "--types",
-    "node",
-    "--pretty",
-    "false",
     ...resolutions[resolution],
     ...(exactOptionalPropertyTypes ? ["--exactOptionalPropertyTypes"] : []),
     ...(declarations === undefined

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
-import * as Command from "./Command.ts"
+import * as Command from "../Command.ts"
 import { versionOf } from "./Repository.ts"
 import * as Service from "./Service.ts"
 import type { Tarball } from "./Tarballs.ts"
@@ -13,25 +13,14 @@ import type { Tarball } from "./Tarballs.ts"
 const require = createRequire(import.meta.url)
 
 /** The oldest and the newest version of Node on which the packages are run. */
-const nodes = {
+export const nodes = {
   oldest: join(dirname(require.resolve("node-oldest/package.json")), "bin", "node"),
   newest: join(dirname(require.resolve("node-newest/package.json")), "bin", "node")
 } as const
 
 export type Runtime = keyof typeof nodes
 
-export interface Project {
-  readonly folder: string
-  /** Runs a program of the project with the Node of the project. */
-  readonly node: (
-    args: ReadonlyArray<string>,
-    env?: Readonly<Record<string, string | undefined>>
-  ) => Promise<Command.Outcome>
-  /** Runs the emulator that the project has installed, with arguments. */
-  readonly emulator: (args: string) => Promise<Service.Service>
-  readonly write: (path: string, text: string) => void
-  readonly remove: () => void
-}
+export type Project = Awaited<ReturnType<typeof make>>
 
 /** The environment in which npm and programs use a version of Node. Settings of this workspace must not affect it. */
 export const environment = (runtime: Runtime): Readonly<Record<string, string | undefined>> => ({
@@ -51,7 +40,7 @@ export const make = async (
   runtime: Runtime,
   tarballs: ReadonlyArray<Tarball>,
   others: ReadonlyArray<string> = beside
-): Promise<Project> => {
+) => {
   const folder = mkdtempSync(join(tmpdir(), "foreign-project-"))
   const env = environment(runtime)
   const write = (path: string, text: string) => {
@@ -66,8 +55,16 @@ export const make = async (
   })
   return {
     folder,
-    emulator: (args) => Service.start(`node_modules/.bin/assembly emulator ${args}`, { cwd: folder, env }),
-    node: (args, more) => Command.run(nodes[runtime], args, { cwd: folder, env: { ...env, ...more } }),
+    /** Runs the emulator that the project has installed, with what the programs of the READMEs need. */
+    emulator: () => {
+      const content = { steps: { stored: { robot: "/transloadit/store" } } }
+      write("templates.json", JSON.stringify([{ id: "my-template", content }]))
+      write("cat.jpg", "not really a cat")
+      return Service.start("node_modules/.bin/assembly emulator --templates templates.json", { cwd: folder, env })
+    },
+    /** Runs a program of the project with the Node of the project. */
+    node: (args: ReadonlyArray<string>, more?: Readonly<Record<string, string | undefined>>) =>
+      Command.run(nodes[runtime], args, { cwd: folder, env: { ...env, ...more } }),
     write,
     remove: () => rmSync(folder, { recursive: true, force: true })
   }

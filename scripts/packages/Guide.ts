@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Command from "./Command.ts"
+import * as Command from "../Command.ts"
 import * as Service from "./Service.ts"
 
 /** What the guide shows as the output of a command, and what the command has printed. */
@@ -14,12 +14,7 @@ interface Printed {
   readonly printed: string
 }
 
-export interface Walk {
-  readonly outputs: ReadonlyArray<Printed>
-  /** Runs a command in the project of the guide, with the variables that the service has printed. */
-  readonly run: (command: string) => Promise<Command.Outcome>
-  readonly stop: () => Promise<void>
-}
+export type Walk = Awaited<ReturnType<typeof walk>>
 
 interface Block {
   /** The text of the page before the block. */
@@ -42,11 +37,11 @@ const blocksOf = (page: string): ReadonlyArray<Block> =>
 export const walk = async (
   page: string,
   { env, home }: { readonly home: string; readonly env: Readonly<Record<string, string | undefined>> }
-): Promise<Walk> => {
+) => {
   const all: Record<string, string | undefined> = { ...process.env, ...env, HOME: home }
   const project = join(home, "first-upload")
   const outputs: Array<Printed> = []
-  const stops: Array<() => Promise<void>> = []
+  const services: Array<Service.Service> = []
   let cwd = home
   let last = { command: "", printed: "" }
 
@@ -56,7 +51,7 @@ export const walk = async (
     }
     const [, port = ""] = /--port (\d+)/.exec(command) ?? []
     const service = await Service.start(command.replace(`--port ${port}`, "--port 0"), { cwd, env: all })
-    stops.push(service.stop)
+    services.push(service)
     Object.assign(all, service.env)
     return service.printed.replace(/(?<=127\.0\.0\.1:)\d+/, port)
   }
@@ -77,9 +72,10 @@ export const walk = async (
   }
   return {
     outputs,
-    run: (command) => Command.run("sh", ["-c", command], { cwd, env: all }),
+    /** Runs a command in the project of the guide, with the variables that the service has printed. */
+    run: (command: string) => Command.run("sh", ["-c", command], { cwd, env: all }),
     stop: async () => {
-      for (const stop of stops) await stop()
+      for (const { stop } of services) await stop()
     }
   }
 }

@@ -14,7 +14,7 @@ import * as Compiler from "./Compiler.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Guide from "./Guide.ts"
 import * as Readme from "./Readme.ts"
-import { libraries, modulesOf, names, root, versionOf } from "./Repository.ts"
+import { libraries, manifestOf, modulesOf, names, root, versionOf } from "./Repository.ts"
 import type * as Service from "./Service.ts"
 import * as Surface from "./Surface.ts"
 import * as Tarballs from "./Tarballs.ts"
@@ -29,21 +29,10 @@ afterAll(() => {
 let tarballs: ReadonlyArray<Tarballs.Tarball> = []
 let project: Foreign.Project
 
-const tarballOf = (name: string): Tarballs.Tarball => {
-  const found = tarballs.find((one) => one.name === name)
-  if (found === undefined) throw new Error(`${name} was not packed`)
-  return found
-}
+const tarballOf = (name: string) => Tarballs.of(tarballs, name)
 
 /** The versions of the peer dependencies of all packages, by name. */
-const peers = new Map(
-  names.flatMap((name) => {
-    const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as {
-      readonly peerDependencies?: Readonly<Record<string, string>>
-    }
-    return Object.entries(manifest.peerDependencies ?? {})
-  })
-)
+const peers = new Map(names.flatMap((name) => Object.entries(manifestOf(name).peerDependencies ?? {})))
 
 /** A program that prints each module whose two forms export different names, or that has no bundled form. */
 const valuesOf = (dist: string, modules: ReadonlyArray<string>): string =>
@@ -122,12 +111,7 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
       here = await Foreign.make(runtime, tarballs)
       undo.push(here.remove)
     }
-    here.write(
-      "templates.json",
-      '[{ "id": "my-template", "content": { "steps": { "stored": { "robot": "/transloadit/store" } } } }]'
-    )
-    service = await here.emulator("--templates templates.json")
-    here.write("cat.jpg", "not really a cat")
+    service = await here.emulator()
   })
   afterAll(() => service?.stop())
 
@@ -219,12 +203,8 @@ describe("the guide for beginners", () => {
 describe("the declarations", () => {
   const everyModule = (of: ReadonlyArray<string>) =>
     of
-      .flatMap((name) => ["index", ...modulesOf(name)].map((module) => [name, module] as const))
-      .map(([name, module], index) =>
-        module === "index"
-          ? `export * as m${index} from "@assembly-effect/${name}"\n`
-          : `export * as m${index} from "@assembly-effect/${name}/${module}"\n`
-      )
+      .flatMap((name) => ["", ...modulesOf(name).map((module) => `/${module}`)].map((path) => name + path))
+      .map((path, index) => `export * as m${index} from "@assembly-effect/${path}"\n`)
       .join("")
 
   let surface: Surface.Surface

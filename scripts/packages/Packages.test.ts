@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Bundled from "./bundled.ts"
-import * as Command from "./Command.ts"
+import * as Command from "../Command.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Readme from "./Readme.ts"
 import { names, root, versionOf } from "./Repository.ts"
@@ -39,12 +39,7 @@ beforeAll(async () => {
   const [effect] = await Promise.all([nextPatch(), Tarballs.pack(folder).then((packed) => (tarballs = packed))])
   const platform = `@effect/platform-node@${versionOf("@effect/platform-node")}`
   project = await Foreign.make("newest", tarballs, [effect, platform])
-  project.write(
-    "templates.json",
-    '[{ "id": "my-template", "content": { "steps": { "stored": { "robot": "/transloadit/store" } } } }]'
-  )
-  project.write("cat.jpg", "not really a cat")
-  service = await project.emulator("--templates templates.json")
+  service = await project.emulator()
 }, 300_000)
 afterAll(async () => {
   await service?.stop()
@@ -53,11 +48,7 @@ afterAll(async () => {
 })
 
 describe.each(names)("the tarball of %s", (name) => {
-  const tarball = () => {
-    const found = tarballs.find((one) => one.name === name)
-    if (found === undefined) throw new Error(`${name} was not packed`)
-    return found
-  }
+  const tarball = () => Tarballs.of(tarballs, name)
 
   it("has the code and the declarations of each module, and of no other", () => {
     const expected = globSync("**/*.ts", { cwd: join(root, "packages", name, "src") }).flatMap((file) => {

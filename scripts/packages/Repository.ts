@@ -11,11 +11,17 @@ export const names: ReadonlyArray<string> = readdirSync(join(root, "packages"))
   .filter((name) => name !== "testkit")
   .toSorted()
 
+interface Manifest {
+  readonly version: string
+  readonly exports: object
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+export const manifestOf = (name: string): Manifest =>
+  JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"))
+
 /** The packages that export modules. The command line exports none. */
-export const libraries: ReadonlyArray<string> = names.filter((name) => {
-  const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8"))
-  return Object.hasOwn(manifest.exports, ".")
-})
+export const libraries: ReadonlyArray<string> = names.filter((name) => Object.hasOwn(manifestOf(name).exports, "."))
 
 /** The modules of a library that can be imported, without `index`: their paths in `src`, without an extension. */
 export const modulesOf = (name: string): ReadonlyArray<string> =>

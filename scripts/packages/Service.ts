@@ -2,16 +2,11 @@
  * Runs a command that does not end, such as `assembly emulator`, until it prints that it runs.
  */
 import { spawn } from "node:child_process"
-import type { Place } from "./Command.ts"
+import * as Command from "../Command.ts"
 
-export interface Service {
-  readonly printed: string
-  /** The environment variables that the command prints for its clients. */
-  readonly env: Readonly<Record<string, string>>
-  readonly stop: () => Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof start>>
 
-export const start = (command: string, { cwd, env }: Place): Promise<Service> => {
+export const start = async (command: string, { cwd, env }: Command.Place) => {
   // A group of its own, because npx does not pass on signals.
   const child = spawn("sh", ["-c", command], {
     cwd,
@@ -19,23 +14,12 @@ export const start = (command: string, { cwd, env }: Place): Promise<Service> =>
     detached: true,
     stdio: ["ignore", "pipe", "pipe"]
   })
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
-  const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), "SIGTERM")
-    await ended
+  const printed = await Command.said(child, /Running/)
+  const lines = printed.matchAll(/^export (\w+)=(.*)$/gm)
+  return {
+    printed,
+    /** The environment variables that the command prints for its clients. */
+    env: Object.fromEntries(Array.from(lines, ([, name = "", value = ""]) => [name, value])),
+    stop: () => Command.end(child, "SIGTERM")
   }
-  return new Promise((resolve, reject) => {
-    let printed = ""
-    let errors = ""
-    child.stderr.on("data", (text: Buffer) => {
-      errors += text
-    })
-    child.stdout.on("data", (text: Buffer) => {
-      printed += text
-      if (!printed.includes("Running")) return
-      const lines = printed.matchAll(/^export (\w+)=(.*)$/gm)
-      resolve({ printed, stop, env: Object.fromEntries(Array.from(lines, ([, name, value]) => [name, value])) })
-    })
-    child.once("exit", (code) => reject(new Error(`${command}: exit code ${code}\n${printed}${errors}`)))
-  })
 }

@@ -2,7 +2,7 @@
 // files of each package. The output of pnpm names thousands of files, so it is shown only if packing fails.
 import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
-import * as Command from "./Command.ts"
+import * as Command from "../Command.ts"
 import { root } from "./Repository.ts"
 
 interface Packed {
@@ -18,19 +18,16 @@ if (folder !== undefined) mkdirSync(folder, { recursive: true })
 // All are built at once here, so each does not build itself again before it is packed.
 console.error("Building the packages …")
 await Command.runOrFail(process.execPath, [join(import.meta.dirname, "build.ts")], { cwd: root })
-const everyPackage = [
-  "--recursive",
-  "--filter",
-  "./packages/*",
-  "--filter",
-  "!@assembly-effect/testkit",
-  "--config.ignore-scripts=true"
-]
+const everyPackage = "--recursive --filter ./packages/* --filter !@assembly-effect/testkit --config.ignore-scripts=true"
 console.error("Packing them …")
 const target = folder === undefined ? ["--dry-run"] : ["--pack-destination", folder]
-const { exitCode, output } = await Command.run("npx", ["-y", "pnpm@12", ...everyPackage, "pack", "--json", ...target], {
-  cwd: root
-})
+const { exitCode, output } = await Command.run(
+  "npx",
+  ["-y", "pnpm@12", ...everyPackage.split(" "), "pack", "--json", ...target],
+  {
+    cwd: root
+  }
+)
 
 const [json] = /^\[\n.*?^\]$/ms.exec(output) ?? []
 if (exitCode !== 0 || json === undefined) {

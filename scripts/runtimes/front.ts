@@ -7,34 +7,16 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import * as Http from "node:http"
 import * as Http2 from "node:http2"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import { pipeline } from "node:stream/promises"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Certificate from "../../packages/emulator/src/internal/http/certificate.ts"
 import type * as Checks from "./checks.ts"
 
 /** The protocol between the clients and the front server. */
 type Protocol = "HTTP/1.1" | "HTTP/2"
-
-/** Creates a key and a self-signed certificate for localhost. */
-const certificate = (): { readonly key: Buffer; readonly cert: Buffer } => {
-  const folder = mkdtempSync(join(tmpdir(), "runtimes-tls-"))
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
-  const algorithm = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-  try {
-    execFileSync("openssl", ["req", "-x509", ...algorithm, "-keyout", key, "-out", cert, "-days", "1", ...names], {
-      stdio: "ignore"
-    })
-    return { key: readFileSync(key), cert: readFileSync(cert) }
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
 
 type Incoming = Http.IncomingMessage | Http2.Http2ServerRequest
 type Outgoing = Http.ServerResponse | Http2.Http2ServerResponse
@@ -84,80 +66,68 @@ export interface Options {
   readonly sha256: string
 }
 
-/**
- * - `config`: the input of a program.
- * - `pageUrl`: the page that runs the program.
- * - `nextReport`: waits for the next report of a page.
- */
-export interface Front {
-  readonly config: Checks.Config
-  readonly pageUrl: string
-  readonly nextReport: () => Promise<Checks.Report>
-}
+export type Front = Effect.Success<ReturnType<typeof make>>
 
-export const make = Effect.fnUntraced(function* (options: Options) {
-  const { blocks, isDirect, page, protocol, sha256 } = options
-  let report: (value: Checks.Report) => void = () => undefined
-  let local = new URL("http://127.0.0.1")
-  let inject: () => Promise<void> = () => Promise.reject(new Error("not ready"))
-  const config = Promise.withResolvers<Checks.Config>()
+const html = '<!doctype html><title>runtimes</title><script type="module" src="page.js"></script>'
 
-  const own: Readonly<Record<string, (request: Incoming, response: Outgoing) => Promise<void>>> = {
-    "/runtimes/page": async (_, response) => {
-      begin(response, 200, { "content-type": "text/html; charset=utf-8" })
-      response.end('<!doctype html><title>runtimes</title><script type="module" src="page.js"></script>')
-    },
-    "/runtimes/page.js": async (_, response) => {
-      begin(response, 200, { "content-type": "text/javascript; charset=utf-8" })
-      response.end(page)
-    },
-    "/runtimes/config": async (_, response) => {
-      begin(response, 200, { "content-type": "application/json" })
-      response.end(JSON.stringify(await config.promise))
-    },
-    "/runtimes/cut": async (_, response) => {
-      await inject()
-      begin(response, 204, { "access-control-allow-origin": "*" })
-      response.end()
-    },
-    "/runtimes/report": async (request, response) => {
-      const pieces: Array<Buffer> = []
-      for await (const piece of request) pieces.push(piece)
-      report(JSON.parse(Buffer.concat(pieces).toString()))
-      begin(response, 204)
-      response.end()
-    }
-  }
-  const handle = (request: Incoming, response: Outgoing) => {
-    const path = (request.url ?? "").split("?")[0] ?? ""
-    const answer = own[path] ?? (() => proxy(local, request, response))
-    answer(request, response).catch(() => cutConnection(response))
-  }
-
+export const make = Effect.fnUntraced(function* ({ blocks, isDirect, page, protocol, sha256 }: Options) {
   const isSecure = protocol === "HTTP/2"
+  const certificate = yield* Layer.build(Certificate.layer(isSecure ? "self-signed" : undefined))
+  const { files } = Context.get(certificate, Certificate.Certificate)
+  // The emulator must know the origin of this server, and this server that of the emulator.
+  let handle = (_: Incoming, response: Outgoing): void => cutConnection(response)
+  const listener = (request: Incoming, response: Outgoing) => handle(request, response)
   const port = yield* Loopback.listen(
-    isSecure ? Http2.createSecureServer({ ...certificate() }, handle) : Http.createServer({ requestTimeout: 0 }, handle)
+    files === undefined
+      ? Http.createServer({ requestTimeout: 0 }, listener)
+      : Http2.createSecureServer({ cert: files.cert, key: Redacted.value(files.key) }, listener)
   )
   const origin = isSecure ? `https://localhost:${port}` : `http://127.0.0.1:${port}`
   const context = yield* Layer.build(Emulator.layer(isDirect ? {} : { publicUrl: origin }))
   const { baseUrl, credentials, localUrl } = Context.get(context, Emulator.Emulator)
-  const faults = Context.get(context, Faults.Faults)
-  local = new URL(localUrl)
-  inject = () => Effect.runPromise(faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 })))
-  config.resolve({
+  const config: Checks.Config = {
     baseUrl,
     cutUrl: `${origin}/runtimes/cut`,
     key: credentials.key,
     secret: Redacted.value(credentials.secret),
     blocks,
     sha256
-  })
+  }
+  const fault = Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 })
+  let report: (value: Checks.Report) => void = () => undefined
+
+  const answer = (response: Outgoing, status: number, headers: Http.OutgoingHttpHeaders, body = "") => {
+    begin(response, status, headers)
+    response.end(body)
+  }
+  const own: Readonly<Record<string, (request: Incoming, response: Outgoing) => Promise<void>>> = {
+    "/runtimes/page": async (_, response) => answer(response, 200, { "content-type": "text/html" }, html),
+    "/runtimes/page.js": async (_, response) => answer(response, 200, { "content-type": "text/javascript" }, page),
+    "/runtimes/config": async (_, response) =>
+      answer(response, 200, { "content-type": "application/json" }, JSON.stringify(config)),
+    "/runtimes/cut": async (_, response) => {
+      await Effect.runPromise(Context.get(context, Faults.Faults).inject(fault))
+      answer(response, 204, { "access-control-allow-origin": "*" })
+    },
+    "/runtimes/report": async (request, response) => {
+      report(JSON.parse(await text(request)))
+      answer(response, 204, {})
+    }
+  }
+  handle = (request, response) => {
+    const path = (request.url ?? "").split("?")[0] ?? ""
+    const run = own[path] ?? (() => proxy(new URL(localUrl), request, response))
+    run(request, response).catch(() => cutConnection(response))
+  }
   return {
-    config: yield* Effect.promise(() => config.promise),
+    /** The input of a program. */
+    config,
+    /** The page that runs the program. */
     pageUrl: `${origin}/runtimes/page`,
+    /** Waits for the next report of a page. */
     nextReport: () =>
-      new Promise((resolve) => {
+      new Promise<Checks.Report>((resolve) => {
         report = resolve
       })
-  } satisfies Front
+  }
 })

@@ -2,13 +2,15 @@
  * Starts a program on each kind of runtime.
  */
 import * as esbuild from "esbuild"
-import { execFile, spawn, type ChildProcess } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { launch } from "puppeteer-core"
+import { promisify } from "node:util"
+import * as Command from "../Command.ts"
+import * as Page from "../browser/Page.ts"
 import type * as Checks from "./checks.ts"
 import type { Front } from "./front.ts"
 
@@ -35,15 +37,15 @@ export const bundle = async (name: "page" | "worker"): Promise<string> => {
  * Runs the program on Node, Bun or Deno. An environment variable contains the config, and the last line of the output
  * is the report.
  */
-export const process = (command: string, args: ReadonlyArray<string>, config: Checks.Config): Promise<Checks.Report> =>
-  new Promise((resolve, reject) => {
-    const env = { ...globalThis.process.env, RUNTIME_CONFIG: JSON.stringify(config) }
-    execFile(command, [...args, programOf("process")], { env, timeout }, (error, stdout, stderr) => {
-      const line = stdout.trim().split("\n").at(-1) ?? ""
-      if (error === null) resolve(JSON.parse(line))
-      else reject(new Error(stderr.trim().split("\n").slice(-12).join("\n")))
-    })
-  })
+export const process = async (
+  command: string,
+  args: ReadonlyArray<string>,
+  config: Checks.Config
+): Promise<Checks.Report> => {
+  const env = { ...globalThis.process.env, RUNTIME_CONFIG: JSON.stringify(config) }
+  const { stdout } = await promisify(execFile)(command, [...args, programOf("process")], { env, timeout })
+  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "")
+}
 
 const workerConfig = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -59,62 +61,27 @@ const program :Workerd.Worker = (
 );
 `
 
-/** Kills a process that this module started, together with its child processes. */
-const end = async (child: ChildProcess) => {
-  if (child.pid === undefined || child.exitCode !== null) return
-  const ended = new Promise((resolve) => child.once("exit", resolve))
-  globalThis.process.kill(-child.pid, "SIGKILL")
-  await ended
-}
-
-/** Waits until the output of a process matches, and returns the first group of the match. */
-const said = (child: ChildProcess, pattern: RegExp): Promise<string> =>
-  new Promise((resolve, reject) => {
-    let text = ""
-    const hear = (piece: Buffer) => {
-      text += piece.toString()
-      const found = pattern.exec(text)?.[1]
-      if (found !== undefined) resolve(found)
-    }
-    child.stdout?.on("data", hear)
-    child.stderr?.on("data", hear)
-    child.once("exit", () => reject(new Error(`it ended: ${text.slice(-400)}`)))
-  })
-
-const temporary = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
+/** Runs workerd with the program as its worker. */
+export const workerd = async (command: string, config: Checks.Config): Promise<Checks.Report> => {
   const folder = mkdtempSync(join(tmpdir(), "runtimes-"))
+  writeFileSync(join(folder, "worker.js"), await bundle("worker"))
+  writeFileSync(join(folder, "config.capnp"), workerConfig)
+  const child = spawn(command, ["serve", join(folder, "config.capnp"), "--control-fd=1"], { detached: true })
   try {
-    return await use(folder)
+    const [, port] = /"port":(\d+)/.exec(await Command.said(child, /"port":\d+/)) ?? []
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: JSON.stringify(config) })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(text.slice(0, 400))
+    return JSON.parse(text)
   } finally {
+    await Command.end(child, "SIGKILL")
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
-/** Runs workerd with the program as its worker. */
-export const workerd = (command: string, config: Checks.Config): Promise<Checks.Report> =>
-  temporary(async (folder) => {
-    writeFileSync(join(folder, "worker.js"), await bundle("worker"))
-    writeFileSync(join(folder, "config.capnp"), workerConfig)
-    const child = spawn(command, ["serve", join(folder, "config.capnp"), "--control-fd=1"], { detached: true })
-    try {
-      const port = await said(child, /"port":(\d+)/)
-      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: JSON.stringify(config) })
-      const text = await answer.text()
-      if (!answer.ok) throw new Error(text.slice(0, 400))
-      return JSON.parse(text)
-    } finally {
-      await end(child)
-    }
-  })
-
 /** Opens the page of the program in a browser, and waits for its report. */
-export const browser = async (
-  name: "chrome" | "firefox",
-  executablePath: string,
-  { nextReport, pageUrl }: Front
-): Promise<Checks.Report> => {
-  const args = name === "chrome" ? ["--no-sandbox", "--disable-dev-shm-usage"] : []
-  const started = await launch({ browser: name, executablePath, acceptInsecureCerts: true, args })
+export const browser = async (kind: Page.Kind, { nextReport, pageUrl }: Front): Promise<Checks.Report> => {
+  const started = await Page.launch(kind)
   try {
     const reported = nextReport()
     await (await started.newPage()).goto(pageUrl)

@@ -1,7 +1,9 @@
 /**
  * The runtimes, each with a function that runs the program on it.
  */
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
+import * as Foreign from "../packages/Foreign.ts"
+import * as Page from "../browser/Page.ts"
 import type * as Checks from "./checks.ts"
 import type { Front } from "./front.ts"
 import * as Launch from "./launch.ts"
@@ -15,14 +17,7 @@ export interface Row {
   readonly run: (front: Front) => Promise<Checks.Report | undefined>
 }
 
-const runs = (command: string): boolean => {
-  try {
-    execFileSync(command, ["--version"], { stdio: "ignore" })
-    return true
-  } catch {
-    return false
-  }
-}
+const runs = (command: string): boolean => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0
 
 const direct = (
   name: string,
@@ -40,30 +35,24 @@ const direct = (
 const processRow = (name: string, find: () => string | undefined, args: ReadonlyArray<string> = []): Row =>
   direct(name, find, (command, config) => Launch.process(command, args, config))
 
-const browsers = {
-  Chromium: ["chrome", ["chromium", "chromium-browser", "google-chrome"]],
-  Firefox: ["firefox", ["firefox-esr", "firefox"]]
-} as const
-
-const browserRow = (name: keyof typeof browsers, protocol: "HTTP/1.1" | "HTTP/2"): Row => ({
-  name: `${name}, ${protocol}`,
+const browserRow = (title: string, browser: Page.Kind["name"], protocol: "HTTP/1.1" | "HTTP/2"): Row => ({
+  name: `${title}, ${protocol}`,
   protocol,
   run: async (front) => {
-    const [browser, commands] = browsers[name]
-    const command = commands.find(runs)
-    return command === undefined ? undefined : Launch.browser(browser, command, front)
+    const kind = Page.find(browser)
+    return kind && Launch.browser(kind, front)
   }
 })
 
 export const rows: ReadonlyArray<Row> = [
-  processRow("Node, oldest", () => Tools.find("node-oldest")),
+  processRow("Node, oldest", () => Foreign.nodes.oldest),
   processRow("Node, of this workspace", () => process.execPath),
-  processRow("Node, newest", () => Tools.find("node-newest")),
+  processRow("Node, newest", () => Foreign.nodes.newest),
   processRow("Bun", () => Tools.find("bun"), ["run"]),
   processRow("Deno", () => Tools.find("deno"), ["run", "--allow-all", "--no-lock", "--node-modules-dir=manual"]),
   direct("workerd", () => Tools.find("workerd"), Launch.workerd),
-  browserRow("Chromium", "HTTP/1.1"),
-  browserRow("Chromium", "HTTP/2"),
-  browserRow("Firefox", "HTTP/1.1"),
-  browserRow("Firefox", "HTTP/2")
+  browserRow("Chromium", "chrome", "HTTP/1.1"),
+  browserRow("Chromium", "chrome", "HTTP/2"),
+  browserRow("Firefox", "firefox", "HTTP/1.1"),
+  browserRow("Firefox", "firefox", "HTTP/2")
 ]

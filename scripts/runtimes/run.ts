@@ -3,17 +3,10 @@
  */
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
-import * as Checks from "./checks.ts"
 import * as Content from "./content.ts"
 import * as Front from "./front.ts"
 import * as Launch from "./launch.ts"
 import type { Row } from "./rows.ts"
-
-const sha256 = (blocks: number): string => {
-  const hash = createHash("sha256")
-  for (let index = 0; index < blocks; index++) hash.update(Content.block(index))
-  return hash.digest("hex")
-}
 
 /** Runs a row with uploads of `blocks` MiB. Returns the failed checks, or undefined if the runtime is not here. */
 export const run = (row: Row, blocks: number): Promise<ReadonlyArray<string> | undefined> =>
@@ -24,13 +17,10 @@ export const run = (row: Row, blocks: number): Promise<ReadonlyArray<string> | u
       isDirect,
       page: isDirect ? "" : yield* Effect.promise(() => Launch.bundle("page")),
       blocks,
-      sha256: sha256(blocks)
+      sha256: createHash("sha256").update(Content.whole(blocks)).digest("hex")
     })
     const report = yield* Effect.promise(() => row.run(front))
     return (
-      report &&
-      Checks.names
-        .filter((name) => report[name] !== null)
-        .map((name) => `${name}: ${report[name] ?? "it did not report"}`)
+      report && Object.entries(report).flatMap(([name, problem]) => (problem === null ? [] : [`${name}: ${problem}`]))
     )
   }).pipe(Effect.scoped, Effect.runPromise)

@@ -27,7 +27,7 @@ const groups = {
   Project: ["SECURITY.md", "CONTRIBUTING.md"]
 } as const
 
-export const groupOrder = [...Object.keys(groups), "*"]
+export const groupOrder = Object.keys(groups)
 
 /** The pages of a repository, each with its group. */
 const find = (root: string): ReadonlyMap<string, string> => {

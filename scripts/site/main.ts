@@ -2,9 +2,10 @@
  * `pnpm site`: makes a static site in `dist/site` from the doc comments of the public modules and from the Markdown of
  * the repository. TypeDoc is installed on first use, because only this command needs it.
  */
-import { execFileSync, spawnSync } from "node:child_process"
-import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as Installed from "../installed.ts"
 import * as Links from "./Links.ts"
 import * as Pages from "./Pages.ts"
 
@@ -12,19 +13,6 @@ const here = import.meta.dirname
 const root = join(here, "../..")
 const cache = join(root, "node_modules/.cache/site")
 const output = join(root, "dist/site")
-
-/** Installs TypeDoc and the TypeScript that it supports, unless the same versions are installed already. */
-const install = (): void => {
-  const done = join(cache, "done.json")
-  const lockfile = readFileSync(join(here, "package-lock.json"), "utf8")
-  if (existsSync(done) && readFileSync(done, "utf8") === lockfile) return
-  mkdirSync(cache, { recursive: true })
-  for (const name of ["package.json", "package-lock.json"]) copyFileSync(join(here, name), join(cache, name))
-  // `npm` is a script on Windows.
-  const how = { cwd: cache, shell: process.platform === "win32", stdio: "inherit" } as const
-  execFileSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts"], how)
-  writeFileSync(done, lockfile)
-}
 
 const make = (): void => {
   const pages = join(cache, "pages")
@@ -43,8 +31,9 @@ const make = (): void => {
     out: output,
     name: "assembly-effect",
     basePath: root,
-    groupOrder: Pages.groupOrder,
+    groupOrder: [...Pages.groupOrder, "Properties", "Methods", "Accessors", "*", "Constructors"],
     sort: ["source-order"],
+    useFirstParagraphOfCommentAsSummary: true,
     navigation: { includeGroups: true },
     router: "kind",
     includeHierarchySummary: false,
@@ -57,6 +46,7 @@ const make = (): void => {
     excludePrivate: true,
     githubPages: false,
     hideGenerator: true,
+    highlightLanguages: ["bash", "console", "css", "html", "ini", "json", "sh", "ts"],
     // A file name such as spec.md in a comment is no link to a domain.
     markdownItOptions: { html: true, linkify: false },
     searchInComments: true,
@@ -72,7 +62,10 @@ const make = (): void => {
   if (status !== 0) process.exit(1)
 }
 
-install()
+// TypeDoc, and the TypeScript that it supports.
+const read = (file: string) => readFileSync(join(here, file), "utf8")
+const manifests = Object.fromEntries(["package.json", "package-lock.json"].map((file) => [file, read(file)]))
+Installed.install("site", manifests, ["ci", "--ignore-scripts"])
 make()
 const broken = Links.broken(output)
 for (const line of broken) console.error(line)

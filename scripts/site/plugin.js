@@ -34,9 +34,24 @@ const showAsFunction = (constant) => {
   delete constant.defaultValue
 }
 
+/** Hides the expressions of which the base of an error or a service is made: its fields are members of the class anyway. */
+const hideBase = (found) => {
+  if (!found.extendedTypes?.every(({ type }) => type === "reference" && found.kind === ReflectionKind.Interface)) {
+    delete found.extendedTypes
+  }
+  for (const member of found.children ?? []) {
+    delete member.defaultValue
+    for (const one of [member, member.getSignature, ...(member.signatures ?? [])]) {
+      delete one?.overwrites
+      delete one?.inheritedFrom
+    }
+  }
+}
+
 export const load = (app) => {
   app.converter.on("resolveBegin", (context) => {
     for (const constant of context.project.getReflectionsByKind(ReflectionKind.Variable)) showAsFunction(constant)
+    for (const found of context.project.getReflectionsByKind(ReflectionKind.ClassOrInterface)) hideBase(found)
     for (const module of context.project.children ?? []) {
       const [, folder, name] = /^(?:packages\/)?([a-z]+)\/src\/(\w+)$/.exec(module.name) ?? []
       if (folder === undefined) throw new Error(`${module.name} is not a module of a package`)

@@ -25,6 +25,17 @@ const wholeAnswers = {
   why: "The test logs whole responses to look for secrets in them. The caller may see the Status of its own Assembly."
 } as const
 
+const wholeStatus = {
+  surface: "console",
+  why: "`--json` prints the whole Status, which anyone can read who knows the id that was given."
+} as const
+
+const secrets = {
+  surface: "console",
+  kinds: ["known secret"],
+  why: "`assembly token` and `--show-secret` exist to print a token and a secret."
+} as const
+
 const exemptions: ReadonlyArray<Exemption> = [
   {
     file: "/emulator/test/",
@@ -33,60 +44,27 @@ const exemptions: ReadonlyArray<Exemption> = [
     kinds: ["upload URL", "Status URL", "signature", "known secret", "Assembly id"],
     why: "These tests use Effect's own HttpClient, whose span contains the URL. The spans of our client do not."
   },
+  { ...wholeAnswers, surface: "log" },
+  { ...wholeAnswers, surface: "console" },
+  { ...wholeAnswers, surface: "span", text: /^internal look / },
   {
-    ...wholeAnswers,
-    surface: "log"
-  },
-  {
-    ...wholeAnswers,
-    surface: "console"
-  },
-  {
-    ...wholeAnswers,
-    surface: "span",
-    text: /^internal look /
-  },
-  {
-    file: "cli/test/emulator.test.ts",
-    test: "the commands against the emulator > prints a token",
-    surface: "console",
-    kinds: ["known secret"],
-    why: "`assembly token` exists to print a token."
-  },
-  {
+    ...wholeStatus,
     file: "cli/test/assemblies.test.ts",
     test: "the commands of one Assembly > get shows the Status",
-    surface: "console",
-    kinds: ["upload URL", "Status URL", "known secret"],
-    why: "`--json` prints the whole Status, which anyone can read who knows the id that was given."
+    kinds: ["upload URL", "Status URL", "known secret"]
   },
+  { ...wholeStatus, file: "cli/test/HostileService.test.ts", text: /^\{\s*"ok":/, kinds: ["Status URL"] },
+  { ...secrets, file: "cli/test/emulator.test.ts", test: "the commands against the emulator > prints a token" },
+  { ...secrets, file: "cli/test/resources.test.ts", test: "secrets > are shown by" },
   {
-    file: "cli/test/HostileService.test.ts",
-    surface: "console",
-    text: /^\{\s*"ok":/,
-    kinds: ["Status URL"],
-    why: "`--json` prints the whole Status, which anyone can read who knows the id that was given."
-  },
-  {
-    file: "cli/test/resources.test.ts",
-    test: "secrets > are shown by",
-    surface: "console",
-    kinds: ["known secret"],
-    why: "`--show-secret` exists to print a secret."
-  },
-  {
+    ...secrets,
     file: "cli/test/emulatorResources.test.ts",
-    test: "the commands against the emulator > show the secrets",
-    surface: "console",
-    kinds: ["known secret"],
-    why: "`--show-secret` exists to print a secret."
+    test: "the commands against the emulator > show the secrets"
   },
   {
+    ...secrets,
     file: "cli/test/emulatorResources.test.ts",
-    test: "the commands against the emulator > create an Auth Key",
-    surface: "console",
-    kinds: ["known secret"],
-    why: "`--show-secret` exists to print a secret."
+    test: "the commands against the emulator > create an Auth Key"
   }
 ]
 

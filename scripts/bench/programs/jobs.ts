@@ -8,37 +8,32 @@ import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import Undici from "@effect/platform-node/Undici"
 import { Transloadit } from "@transloadit/node"
-import * as Effect from "effect/Effect"
-import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import { createHmac, randomUUID } from "node:crypto"
 import { createReadStream } from "node:fs"
 import Process from "node:process"
 import * as TusClient from "tus-js-client"
-import * as Harness from "../harness.ts"
 import * as Side from "../side.ts"
 import * as Uploads from "../uploads.ts"
 
-const [, , side = "form", baseUrl = "", path = "", count = "200", concurrency = "16"] = Process.argv
-const jobs = Number(count)
+const [, , side = "", baseUrl = "", path = "", count, concurrency] = Process.argv
 const steps = { ":original": { robot: "/upload/handle" } } as const
 const access = { key: "bench", secret: "secret" }
 
 /** Our job, with the Layer that a program on Node uses by default. */
-const ours = (transport: "form" | "tus") => {
-  const runtime = ManagedRuntime.make(
-    AssemblyNode.layer({ baseUrl, key: access.key, secret: Redacted.make(access.secret) })
+const ours = (transport: "form" | "tus") =>
+  Side.effects(
+    AssemblyNode.layer({ baseUrl, key: access.key, secret: Redacted.make(access.secret) }),
+    AssemblyUpload.run({
+      params: { steps },
+      files: [{ source: UploadSource.fromPath(path), filename: "a.bin" }],
+      transport
+    }),
+    Number(count),
+    Number(concurrency)
   )
-  const job = AssemblyUpload.run({
-    params: { steps },
-    files: [{ source: UploadSource.fromPath(path), filename: "a.bin" }],
-    transport
-  })
-  const all = Effect.replicateEffect(job, jobs, { concurrency: Number(concurrency), discard: true })
-  return () => runtime.runPromise(all)
-}
 
-const calls = (job: () => Promise<unknown>) => Side.calls(jobs, Number(concurrency), job)
+const calls = (job: () => Promise<unknown>) => Side.calls(Number(count), Number(concurrency), job)
 
 /** The official client, whose documentation creates an Assembly with a file in this way. */
 const official = () => {
@@ -97,7 +92,7 @@ const tusJs = () =>
     isCompleted(JSON.parse(await (await Undici.request(created.assembly_ssl_url)).body.text()))
   })
 
-const sides: Readonly<Record<string, () => () => Promise<void>>> = {
+const sides: Readonly<Record<string, Side.Side>> = {
   form: () => ours("form"),
   tus: () => ours("tus"),
   official,
@@ -105,10 +100,4 @@ const sides: Readonly<Record<string, () => () => Promise<void>>> = {
   tusJs
 }
 
-const round = sides[side]?.() ?? (() => Promise.reject(new Error(`no side ${side}`)))
-
-Side.answer(async () => {
-  const start = performance.now()
-  const cpu = await Effect.runPromise(Uploads.cpuSeconds(Harness.attempt(round)))
-  return { seconds: (performance.now() - start) / 1000, cpu }
-})
+Side.answer(sides, side)

@@ -49,103 +49,86 @@ const opened = (folder: string) =>
   Service.orFail(Layer.provideMerge(Upload.layerJournaled, UploadJournal.layerFileSystem(folder)))
 
 export const rows: ReadonlyArray<Harness.Row> = [
-  {
+  Growth.row({
     id: "P15-uploads",
     work: "uploads of 64 KiB, all at once",
     axes: { x: "uploads at once", y: "time for all (ms)" },
-    run: Effect.gen(function* () {
+    sizes: [1, 10, 100, 1000],
+    rounds: 7,
+    begin: Effect.gen(function* () {
       const origin = yield* Uploads.sink()
       const path = yield* Uploads.file(64 * 1024)
       const target = yield* Uploads.target(origin)
-      return yield* Growth.measure({
-        sizes: [1, 10, 100, 1000],
-        rounds: 7,
-        prepare: (count) => {
-          const all = <E, R>(one: Effect.Effect<unknown, E, R>) =>
-            Harness.millis(Effect.replicateEffect(one, count, { concurrency: "unbounded", discard: true }))
-          return Effect.succeed({
-            "Upload.run": all(Uploads.oursTo(target, path)),
-            "tus-js-client": all(Uploads.theirs(origin, path, 64 * 1024))
-          })
-        }
-      })
-    }).pipe(Uploads.withNode)
-  },
-  {
+      return (count) => {
+        const all = <E, R>(one: Effect.Effect<unknown, E, R>) =>
+          Harness.millis(Effect.replicateEffect(one, count, { concurrency: "unbounded", discard: true }))
+        return Effect.succeed({
+          "Upload.run": all(Uploads.oursTo(target, path)),
+          "tus-js-client": all(Uploads.theirs(origin, path, 64 * 1024))
+        })
+      }
+    })
+  }),
+  Growth.row({
     id: "P15-files",
     work: "one Assembly with files of 1 KiB, from its creation to its end",
     axes: { x: "files of the Assembly", y: "time of the job (ms)" },
-    run: Effect.gen(function* () {
-      const origin = yield* Service.separate
-      const measured = (count: number, concurrency: number) =>
-        Harness.millis(Harness.orFail(job(count, concurrency))).pipe(Effect.provide(Service.layerClient(origin)))
-      return yield* Growth.measure({
-        sizes: [1, 20, 200, 2000],
-        rounds: 3,
-        prepare: (count) =>
-          Effect.succeed({ "4 files at once": measured(count, 4), "16 files at once": measured(count, 16) })
-      })
+    sizes: [1, 20, 200, 2000],
+    rounds: 3,
+    begin: Effect.map(Service.client, (client) => (count) => {
+      const measured = (concurrency: number) => Service.meanMillis(1, client)(job(count, concurrency))
+      return Effect.succeed({ "4 files at once": measured(4), "16 files at once": measured(16) })
     })
-  },
-  {
+  }),
+  Growth.row({
     id: "P15-pages",
     work: "one page of the list of Assemblies",
     axes: { x: "entries of the page", y: "time of the request (ms)" },
-    run: Effect.gen(function* () {
-      const origin = yield* Service.separate
-      const stored = yield* Layer.build(Service.layerClient(origin))
+    sizes: pageSizes,
+    rounds: 9,
+    begin: Effect.gen(function* () {
+      const stored = yield* Service.client
+      const server = new URL("../servers/list.ts", import.meta.url)
       yield* Effect.replicateEffect(create, Math.max(...pageSizes), { concurrency: 8, discard: true }).pipe(
         Effect.provideContext(stored),
         Harness.orFail
       )
-      return yield* Growth.measure({
-        sizes: pageSizes,
-        rounds: 9,
-        prepare: (pageSize) =>
-          Effect.gen(function* () {
-            const memory = yield* Harness.child(new URL("../servers/list.ts", import.meta.url), {
-              args: [String(pageSize)]
-            })
-            const prepared = yield* Layer.build(Service.layerClient(`http://127.0.0.1:${memory.port}`))
-            const list = (context: typeof stored) =>
-              Harness.meanMillis(3)(
-                Harness.orFail(Effect.provideContext(Assemblies.list({ fromDate, pageSize }), context))
-              )
-            return { "a prepared response": list(prepared), "the emulator": list(stored) }
-          })
+      return Effect.fnUntraced(function* (pageSize) {
+        const { port } = yield* Harness.child(server, { args: [String(pageSize)] })
+        const prepared = yield* Layer.build(Service.layerClient(`http://127.0.0.1:${port}`))
+        const list = Assemblies.list({ fromDate, pageSize })
+        return {
+          "a prepared response": Service.meanMillis(3, prepared)(list),
+          "the emulator": Service.meanMillis(3, stored)(list)
+        }
       })
     })
-  },
-  {
+  }),
+  Growth.row({
     id: "P15-statistics",
     work: "statistics by the hour, from the emulator",
     axes: { x: "buckets", y: "time of the request (ms)" },
-    run: Effect.gen(function* () {
-      const origin = yield* Service.separate
-      const context = yield* Layer.build(Service.layerClient(origin))
-      return yield* Growth.measure({
-        sizes: [24, 240, 2184],
-        rounds: 9,
-        prepare: (hours) =>
-          Effect.map(DateTime.now, (now) => {
-            // The current hour is a bucket too.
-            const since = DateTime.subtract(now, { hours: hours - 1 })
-            const request = Assemblies.statistics({ region: "all", since })
-            return {
-              "Assemblies.statistics": Harness.meanMillis(5)(Harness.orFail(Effect.provideContext(request, context)))
-            }
-          })
-      })
+    sizes: [24, 240, 2184],
+    rounds: 9,
+    begin: Effect.gen(function* () {
+      const client = yield* Service.client
+      const now = yield* DateTime.now
+      return (hours) => {
+        // The current hour is a bucket too.
+        const since = DateTime.subtract(now, { hours: hours - 1 })
+        const statistics = Assemblies.statistics({ region: "all", since })
+        return Effect.succeed({ "Assemblies.statistics": Service.meanMillis(5, client)(statistics) })
+      }
     })
-  },
-  {
+  }),
+  Growth.row({
     id: "P15-journal",
     work: "an upload of 512 KiB with a journal of many entries",
     axes: { x: "entries in the journal", y: "time (ms)" },
-    run: Effect.gen(function* () {
-      const origin = yield* Uploads.sink()
-      const target = yield* Uploads.target(origin)
-
+    sizes: [1, 10, 100, 1000, 10_000, 100_000],
+    rounds: 3,
+    begin: Effect.gen(function* () {
+      const target = yield* Uploads.target(yield* Uploads.sink())
       const begin = Effect.suspend(() => {
         const { options, source } = fresh()
         return Harness.orFail(Upload.run(target, source, options))
@@ -162,56 +145,39 @@ export const rows: ReadonlyArray<Harness.Row> = [
       })
       const list = Harness.orFail(UploadJournal.UploadJournal.use((journal) => journal.list))
 
-      /**
-       * A folder with this number of entries. They are copies of one entry, because no upload reads the entries of
-       * others.
-       */
-      const filled = (count: number) =>
-        Effect.gen(function* () {
-          const folder = join(yield* Harness.folder, "journal")
-          mkdirSync(folder)
-          yield* Effect.provide(begin, opened(folder))
-          const own = readdirSync(folder).find((name) => name.endsWith(".json")) ?? ""
-          const text = readFileSync(join(folder, own))
-          for (let index = 1; index < count; index++) {
-            writeFileSync(join(folder, `${index.toString(16).padStart(64, "0")}.json`), text, { mode: 0o600 })
-          }
-          return folder
-        })
-
-      return yield* Growth.measure({
-        sizes: [1, 10, 100, 1000, 10_000, 100_000],
-        rounds: 3,
-        prepare: (count) =>
-          Effect.gen(function* () {
-            const folder = yield* filled(count)
-            const journal = yield* Layer.build(opened(folder))
-            const inJournal = Effect.provideContext(journal)
-            return {
-              "a new upload": Harness.millis(inJournal(begin)),
-              "a new upload, the first of a process": Harness.millis(
-                Effect.suspend(() => Effect.provide(begin, opened(folder)))
-              ),
-              "an upload that continues": inJournal(resume),
-              "UploadJournal.list": Harness.millis(inJournal(list))
-            }
-          })
+      return Effect.fnUntraced(function* (count) {
+        const folder = join(yield* Harness.folder, "journal")
+        mkdirSync(folder)
+        yield* Effect.provide(begin, opened(folder))
+        // The others are copies of one entry, because no upload reads the entries of others.
+        const own = readdirSync(folder).find((name) => name.endsWith(".json")) ?? ""
+        const text = readFileSync(join(folder, own))
+        for (let index = 1; index < count; index++) {
+          writeFileSync(join(folder, `${index.toString(16).padStart(64, "0")}.json`), text, { mode: 0o600 })
+        }
+        const inJournal = Effect.provideContext(yield* Layer.build(opened(folder)))
+        return {
+          "a new upload": Harness.millis(inJournal(begin)),
+          "a new upload, the first of a process": Harness.millis(
+            Effect.suspend(() => Effect.provide(begin, opened(folder)))
+          ),
+          "an upload that continues": inJournal(resume),
+          "UploadJournal.list": Harness.millis(inJournal(list))
+        }
       })
-    }).pipe(Uploads.withNode)
-  },
-  {
+    })
+  }),
+  Growth.row({
     id: "P15-emulator",
     work: "one request to an emulator with many Assemblies",
     axes: { x: "stored Assemblies", y: "time of one request (ms)" },
-    run: Effect.gen(function* () {
-      const origin = yield* Service.separate
-      const context = yield* Layer.build(Service.layerClient(origin))
+    sizes: [1, 10, 100, 1000, 10_000],
+    rounds: 5,
+    begin: Effect.gen(function* () {
+      const client = yield* Service.client
       const since = DateTime.subtract(yield* DateTime.now, { days: 1 })
-      const measured = <A, E extends { readonly message: string }>(
-        runs: number,
-        request: Effect.Effect<A, E, Layer.Success<ReturnType<typeof Service.layerClient>>>
-      ) => Harness.meanMillis(runs)(Harness.orFail(Effect.provideContext(request, context)))
-
+      const page = { fromDate: since, pageSize: 50 }
+      const [often, seldom] = [Service.meanMillis(10, client), Service.meanMillis(3, client)]
       let stored = 0
       /** Creates Assemblies until the service has `count` of them. The measurements create only a few more. */
       const fill = (count: number) =>
@@ -219,26 +185,15 @@ export const rows: ReadonlyArray<Harness.Row> = [
           const missing = Math.max(0, count - stored)
           stored += missing
           return Effect.replicateEffect(create, missing, { concurrency: 8, discard: true })
-        }).pipe(Effect.provideContext(context), Harness.orFail)
-
-      return yield* Growth.measure({
-        sizes: [1, 10, 100, 1000, 10_000],
-        rounds: 5,
-        prepare: (count) =>
-          Effect.as(fill(count), {
-            create: measured(10, create),
-            "list: a page of 50": measured(10, Assemblies.list({ fromDate: since, pageSize: 50 })),
-            "list: the last page of 50": measured(
-              3,
-              Assemblies.list({ fromDate: since, pageSize: 50, page: Math.max(1, Math.floor(count / 50)) })
-            ),
-            "list: a page of 50 with a keyword": measured(
-              3,
-              Assemblies.list({ fromDate: since, pageSize: 50, keywords: ["nothing"] })
-            ),
-            statistics: measured(3, Assemblies.statistics({ region: "all", since }))
-          })
-      })
+        }).pipe(Effect.provideContext(client), Harness.orFail)
+      return (count) =>
+        Effect.as(fill(count), {
+          create: often(create),
+          "list: a page of 50": often(Assemblies.list(page)),
+          "list: the last page of 50": seldom(Assemblies.list({ ...page, page: Math.max(1, Math.floor(count / 50)) })),
+          "list: a page of 50 with a keyword": seldom(Assemblies.list({ ...page, keywords: ["nothing"] })),
+          statistics: seldom(Assemblies.statistics({ region: "all", since }))
+        })
     })
-  }
+  })
 ]

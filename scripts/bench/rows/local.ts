@@ -1,6 +1,5 @@
 /** What the emulator costs, and a durable job. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
@@ -10,11 +9,11 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import * as Harness from "../harness.ts"
-import * as Independent from "../independent.ts"
 import * as Service from "../service.ts"
 import * as Uploads from "../uploads.ts"
 
@@ -24,8 +23,8 @@ const { metadata } = Uploads
 const steps = { ":original": { robot: "/upload/handle" } }
 const runs = 100
 
-const job: Effect.Effect<unknown, AssemblyUploadError, AssemblyUpload.AssemblyUpload | AssemblyClient> = Effect.suspend(
-  () => AssemblyUpload.run({ params: { steps }, files: [{ source: small, filename: "a.bin" }] })
+const job = Effect.suspend(() =>
+  AssemblyUpload.run({ params: { steps }, files: [{ source: small, filename: "a.bin" }] })
 )
 
 /** The target of a new Assembly that expects this number of files. */
@@ -34,35 +33,43 @@ const assembly = (numExpectedUploadFiles: number) =>
 
 const upload = (target: UploadTarget.UploadTarget) => Upload.run(target, small, { metadata })
 
-const besideServer = (peer: string, samples: Readonly<Record<"ours" | "theirs", ReadonlyArray<number>>>) =>
-  Harness.ratio(`@tus/server: ${peer}`, Harness.unbound, "ms", samples.ours, samples.theirs)
-
-/** Measures the time from the start of a server to its first response. */
-const starts = Harness.alternate<"ours" | "theirs", number, Harness.BenchError, never>(
+/** The time from the start of a server to its first response. */
+const starts = Harness.alternate(
   {
-    ours: Harness.meanMillis(5)(
-      Effect.scoped(
-        Effect.gen(function* () {
-          const context = yield* Layer.build(Emulator.layer())
-          yield* Harness.attempt(() => fetch(Effect.runSync(Effect.provide(Emulator.Emulator, context)).localUrl))
-        })
-      )
-    ).pipe(Harness.orFail),
-    theirs: Harness.meanMillis(5)(
-      Effect.scoped(
-        Effect.flatMap(Independent.server, (origin) =>
-          Harness.attempt(() => fetch(`${origin}/resumable/files`, { method: "OPTIONS" }))
-        )
-      )
+    ours: Layer.build(Emulator.layer()).pipe(
+      Effect.flatMap((context) => Harness.attempt(() => fetch(Context.get(context, Emulator.Emulator).localUrl))),
+      Effect.scoped,
+      Harness.orFail,
+      Harness.meanMillis(5)
+    ),
+    theirs: Service.independent.pipe(
+      Effect.flatMap((origin) => Harness.attempt(() => fetch(`${origin}/resumable/files`, { method: "OPTIONS" }))),
+      Effect.scoped,
+      Harness.meanMillis(5)
     )
   },
   { rounds: 9 }
 )
 
-/** One client uploads to both servers, which share the process with it. */
-const uploads = Effect.gen(function* () {
-  const theirs = yield* Uploads.target(yield* Independent.server)
-  const samples = yield* Harness.alternate(
+/**
+ * One service for all measurements except the measurement of its start. One client uploads to both servers, which share
+ * the process with it.
+ */
+const all = Effect.gen(function* () {
+  const jobs = yield* Harness.alternate<
+    "job" | "create",
+    number,
+    AssemblyUploadError,
+    Layer.Success<typeof Service.layer>
+  >(
+    {
+      job: Harness.meanMillis(runs)(job),
+      create: Harness.meanMillis(runs)(Assemblies.create({ steps, numExpectedUploadFiles: 1 }))
+    },
+    { rounds: 9, warmups: 3 }
+  )
+  const theirs = yield* Uploads.target(yield* Service.independent)
+  const each = yield* Harness.alternate(
     {
       // The Assembly waits for one more file, so that only the uploads are measured.
       ours: Effect.flatMap(assembly(runs + 1), (target) => Harness.meanMillis(runs)(upload(target))),
@@ -70,27 +77,13 @@ const uploads = Effect.gen(function* () {
     },
     { rounds: 9 }
   )
-  const path = yield* Uploads.file(size)
-  const source = UploadSource.fromPath(path)
-  const send = (target: UploadTarget.UploadTarget) =>
-    Harness.millis(Effect.flatMap(source, (file) => Upload.run(target, file, { metadata })))
+  const large = yield* UploadSource.fromPath(yield* Uploads.file(size))
+  const send = (target: UploadTarget.UploadTarget) => Harness.millis(Upload.run(target, large, { metadata }))
   const whole = yield* Harness.alternate(
     { ours: Effect.flatMap(assembly(1), send), theirs: send(theirs) },
     { rounds: 3, warmups: 0 }
   )
-  return { small: samples, large: whole }
-})
-
-/** One service for all measurements except the measurement of its start. The scope removes its files. */
-const all = Effect.gen(function* () {
-  const jobs = yield* Harness.alternate(
-    {
-      job: Harness.meanMillis(runs)(job),
-      create: Harness.meanMillis(runs)(Assemblies.create({ steps, numExpectedUploadFiles: 1 }))
-    },
-    { rounds: 9, warmups: 3 }
-  )
-  return { ...jobs, ...(yield* uploads) }
+  return { ...jobs, each, whole }
 }).pipe(Effect.provide(Service.layer), Harness.orFail)
 
 /** Both wait for the Assembly in the same way, so that only the work of the job is compared. */
@@ -127,14 +120,16 @@ export const rows: ReadonlyArray<Harness.Row> = [
     id: "P12",
     work: "the emulator in the process of its client",
     run: Effect.gen(function* () {
+      const beside = (peer: string, { ours, theirs }: Readonly<Record<"ours" | "theirs", ReadonlyArray<number>>>) =>
+        Harness.ratio(`@tus/server: ${peer}`, Harness.unbound, "ms", ours, theirs)
       const started = yield* starts
-      const { create, job: jobs, large, small: each } = yield* all
+      const { create, each, job: jobs, whole } = yield* all
       return [
         Harness.absolute("create an Assembly, upload 1 KiB, completed", Harness.atMost(5, "ms"), "ms", jobs),
         Harness.absolute("create an Assembly", Harness.unbound, "ms", create),
-        besideServer("start, and the first response", started),
-        besideServer("upload of 1 KiB", each),
-        besideServer("upload of 1 GiB", large)
+        beside("start, and the first response", started),
+        beside("upload of 1 KiB", each),
+        beside("upload of 1 GiB", whole)
       ]
     })
   },

@@ -97,23 +97,13 @@ export const rows: ReadonlyArray<Harness.Row> = [
       const origin = yield* Uploads.sink({ SINK_RTT: "50", SINK_RATE: "20000000" })
       const path = yield* Uploads.file(parts)
       const module = new URL("../programs/upload-parts.ts", import.meta.url)
-      const speed = (side: string) =>
-        Effect.map(Harness.worker(module, [side, origin, path, String(parts)]), (upload) =>
-          Effect.map(upload, (seconds) => parts / 1e6 / seconds)
-        )
-      const { foreign, ours, single, tus } = yield* Harness.alternate(
-        {
-          ours: yield* speed("ours"),
-          foreign: yield* speed("foreign"),
-          single: yield* speed("single"),
-          tus: yield* speed("tus")
-        },
-        five
-      )
+      const sides = yield* Harness.workers(module, ["ours", "foreign", "single", "tus"], [origin, path, parts])
+      const samples = yield* Harness.alternate(sides, five)
+      const speed = (side: keyof typeof samples) => samples[side].map(({ seconds }) => parts / 1e6 / seconds)
       return [
-        Harness.ratio("tus-js-client", Harness.atLeast(1), "MB/s", ours, tus),
-        Harness.ratio(Uploads.foreign("tus-js-client"), Harness.unbound, "MB/s", foreign, tus),
-        Harness.ratio("our own single connection", Harness.atLeast(3.5), "MB/s", ours, single)
+        Harness.ratio("tus-js-client", Harness.atLeast(1), "MB/s", speed("ours"), speed("tus")),
+        Harness.ratio(Uploads.foreign("tus-js-client"), Harness.unbound, "MB/s", speed("foreign"), speed("tus")),
+        Harness.ratio("our own single connection", Harness.atLeast(3.5), "MB/s", speed("ours"), speed("single"))
       ]
     })
   },

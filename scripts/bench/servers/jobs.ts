@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { buffer } from "node:stream/consumers"
 import * as Link from "./link.ts"
 
 interface Upload {
@@ -24,12 +25,6 @@ const uploads = new Map<string, Upload>()
 let next = 0
 
 const tus = { "tus-resumable": "1.0.0", "x-content-type-options": "nosniff" }
-
-const read = async (request: IncomingMessage): Promise<Buffer> => {
-  const pieces: Array<Buffer> = []
-  for await (const piece of request) pieces.push(piece)
-  return Buffer.concat(pieces)
-}
 
 /** The file in a form, if it has one. */
 const fileIn = (body: Buffer, contentType: string): File | undefined => {
@@ -106,7 +101,7 @@ const handle = async (request: IncomingMessage, response: ServerResponse): Promi
   if (url.startsWith("/assemblies")) {
     if (method !== "POST") return answer(response, id, host)
     const chosen = id === "assemblies" ? (next++).toString(16).padStart(32, "0") : id
-    assemblies.set(chosen, fileIn(await read(request), headers["content-type"] ?? ""))
+    assemblies.set(chosen, fileIn(await buffer(request), headers["content-type"] ?? ""))
     return answer(response, chosen, host)
   }
   if (method === "POST") {
@@ -115,12 +110,12 @@ const handle = async (request: IncomingMessage, response: ServerResponse): Promi
     const upload = { assembly, name, length: Number(headers["upload-length"]), pieces: [] }
     const location = `http://${host}/resumable/files/${next}`
     uploads.set(String(next++), upload)
-    const offset = String(append(upload, await read(request)))
+    const offset = String(append(upload, await buffer(request)))
     return void response.writeHead(201, { ...tus, location, "upload-offset": offset, "content-length": "0" }).end()
   }
   const upload = uploads.get(id)
   if (upload === undefined || method !== "PATCH") return void response.writeHead(404, tus).end()
-  const offset = String(append(upload, await read(request)))
+  const offset = String(append(upload, await buffer(request)))
   response.writeHead(204, { ...tus, "upload-offset": offset }).end()
 }
 
