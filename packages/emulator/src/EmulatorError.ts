@@ -2,7 +2,8 @@
  * Errors at the start of an emulator, and errors of its disk.
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Data from "effect/Data"
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
+import * as Schema from "effect/Schema"
 
 /**
  * Another emulator uses the same data folder. `path` is the path of the database.
@@ -10,7 +11,7 @@ import * as Data from "effect/Data"
  * @since 0.1.0
  * @category errors
  */
-export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: string }> {
+export class DataInUse extends Expected.TaggedError<DataInUse>()("DataInUse", { path: Schema.String }) {
   override get message() {
     return `another emulator uses ${this.path}`
   }
@@ -23,11 +24,11 @@ export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: st
  * @since 0.1.0
  * @category errors
  */
-export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
-  readonly key: string
+export class KeyInTwoWorkspaces extends Expected.TaggedError<KeyInTwoWorkspaces>()("KeyInTwoWorkspaces", {
+  key: Schema.String,
   /** The slugs of both Workspaces. The first slug is that of the Workspace to which the key belongs. */
-  readonly workspaces: readonly [string, string]
-}> {
+  workspaces: Schema.Tuple([Schema.String, Schema.String])
+}) {
   override get message() {
     const [one, other] = this.workspaces
     return `the Auth Key ${this.key} belongs to the Workspace ${one}, not to ${other}`
@@ -56,11 +57,11 @@ const reasons = {
  * @since 0.1.0
  * @category errors
  */
-export class StorageFailed extends Data.TaggedError("StorageFailed")<{
-  readonly path: string
-  readonly reason: keyof typeof reasons
-  readonly code: string
-}> {
+export class StorageFailed extends Expected.TaggedError<StorageFailed>()("StorageFailed", {
+  path: Schema.String,
+  reason: Schema.Literals(["Full", "ReadOnly", "Denied", "Damaged", "Broken"]),
+  code: Schema.String
+}) {
   /** The message without the path. */
   get description() {
     return `${reasons[this.reason]} (${this.code})`

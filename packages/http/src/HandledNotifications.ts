@@ -2,6 +2,7 @@
  * Remembers which notifications were handled, so that a repeated notification is not handled again.
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -20,7 +21,7 @@ import * as SqlClient from "effect/sql/SqlClient"
  * @since 0.1.0
  * @category errors
  */
-export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
+export class StoreFailed extends Expected.TaggedError<StoreFailed>()("StoreFailed", {
   description: Schema.String
 }) {
   override get message() {

@@ -1,6 +1,7 @@
 /**
  * The kinds of sources.
  */
+import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -82,7 +83,7 @@ const remedy = {
  * @since 0.1.0
  * @category errors
  */
-export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
+export class SourceFailed extends Expected.TaggedError<SourceFailed>()("SourceFailed", {
   kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
   description: Schema.String
 }) {
