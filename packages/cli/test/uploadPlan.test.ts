@@ -65,7 +65,8 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
       const denied = PlatformError.systemError({
         _tag: "PermissionDenied",
         module: "FileSystem",
-        method: "readDirectory"
+        method: "readDirectory",
+        cause: { code: "EACCES" }
       })
       const guarded = FileSystem.FileSystem.of({
         ...fs,

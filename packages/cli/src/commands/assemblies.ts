@@ -157,10 +157,10 @@ export const replay = Cli.command(
   Effect.fnUntraced(function* ({ assemblyId, json, notifyUrl, reparseTemplate, template, wait: isAwaited, ...files }) {
     const changed = yield* Document.steps(Changes, files.steps)
     const fields = yield* Document.fields(files)
-    const templateId = yield* TemplateId.given(template)
     const steps = Option.map(changed, (found) => found.steps)
+    const params = yield* TemplateId.inParams(Cli.given({ steps, fields, notifyUrl, templateId: template }))
     const replayed = yield* Assemblies.replay(assemblyId, {
-      ...Cli.given({ steps, fields, notifyUrl, templateId }),
+      ...params,
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
     if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed, json)(replayed)

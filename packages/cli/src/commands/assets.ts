@@ -20,10 +20,10 @@ const assetIds = Cli.argument("assetIds").pipe(
 )
 
 const columns = (): ReadonlyArray<Table.Column<DamAsset.Asset>> => [
-  { title: "Asset", rank: 1, value: ({ asset_id }) => asset_id, keep: true },
-  { title: "Path", rank: 2, value: ({ path }) => path, least: 16 },
-  Table.sizeColumn(({ size }) => size, 3),
-  { title: "Type", rank: 4, value: ({ mime }) => Table.known(mime) }
+  { title: "Asset", value: ({ asset_id }) => asset_id, keep: true },
+  { title: "Path", value: ({ path }) => path, least: 16 },
+  Table.sizeColumn(({ size }) => size),
+  { title: "Type", value: ({ mime }) => Table.known(mime) }
 ]
 
 const list = Cli.command(

@@ -17,7 +17,6 @@ import * as Shown from "../internal/assembly.ts"
 import * as Failure from "../internal/failure.ts"
 import * as Text from "../internal/text.ts"
 import * as UploadJob from "../internal/uploadJob.ts"
-import * as Filter from "../internal/filter.ts"
 
 /** The Steps that store every uploaded file in `folder` of the Workspace. */
 const storing = (folder: string): Readonly<Record<string, Assembly.Step>> => ({
@@ -154,7 +153,7 @@ const problemOf = (input: Input): string | undefined => {
   if (readers.length > 1)
     return `${readers[0]} and ${readers[1]} both read the standard input (-), which can be read only once`
   if (watch && !recursive) return "--watch needs folders, with -r"
-  return Filter.problemOf(input) ?? problemOfPath(input)
+  return UploadPlan.patternProblem(input) ?? problemOfPath(input)
 }
 
 /**

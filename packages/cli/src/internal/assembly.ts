@@ -151,11 +151,11 @@ export const counted = (status: Pick<Assembly.Status, "results">): string =>
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
 export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
-  { title: "Step", rank: 3, value: ({ step }) => step, keep: true },
-  { title: "File", rank: 1, value: ({ file }) => Table.known(nameOf(file)), least: 20 },
-  Table.sizeColumn(({ file }) => file.size, 2),
-  { title: "Type", rank: 4, value: ({ file }) => Table.known(file.mime), optional: true },
-  { title: "MD5", rank: 5, value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
+  { title: "Step", value: ({ step }) => step, keep: true },
+  { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 20 },
+  Table.sizeColumn(({ file }) => file.size),
+  { title: "Type", value: ({ file }) => Table.known(file.mime), optional: true },
+  { title: "MD5", value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
 ]
 
 /** Matches the names that Windows reserves for devices, such as `con`. Windows reserves them with any extension. */

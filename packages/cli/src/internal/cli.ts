@@ -11,7 +11,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Profile from "./profile.ts"
+import * as Settings from "./settings.ts"
 import * as Address from "./address.ts"
 import type * as Service from "./service.ts"
 import type * as Text from "./text.ts"
@@ -63,7 +63,7 @@ export const local = <const C extends Config, A, E, R>(
   )
 
 /** Runs a command with the settings of the service from a profile, if they are in no variables. */
-export const configured = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provide(Address.keeping(run), Profile.layer)
+export const configured = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provide(Address.keeping(run), Settings.layer)
 
 /** A command that asks the service. */
 export const command = <const C extends Config, A, E, R>(

@@ -231,11 +231,11 @@ export const checkEarlier = (
 }
 
 const columns: ReadonlyArray<Table.Column<Shown.ResultFile>> = [
-  { title: "Step", rank: 3, value: ({ step }) => step },
-  { title: "File", rank: 1, least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
-  Table.sizeColumn(({ file }) => file.size, 4),
-  { title: "Asset", rank: 2, value: ({ file }) => file.asset_id ?? "", keep: true },
-  { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "", keep: true, optional: true }
+  { title: "Step", value: ({ step }) => step },
+  { title: "File", least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
+  Table.sizeColumn(({ file }) => file.size),
+  { title: "Asset", value: ({ file }) => file.asset_id ?? "", keep: true },
+  { title: "SHA-256", value: ({ file }) => file.sha256 ?? "", keep: true, optional: true }
 ]
 
 /** After an upload of more files than this, one line with the totals replaces the table of files. */
@@ -303,9 +303,9 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
     return
   }
   const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
-    { title: "Source", rank: 1, least: 10, value: ({ path }) => path },
-    { title: folder === undefined ? "Name" : "Target", rank: 2, least: 10, value: targetOf },
-    Table.sizeColumn(({ source }) => source.size, 3)
+    { title: "Source", least: 10, value: ({ path }) => path },
+    { title: folder === undefined ? "Name" : "Target", least: 10, value: targetOf },
+    Table.sizeColumn(({ source }) => source.size)
   ]
   yield* Output.report(Table.render(planned, files, yield* Output.layout))
   yield* Output.lines<string>(["", `${totalOf(files)}; nothing was uploaded`])

@@ -5,6 +5,7 @@ import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Glob from "effect/Glob"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
@@ -16,7 +17,6 @@ import { fstatSync } from "node:fs"
 import { devNull } from "node:os"
 import { isatty } from "node:tty"
 import * as Failure from "./failure.ts"
-import * as Filter from "./filter.ts"
 
 /**
  * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path that the user
@@ -36,16 +36,11 @@ const problem = (path: string, description: string): Failure.CommandError =>
 
 const refuse = (path: string, description: string) => Effect.fail(problem(path, description))
 
-const unreadable =
-  (path: string) =>
-  (error: PlatformError.PlatformError): Failure.CommandError => {
-    const { _tag } = error.reason
-    // Node replaces bytes of a path that are not valid UTF-8 with this character, and then cannot open the file.
-    if (_tag === "NotFound" && path.includes("\ufffd"))
-      return problem(path, "the name is not valid UTF-8; rename the file")
-    if (_tag === "NotFound") return problem(path, "no such file")
-    return problem(path, _tag === "PermissionDenied" ? "permission denied" : error.message)
-  }
+const unreadable = (path: string) => (error: PlatformError.PlatformError) => {
+  // Node replaces bytes of a path that are not valid UTF-8 with this character, and then cannot open the file.
+  const isBroken = error.reason._tag === "NotFound" && path.includes("\ufffd")
+  return problem(path, isBroken ? "the name is not valid UTF-8; rename the file" : Failure.problemOf(error))
+}
 
 /** The type of the file or folder at a path. Follows links. For a broken link, the error names its target. */
 const typeOf = Effect.fnUntraced(function* (path: string) {
@@ -151,7 +146,7 @@ const checkStandardInput = Effect.gen(function* () {
   }
 })
 
-const ruleOf = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
+const brokenRule = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
 
 const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
 
@@ -162,7 +157,7 @@ const nameProblem = (name: string): string | undefined => {
     .split("/")
     .map((part) => decodeName(part))
     .find(Result.isFailure)
-  return broken === undefined ? undefined : `the service refuses this name (${ruleOf(broken.failure)})`
+  return broken === undefined ? undefined : `the service refuses this name (${brokenRule(broken.failure)})`
 }
 
 /** The folder of `--path`, without the parts of the path that are empty or `.`. It is empty for the root. */
@@ -186,7 +181,38 @@ const targetProblem = (folder: string | undefined, name: string): string | undef
   const decoded = decodeTarget(targetOf(folder, name))
   return Result.isSuccess(decoded)
     ? undefined
-    : `the service refuses this path in the Workspace (${ruleOf(decoded.failure)}); shorten --path or the name`
+    : `the service refuses this path in the Workspace (${brokenRule(decoded.failure)}); shorten --path or the name`
+}
+
+/**
+ * The rule of a pattern for a path: the pattern matches whole names at the end of the path, or from its start if the
+ * pattern begins with `/`, or it matches a folder of the path.
+ */
+const ruleOf = (pattern: string): Glob.Glob => {
+  const start = pattern.startsWith("/") ? "" : "**/"
+  const end = pattern.endsWith("/") ? "/**/*" : "/**"
+  return Glob.make(start + pattern.normalize("NFC").replaceAll(/^\/|\/$/g, "") + end, { dot: true })
+}
+
+/** The patterns of `--include` and `--exclude`, as in rsync and rclone. */
+export interface Patterns {
+  readonly include: ReadonlyArray<string>
+  readonly exclude: ReadonlyArray<string>
+}
+
+/** The problem of patterns of which one is empty. */
+export const patternProblem = (patterns: Patterns): string | undefined => {
+  const empty = (["include", "exclude"] as const).find((flag) => patterns[flag].some((one) => one.trim() === ""))
+  return empty && `--${empty} is empty`
+}
+
+/** Makes a function that says whether a file is uploaded: it matches a pattern of `include`, if there is one, and none of `exclude`. */
+export const picking = ({ exclude, include }: Patterns): ((path: string) => boolean) => {
+  const [wanted, unwanted] = [include.map(ruleOf), exclude.map(ruleOf)]
+  return (path) => {
+    const matches = Glob.match(path.normalize("NFC"))
+    return (wanted.length === 0 || wanted.some(matches)) && !unwanted.some(matches)
+  }
 }
 
 /**
@@ -200,7 +226,7 @@ const targetProblem = (folder: string | undefined, name: string): string | undef
 export interface Options {
   readonly paths: ReadonlyArray<string>
   readonly listed?: ReadonlyArray<string>
-  readonly patterns?: Filter.Patterns
+  readonly patterns?: Patterns
   readonly isRecursive: boolean
   readonly inputName: string | undefined
   readonly folder?: string | undefined
@@ -236,10 +262,19 @@ const checkInput = ({ inputName, paths }: Options): string | undefined => {
 
 /** The files of the paths, in the order of the paths. With `isRecursive` the names keep the folders. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { folder, inputName = "", isRecursive, isWatched = false, listed = [], paths, patterns, skip } = options
+  const {
+    folder,
+    inputName = "",
+    isRecursive,
+    isWatched = false,
+    listed = [],
+    paths,
+    patterns = { include: [], exclude: [] },
+    skip
+  } = options
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
-  const isPicked = patterns === undefined ? () => true : Filter.make(patterns)
+  const isPicked = picking(patterns)
   const openAll = Effect.fnUntraced(function* (typed: string, found: ReadonlyArray<Found>) {
     if (found.length === 0 && !isWatched) return yield* refuse(typed, "the folder contains no files")
     const picked = found.filter(({ kept }) => isPicked(kept))
