@@ -102,16 +102,14 @@ export interface Tick {
   readonly label: string
 }
 
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
 /** A time as a date such as `Nov 16`, or as a clock such as `14:00`. It is empty if the time is no valid date. */
 const labelOf = (time: number, isDate: boolean): string =>
   Option.match(DateTime.make(time), {
     onNone: () => "",
-    onSome: (moment) => {
-      const { day: date, month } = DateTime.toPartsUtc(moment)
-      return isDate ? `${months[month - 1] ?? ""} ${date}` : Text.date(moment).slice(11, 16)
-    }
+    onSome: (moment) =>
+      isDate
+        ? DateTime.formatUtc(moment, { locale: "en-US", month: "short", day: "numeric" })
+        : Text.date(moment).slice(11, 16)
   })
 
 /** The label for the end of the axis in a picture, which may be read later, so it is never "now". */
@@ -226,7 +224,7 @@ const draw = ({ format, tone, values }: Drawn, frame: Frame, style: Text.Style):
 export const terminal = (
   all: ReadonlyArray<Series>,
   window: Window,
-  { style = Text.plain, width = 80 }: { readonly style?: Text.Style; readonly width?: number | undefined }
+  { style = Text.plain, width = 80 }: { readonly style?: Text.Style | undefined; readonly width?: number | undefined }
 ): ReadonlyArray<Text.Line> => {
   const widest = ({ axis }: Frame) =>
     most(
@@ -257,8 +255,8 @@ const coloursOf = (mode: 1 | 2): string =>
     .map(([tone, colours]) => `--${tone}: ${colours[mode]}`)
     .join("; ")
 
-/** The colours in light and dark, and the styles of the charts. */
-export const css = `
+/** The colours in light and dark, also for the page around the picture, and the styles of the charts. */
+const css = `
 :root, svg { --ground: #ffffff; --text: #1f2328; --soft: #57606a; --grid: #d8dee4; ${coloursOf(1)} }
 @media (prefers-color-scheme: dark) {
   :root, svg { --ground: #0d1117; --text: #e6edf3; --soft: #9da7b3; --grid: #2a313a; ${coloursOf(2)} }
@@ -275,10 +273,12 @@ ${Object.keys(tones)
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** The height of one chart, the upper and the lower end of its plot, and the spaces beside it. */
+/** The width of the picture, the height of one chart, the ends of its plot, and the spaces beside it. */
+const wide = 760
 const tall = 190
 const [top, bottom] = [42, 142]
 const [left, right] = [84, 16]
+const edge = wide - right
 
 /** An upper estimate of the width of one character of a label. */
 const charWidth = 7.2
@@ -288,12 +288,9 @@ const line = (kind: string, [x1, y1, x2, y2]: readonly [number, number, number, 
 
 const label = (text: string, at: string): string => `<text class="soft" ${at}>${escape(text)}</text>`
 
-/** The date and the time in a tooltip, to the minute. */
-const clock = (time: number): string => DateTime.formatIso(DateTime.makeUnsafe(time)).slice(0, 16).replace("T", " ")
-
 /** The plot of one series as SVG. The axis ends at the right end, so the last bar may be narrower than the others. */
-const plot = ({ format, tone, values }: Drawn, axis: TimeAxis, width: number): ReadonlyArray<string> => {
-  const [room, span, edge] = [width - left - right, Math.max(1, axis.end - axis.start), width - right]
+const plot = ({ format, tone, values }: Drawn, axis: TimeAxis): ReadonlyArray<string> => {
+  const [room, span] = [edge - left, Math.max(1, axis.end - axis.start)]
   const startOf = (index: number): number => axis.start + index * axis.step
   const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * room
   const bar = Math.min(room, (axis.step / span) * room)
@@ -316,38 +313,33 @@ const plot = ({ format, tone, values }: Drawn, axis: TimeAxis, width: number): R
     if (value === 0) return []
     const [start, until] = [startOf(index), Math.min(axis.end, startOf(index + 1))]
     const from = across(start) + gap / 2
-    const wide = Math.max(1, across(until) - gap / 2 - from)
+    const breadth = Math.max(1, across(until) - gap / 2 - from)
     // The bar of a value above zero is at least 1 unit high, so that it is visible.
     const high = Math.max(1, (value / max) * (bottom - top))
-    const about = escape(`${clock(start)} to ${clock(until)} UTC: ${format(value)}`)
+    const [first, last] = [start, until].map((time) => Text.date(DateTime.makeUnsafe(time)).slice(0, 16))
+    const about = escape(`${first} to ${last} UTC: ${format(value)}`)
     return [
-      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(wide)}" height="${round(high)}"><title>${about}</title></rect>`
+      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(breadth)}" height="${round(high)}"><title>${about}</title></rect>`
     ]
   })
   return [...rows, ...marks, atEnd, ...bars]
 }
 
-/** The charts of {@link terminal} as a picture. `inner` is SVG text before the charts, such as a `<style>` element. */
-export const picture = (
-  all: ReadonlyArray<Series>,
-  window: Window,
-  options: { readonly width: number; readonly about: string; readonly inner?: string; readonly name?: string }
-): string => {
-  const { about, inner = "", name = "chart", width } = options
-  const axis = make(window, Math.floor(width / 4))
+/** The charts of {@link terminal} as a picture for light and dark backgrounds. `about` says what it shows. */
+export const picture = (all: ReadonlyArray<Series>, window: Window, about: string): string => {
+  const axis = make(window, wide / 4)
   let end = 0
   const drawn = drawnIn(all, axis).map((one) => {
     const isEmpty = most(one.values) === 0
-    const parts = [
-      `<text class="title" x="16" y="22">${escape(headingOf(one, axis))}</text>`,
-      ...(isEmpty ? [] : plot(one, axis, width))
-    ]
+    const title = `<text class="title" x="16" y="22">${escape(headingOf(one, axis))}</text>`
+    const parts = [title, ...(isEmpty ? [] : plot(one, axis))]
     const group = `<g transform="translate(0 ${end})">\n${parts.join("\n")}\n</g>`
     end += isEmpty ? 36 : tall
     return group
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" viewBox="0 0 ${width} ${end}" role="img" aria-label="${escape(about)}">
-${inner}<rect width="${width}" height="${end}" fill="var(--ground)"/>
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${wide} ${end}" role="img" aria-label="${escape(about)}">
+<style>${css}</style>
+<rect width="${wide}" height="${end}" fill="var(--ground)"/>
 ${drawn.join("\n")}
 </svg>`
 }

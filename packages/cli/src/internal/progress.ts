@@ -221,8 +221,8 @@ export const line = (
 }
 
 /** Renders the facts of {@link line} as words, for output that cannot be overwritten: a file, a log or a pipe. */
-export const sentence = (progress: Progress, label: string): string => {
+export const sentence = (progress: Progress): string => {
   const { sent, share, speed, time, total } = facts(progress)
   const amount = total === undefined ? sent : `${share} (${sent} of ${total})`
-  return `${Printable.escape(label)}: ${[amount, speed, time].filter((fact) => fact !== undefined).join(", ")}`
+  return [amount, speed, time].filter((fact) => fact !== undefined).join(", ")
 }

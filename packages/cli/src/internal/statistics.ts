@@ -94,31 +94,32 @@ const totals = (statistics: Statistics): ReadonlyArray<Row> => [
   ["Time executing", seconds(statistics.totalExecutionDuration)]
 ]
 
-const errors = ({ errorStatsTotals }: Statistics): ReadonlyArray<Row> =>
-  errorStatsTotals.map(({ error, num_erroneous_assemblies: count }) => [error, Text.count(count)])
-
 const columns = ([name, value]: Row, style?: Table.Column<Row>["style"]): ReadonlyArray<Table.Column<Row>> => [
   { title: name, value: ([text]) => text, style },
   { title: value, align: "right", value: ([, text]) => text }
 ]
 
-/** Renders the totals, the errors if there were some, and the charts. */
-export const report = (
-  statistics: Statistics,
-  query: Partial<Query>,
-  layout: { readonly width?: number | undefined; readonly style?: Text.Style }
-): ReadonlyArray<Text.Line> => {
-  const found = errors(statistics)
+/** Renders the totals, and the errors if there were some. */
+const tables = (statistics: Statistics, layout: Table.Options): ReadonlyArray<Text.Line> => {
   const red = columns(["Error", "Assemblies"], (text, _, style) => style.red(text))
-  const none = Text.truncate("No Assemblies in this period.", layout.width ?? Number.POSITIVE_INFINITY)
+  const errors = statistics.errorStatsTotals.map(({ error, num_erroneous_assemblies: count }): Row => [
+    error,
+    Text.count(count)
+  ])
   return [
     ...Table.render(columns(["Statistics", "Total"]), totals(statistics), layout),
-    ...(found.length === 0 ? [] : [Text.blank, ...Table.render(red, found, layout)]),
-    Text.blank,
-    ...(statistics.totalAssemblies === 0
-      ? [Text.toLine(none)]
-      : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout))
+    ...(errors.length === 0 ? [] : [Text.blank, ...Table.render(red, errors, layout)])
   ]
+}
+
+/** Renders the totals, the errors, and the charts. */
+export const report = (statistics: Statistics, query: Partial<Query>, layout: Table.Options) => {
+  const none = Text.truncate("No Assemblies in this period.", layout.width ?? Number.POSITIVE_INFINITY)
+  const charts =
+    statistics.totalAssemblies === 0
+      ? [Text.toLine(none)]
+      : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout)
+  return [...tables(statistics, layout), Text.blank, ...charts]
 }
 
 const { data_from_ts: _from, ...bucketFields } = AssemblyStatistics.StatsBucket.fields
@@ -151,65 +152,32 @@ const headline = (statistics: Statistics, query: Query): string => {
   return `Assemblies ${template} in ${region}, ${start} to ${end} UTC`
 }
 
-const pictureOf = (
-  statistics: Statistics,
-  query: Query,
-  drawn: { readonly width: number; readonly inner?: string; readonly name?: string }
-): string =>
-  Chart.picture(seriesOf(statistics), windowOf(statistics, query), { ...drawn, about: headline(statistics, query) })
-
 /** The charts as one picture, which is readable on light and dark backgrounds. */
 export const svg = (statistics: Statistics, query: Query): string =>
-  pictureOf(statistics, query, { width: 760, inner: `<style>${Chart.css}</style>\n` })
+  Chart.picture(seriesOf(statistics), windowOf(statistics, query), headline(statistics, query))
 
-const pageStyle = `
-:root { color-scheme: light dark }
-body { background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 860px; padding: 24px 16px }
-h1 { font-size: 1.5rem; margin: 0 }
-h2 { font-size: 1.1rem; margin: 32px 0 8px }
-p { color: var(--soft); margin: 4px 0 16px }
-table { border-collapse: collapse }
-th, td { border-bottom: 1px solid var(--grid); padding: 4px 24px 4px 0; text-align: left }
-td:last-child, th:last-child { padding-right: 0; text-align: right; font-variant-numeric: tabular-nums }
-td:first-child { overflow-wrap: anywhere; white-space: pre-wrap }
-svg { display: block; height: auto; margin: 0 -16px; width: calc(100% + 32px) }
-.narrow { display: none }
-@media (max-width: 600px) { .wide { display: none } .narrow { display: block } }
-`
-
-/** The name of an error is one long word. A narrow screen may break this word after each underscore. */
-const breakable = (name: string): string => Chart.escape(name).replaceAll("_", "_<wbr>")
-
-const table = ([name, value]: Row, rows: ReadonlyArray<Row>): string =>
-  [
-    `<table><thead><tr><th scope="col">${name}</th><th scope="col">${value}</th></tr></thead><tbody>`,
-    ...rows.map(([first, second]) => `<tr><td>${breakable(first)}</td><td>${Chart.escape(second)}</td></tr>`),
-    "</tbody></table>"
-  ].join("\n")
-
-/**
- * The report as one file without scripts and without links to other files. It has one picture for wide screens and one
- * for narrow screens, so that the texts have a readable size on both.
- */
-export const html = (statistics: Statistics, query: Query): string => {
-  const found = errors(statistics)
-  return `<!doctype html>
+/** The report as one file without scripts and without links to other files. The picture brings the colours. */
+export const html = (statistics: Statistics, query: Query): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Assembly statistics</title>
-<style>${Chart.css}${pageStyle}</style>
+<style>
+:root { color-scheme: light dark }
+body { background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 800px; padding: 16px }
+div, pre { overflow-x: auto }
+svg { min-width: 600px }
+</style>
 </head>
 <body>
 <h1>Assembly statistics</h1>
 <p>${Chart.escape(headline(statistics, query))}</p>
-${pictureOf(statistics, query, { width: 760, name: "wide" })}
-${pictureOf(statistics, query, { width: 380, name: "narrow" })}
-<h2>Totals</h2>
-${table(["Statistics", "Total"], totals(statistics))}
-<h2>Errors</h2>
-${found.length === 0 ? "<p>No Assembly failed.</p>" : table(["Error", "Assemblies"], found)}
+<div>
+${svg(statistics, query)}
+</div>
+<pre>
+${tables(statistics, {}).map(Chart.escape).join("\n")}
+</pre>
 </body>
 </html>`
-}
