@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Advice from "../internal/advice.ts"
 import * as Document from "../internal/document.ts"
+import * as Download from "../internal/download.ts"
 import * as Table from "../internal/table.ts"
 import * as TemplateId from "../internal/templateId.ts"
 import * as Text from "../internal/text.ts"
@@ -28,7 +29,7 @@ export const get = Cli.command(
     const files = Shown.of(status)
     yield* Output.show(json, Assembly.Status, status, (layout) => [
       ...Table.facts(Shown.facts(status), layout),
-      ...(files.length === 0 ? [] : [Text.blank, ...Table.render(Shown.columns, files, layout)])
+      ...(files.length === 0 ? [] : [Text.blank, ...Table.render(Shown.columns(files), files, layout)])
     ])
     if (!json) yield* Shown.suggestFor(status)
   })
@@ -171,3 +172,53 @@ export const replay = Cli.command(
     if (!json) yield* Shown.suggestFor(status)
   })
 )
+
+const stepsFlag = Cli.repeated(Cli.text("step", "step"))
+
+const ByStep = Schema.Record(Schema.String, Schema.Array(Assembly.File))
+
+/** A file with its Step, whose fields `--json` can name. */
+const Row = Schema.Struct({ step: Schema.String, ...Assembly.File.schema.fields })
+
+const listResults = Cli.command(
+  "results list",
+  { assemblyId: Cli.assemblyId, steps: stepsFlag, json: Cli.json(Row) },
+  Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
+    const status = yield* Assemblies.get(id)
+    const files = yield* Download.find(status, steps)
+    if (json && json.length > 0) {
+      return yield* Output.json(Schema.Array(Row), json)(files.map(({ file, step }) => ({ ...file, step })))
+    }
+    const byStep = Array.from(
+      Map.groupBy(files, ({ step }) => step),
+      ([step, found]) => [step, found.map(({ file }) => file)]
+    )
+    yield* Output.show(json, ByStep, Object.fromEntries(byStep), (layout) =>
+      Table.list(Shown.columns(files), files, { ...layout, empty: "no results" })
+    )
+    // The suggested command downloads the results of all Steps, so it does not fit a list of some Steps.
+    if (!json && steps.length === 0) yield* Shown.suggestFor(status)
+  })
+)
+
+const download = Cli.command(
+  "results download",
+  {
+    assemblyId: Cli.assemblyId,
+    output: Flag.withDefault(Cli.output, "."),
+    steps: stepsFlag,
+    overwrite: Cli.flag("overwrite"),
+    concurrency: Flag.withDefault(Cli.number("concurrency", [1, 32]), 4),
+    json: Cli.jsonLines
+  },
+  Effect.fnUntraced(function* ({ assemblyId: id, ...options }) {
+    const status = yield* Assemblies.get(id)
+    if (!Assembly.isOver(status)) {
+      return yield* Failure.failed(`the Assembly ${id} is still running`, `assembly wait ${id} waits for its end.`)
+    }
+    yield* Download.save(status, options)
+  })
+)
+
+/** `assembly results`: the result files of an Assembly. */
+export const results = Cli.group("results", [listResults, download])

@@ -150,13 +150,23 @@ export const counted = (status: Pick<Assembly.Status, "results">): string =>
 /** Whether a file can be downloaded. A file that no Step exports may have no URL. */
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
-export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
-  { title: "Step", value: ({ step }) => step, keep: true },
-  { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 20 },
-  Table.sizeColumn(({ file }) => file.size),
-  { title: "Type", value: ({ file }) => Table.known(file.mime), optional: true },
-  { title: "MD5", value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
-]
+/** The columns of a table of files. Only a file in the Workspace has an asset. */
+export const columns = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Table.Column<ResultFile>> => {
+  const asset: Table.Column<ResultFile> = {
+    title: "Asset",
+    value: ({ file }) => Table.known(file.asset_id),
+    keep: true,
+    optional: true
+  }
+  return [
+    { title: "Step", value: ({ step }) => step, keep: true },
+    { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 20 },
+    Table.sizeColumn(({ file }) => file.size),
+    ...(files.some(({ file }) => file.asset_id) ? [asset] : []),
+    { title: "Type", value: ({ file }) => Table.known(file.mime), optional: true },
+    { title: "MD5", value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
+  ]
+}
 
 /** Matches the names that Windows reserves for devices, such as `con`. Windows reserves them with any extension. */
 const device = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i

@@ -230,14 +230,6 @@ export const checkEarlier = (
   })
 }
 
-const columns: ReadonlyArray<Table.Column<Shown.ResultFile>> = [
-  { title: "Step", value: ({ step }) => step },
-  { title: "File", least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
-  Table.sizeColumn(({ file }) => file.size),
-  { title: "Asset", value: ({ file }) => file.asset_id ?? "", keep: true },
-  { title: "SHA-256", value: ({ file }) => file.sha256 ?? "", keep: true, optional: true }
-]
-
 /** After an upload of more files than this, one line with the totals replaces the table of files. */
 const mostListed = 10
 
@@ -264,7 +256,8 @@ export const report = Effect.fnUntraced(function* (
   }
   const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
   if (!isShown) yield* Output.lines<string>(["", ...id])
-  yield* Output.report(Table.render(columns, made.length > 0 ? made : uploads, layout))
+  const shown = made.length > 0 ? made : uploads
+  yield* Output.report(Table.render(Shown.columns(shown), shown, layout))
 })
 
 /**
