@@ -23,11 +23,11 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
 import * as Settings from "../internal/settings.ts"
+import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
 import * as Failure from "../internal/failure.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
-import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Address from "../internal/address.ts"
 
 /**
@@ -292,30 +292,16 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
 const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
-/** The number of cells of the mark and of `about`, with the gaps after them. */
-const indentation = 16
-
-/** Renders each finding with its advice. Long texts are wrapped, and their lines start in the same column. */
-export const render = (
-  findings: ReadonlyArray<Finding>,
-  {
-    style = Text.plain,
-    width = Number.POSITIVE_INFINITY
-  }: { readonly style?: Text.Style; readonly width?: number | undefined }
-): ReadonlyArray<Text.Line> =>
-  findings.flatMap(({ about, advice, text, verdict }) => {
-    const isWide = width >= indentation + 30
-    const indent = " ".repeat(isWide ? indentation : 2)
-    const wrap = (words: string) => Text.wrap(Printable.escape(words), width - indent.length, { breakWords: true })
-    const head = `${style[colours[verdict]](marks[verdict])} ${style.bold(Text.pad(about, indentation - 2, "left"))}`
-    const [first = "", ...rest] = wrap(text)
-    return [
-      ...(isWide ? [head + first] : [head.trimEnd(), indent + first]),
-      ...rest.map((line) => indent + line),
-      // The advice is one line, because a user pastes its commands.
-      ...(advice === undefined ? [] : [`${indent}→ ${Printable.escape(advice)}`])
-    ].map(Text.toLine)
-  })
+/** Renders each finding with its advice. All texts start in the same column. */
+export const render = (findings: ReadonlyArray<Finding>, layout: Table.Options): ReadonlyArray<Text.Line> => {
+  const { style = Text.plain } = layout
+  const facts = findings.flatMap(({ about, advice, text, verdict }): ReadonlyArray<Table.Fact> => [
+    [`${style[colours[verdict]](marks[verdict])} ${about.padEnd(12)}`, text],
+    // The advice is one line, because a user pastes its commands.
+    ["", advice && `→ ${advice}`, true]
+  ])
+  return Table.facts(facts, layout)
+}
 
 /** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
 export const doctor = Cli.local(

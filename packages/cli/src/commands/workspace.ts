@@ -5,6 +5,7 @@ import * as Queues from "@assembly-effect/api/Queues"
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -158,7 +159,7 @@ const quantities = new Map([
 ])
 
 /** The name of a field in words: `bytes_in` is `bytes in`. */
-const words = (name: string): string => name.replaceAll("_", " ").trim() || name
+const words = (name: string): string => Printable.escape(name.replaceAll("_", " ").trim() || name)
 
 const title = (name: string): string => words(name).replace(/^./u, (first) => first.toUpperCase())
 

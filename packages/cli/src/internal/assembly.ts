@@ -150,21 +150,23 @@ export const counted = (status: Pick<Assembly.Status, "results">): string =>
 /** Whether a file can be downloaded. A file that no Step exports may have no URL. */
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
-/** The columns of a table of files. Only a file in the Workspace has an asset. */
+/** The columns of a table of files. Only files in the Workspace have an asset and a SHA-256. */
 export const columns = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Table.Column<ResultFile>> => {
-  const asset: Table.Column<ResultFile> = {
-    title: "Asset",
-    value: ({ file }) => Table.known(file.asset_id),
-    keep: true,
-    optional: true
-  }
+  const detail = { keep: true, optional: true } as const
+  const stored: ReadonlyArray<Table.Column<ResultFile>> = [
+    { ...detail, title: "Asset", value: ({ file }) => Table.known(file.asset_id) },
+    { ...detail, title: "SHA-256", value: ({ file }) => Table.known(file.sha256) }
+  ]
   return [
     { title: "Step", value: ({ step }) => step, keep: true },
-    { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 20 },
+    { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 10 },
     Table.sizeColumn(({ file }) => file.size),
-    ...(files.some(({ file }) => file.asset_id) ? [asset] : []),
-    { title: "Type", value: ({ file }) => Table.known(file.mime), optional: true },
-    { title: "MD5", value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
+    ...(files.some(({ file }) => file.asset_id)
+      ? stored
+      : [
+          { ...detail, title: "Type", value: ({ file }: ResultFile) => Table.known(file.mime), keep: false },
+          { ...detail, title: "MD5", value: ({ file }: ResultFile) => Table.known(file.md5hash) }
+        ])
   ]
 }
 

@@ -96,12 +96,6 @@ const tickSteps = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60]
   .map((minutes) => minutes * minute)
   .concat([1, 2, 7, 14, 28, 84].map((days) => days * day))
 
-/** A tick of the axis, at the start of the bar `index`. */
-export interface Tick {
-  readonly index: number
-  readonly label: string
-}
-
 /** A time as a date such as `Nov 16`, or as a clock such as `14:00`. It is empty if the time is no valid date. */
 const labelOf = (time: number, isDate: boolean): string =>
   Option.match(DateTime.make(time), {
@@ -116,7 +110,7 @@ const labelOf = (time: number, isDate: boolean): string =>
 export const endLabel = ({ end, start }: TimeAxis): string => labelOf(end, end - start >= 2 * day)
 
 /** Ticks at calendar times, at least `minBars` bars apart. If the axis has no such tick, it has one tick at its start. */
-export const ticks = (axis: TimeAxis, minBars: number): ReadonlyArray<Tick> => {
+export const ticks = (axis: TimeAxis, minBars: number) => {
   const distance = tickSteps.find((tick) => tick % axis.step === 0 && tick / axis.step >= minBars)
   const all = Array.from({ length: axis.bars }, (_, index) => {
     const time = axis.start + index * axis.step
@@ -164,21 +158,18 @@ const maxBarCells = 6
 /** The minimum number of cells to the right of the labels: for a space, the y axis and the plot. */
 const minPlotCells = 12
 
-/** The time axis that all charts share, and the widths of the y axis labels, of the plot and of one bar in cells. */
-interface Frame {
-  readonly axis: TimeAxis
-  readonly labelCells: number
-  readonly plotCells: number
-  readonly barCells: number
-}
-
-/** A frame with `wanted` cells for the labels of the y axis, or without a y axis if the plot would be too narrow. */
-const frameOf = (window: Window, width: number, wanted: number): Frame => {
+/**
+ * The time axis that all charts share, and the widths of the labels of the y axis, of the plot and of one bar in cells.
+ * The labels have `wanted` cells, or there is no y axis if the plot would be too narrow.
+ */
+const frameOf = (window: Window, width: number, wanted: number) => {
   const labelCells = wanted + minPlotCells <= width ? wanted : 0
   const plotCells = Math.max(1, labelCells === 0 ? width : width - labelCells - 2)
   const axis = make(window, plotCells)
   return { axis, labelCells, plotCells, barCells: Math.min(maxBarCells, Math.floor(plotCells / axis.bars)) }
 }
+
+type Frame = ReturnType<typeof frameOf>
 
 /** The x axis with its ticks, and the labels below it. The first character of a label is below its tick. */
 const footer = ({ axis, barCells, plotCells }: Frame): readonly [line: string, labels: string] => {

@@ -80,7 +80,7 @@ export const command = <const C extends Config, A, E, R>(
   )
 
 /** A command whose response is printed as JSON with `--json`, and else as the lines of `show`. */
-export const query = <const C extends Config, S extends Schema.ConstraintCodec<unknown, unknown>, E, R>(
+export const query = <const C extends Config, S extends Output.Codec, E, R>(
   path: string,
   parameters: C,
   schema: S,

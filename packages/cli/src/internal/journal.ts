@@ -143,17 +143,13 @@ const AtRest = Schema.fromJsonString(Schema.toCodecJson(Command))
 const decode = Schema.decodeOption(AtRest)
 const encode = Schema.encodeSync(AtRest)
 
-/** An entry of the journal for an Assembly whose job is not complete, with its key. */
-interface Unfinished {
-  readonly key: string
-  readonly entry: UploadJournal.AssemblyEntry
-}
-
 /** The entries of the journal for the Assemblies whose jobs are not complete. */
 const unfinished = Effect.gen(function* () {
   const { assemblies } = yield* UploadJournal.UploadJournal
   return (yield* assemblies.list).filter(({ entry }) => entry._tag !== "Completed")
 })
+
+type Unfinished = Effect.Success<typeof unfinished>[number]
 
 /** The entry of the journal for an Assembly whose job is not complete. */
 const entryOf = (assemblyId: Assembly.AssemblyId | undefined) =>

@@ -11,6 +11,7 @@ import * as Output from "./output.ts"
 import * as Cli from "./cli.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
 import * as Prompt from "effect/cli/Prompt"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 
@@ -80,11 +81,6 @@ export const page = Effect.fnUntraced(function* <Page, Item>(
   yield* width === undefined ? Output.hint(rest) : Output.lines<string>(["", ...Text.wrap(rest, width)])
 })
 
-interface Numbered<Item> {
-  readonly items: ReadonlyArray<Item>
-  readonly count?: number | undefined
-}
-
 interface Numbers {
   readonly page: number
   readonly pageSize: number
@@ -94,14 +90,17 @@ interface Numbers {
  * Prints a list whose pages have numbers, which the module `read` reads with the query `about`. Fails if the cursor is
  * after the last page: the user would see an empty table and think that the list is empty.
  */
-export const numbered = <Query extends object, Item, Page extends Numbered<Item>, E, R, E2, R2>(
+export const numbered = <
+  Query extends object,
+  Item,
+  Page extends { readonly items: ReadonlyArray<Item>; readonly count?: number | undefined },
+  E,
+  R,
+  E2,
+  R2
+>(
   listing: Omit<Listing<Page, Item>, "items">,
-  asked: {
-    readonly all: boolean
-    readonly json: Output.Json
-    readonly limit: Option.Option<number>
-    readonly cursor: number
-  },
+  asked: Command.Command.Config.Infer<ReturnType<typeof numberedFlags>>,
   read: {
     readonly list: (query: Query & Numbers) => Effect.Effect<Page, E, R>
     readonly listPages: (query: Query & Numbers) => Stream.Stream<Page, E2, R2>

@@ -194,20 +194,14 @@ const ruleOf = (pattern: string): Glob.Glob => {
   return Glob.make(start + pattern.normalize("NFC").replaceAll(/^\/|\/$/g, "") + end, { dot: true })
 }
 
-/** The patterns of `--include` and `--exclude`, as in rsync and rclone. */
-export interface Patterns {
-  readonly include: ReadonlyArray<string>
-  readonly exclude: ReadonlyArray<string>
-}
-
 /** The problem of patterns of which one is empty. */
-export const patternProblem = (patterns: Patterns): string | undefined => {
+export const patternProblem = (patterns: Pick<Options, "include" | "exclude">): string | undefined => {
   const empty = (["include", "exclude"] as const).find((flag) => patterns[flag].some((one) => one.trim() === ""))
   return empty && `--${empty} is empty`
 }
 
 /** Makes a function that says whether a file is uploaded: it matches a pattern of `include`, if there is one, and none of `exclude`. */
-export const picking = ({ exclude, include }: Patterns): ((path: string) => boolean) => {
+export const picking = ({ exclude, include }: Pick<Options, "include" | "exclude">): ((path: string) => boolean) => {
   const [wanted, unwanted] = [include.map(ruleOf), exclude.map(ruleOf)]
   return (path) => {
     const matches = Glob.match(path.normalize("NFC"))
@@ -216,22 +210,22 @@ export const picking = ({ exclude, include }: Patterns): ((path: string) => bool
 }
 
 /**
- * - `paths`: files, folders (with `isRecursive`), patterns, or `-` for the standard input, whose name is `inputName`.
+ * The flags about files, and:
+ *
  * - `listed`: more files and folders, whose names are no patterns.
- * - `patterns`: which of the files are uploaded.
  * - `folder`: where the Workspace stores the files, see {@link folderOf}. Undefined if Steps decide that.
- * - `isWatched`: whether files may come later, so that a plan without files is permitted.
  * - `skip`: gets the problem of a file, which is then left out. Without it, `make` fails.
  */
 export interface Options {
   readonly paths: ReadonlyArray<string>
-  readonly listed?: ReadonlyArray<string>
-  readonly patterns?: Patterns
-  readonly isRecursive: boolean
-  readonly inputName: string | undefined
-  readonly folder?: string | undefined
-  readonly isWatched?: boolean
-  readonly skip?: ((problem: Failure.CommandError) => Effect.Effect<void>) | undefined
+  readonly listed: ReadonlyArray<string>
+  readonly include: ReadonlyArray<string>
+  readonly exclude: ReadonlyArray<string>
+  readonly recursive: boolean
+  readonly name: Option.Option<string>
+  readonly watch: boolean
+  readonly folder: string | undefined
+  readonly skip?: (problem: Failure.CommandError) => Effect.Effect<void>
 }
 
 /** Fails if the service would refuse the name of a file. */
@@ -243,61 +237,53 @@ const checkName = (file: Planned, folder: string | undefined) => {
 }
 
 /** Two files with the same name could replace each other at the service, which compares names in NFC. */
-const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { isRecursive }: Options) {
+const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { recursive }: Options) {
   const same = [...Map.groupBy(files, ({ name }) => name.normalize("NFC"))].find(([, found]) => found.length > 1)
   if (same === undefined) return files
   const two = same[1].slice(0, 2).map(({ path }) => path)
-  const advice = isRecursive ? "rename one" : "add -r to keep the folders, or rename one"
+  const advice = recursive ? "rename one" : "add -r to keep the folders, or rename one"
   return yield* Failure.usage(`${two.join(" and ")} have the same name, ${same[0]}: ${advice}`)
 })
 
-const checkInput = ({ inputName, paths }: Options): string | undefined => {
+const checkInput = ({ name, paths }: Options): string | undefined => {
   const inputs = paths.filter((path) => path === "-").length
   if (inputs > 1) return "the standard input (-) can be uploaded only once"
-  if (inputs === 1 && inputName === undefined) return "give the standard input (-) a name with --name"
-  return inputs === 0 && inputName !== undefined
+  if (inputs === 1 && Option.isNone(name)) return "give the standard input (-) a name with --name"
+  return inputs === 0 && Option.isSome(name)
     ? "--name is the name of the standard input; add - to the paths"
     : undefined
 }
 
-/** The files of the paths, in the order of the paths. With `isRecursive` the names keep the folders. */
+/** The files of the paths, in the order of the paths. With `recursive` the names keep the folders. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const {
-    folder,
-    inputName = "",
-    isRecursive,
-    isWatched = false,
-    listed = [],
-    paths,
-    patterns = { include: [], exclude: [] },
-    skip
-  } = options
+  const { folder, listed, paths, recursive, skip, watch } = options
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
-  const isPicked = picking(patterns)
+  const isPicked = picking(options)
   const openAll = Effect.fnUntraced(function* (typed: string, found: ReadonlyArray<Found>) {
-    if (found.length === 0 && !isWatched) return yield* refuse(typed, "the folder contains no files")
+    if (found.length === 0 && !watch) return yield* refuse(typed, "the folder contains no files")
     const picked = found.filter(({ kept }) => isPicked(kept))
     const opened = yield* Effect.forEach(picked, ({ kept, path }) =>
       open(path).pipe(
-        Effect.flatMap((file) => checkName({ ...file, name: isRecursive ? kept : file.name }, folder)),
+        Effect.flatMap((file) => checkName({ ...file, name: recursive ? kept : file.name }, folder)),
         Effect.catch((error) => (skip === undefined ? Effect.fail(error) : Effect.as(skip(error), undefined)))
       )
     )
     return opened.filter((file) => file !== undefined)
   })
   const planned = Effect.fnUntraced(function* (typed: string) {
-    if (typed !== "-") return yield* openAll(typed, yield* expand(typed, isRecursive))
+    if (typed !== "-") return yield* openAll(typed, yield* expand(typed, recursive))
     yield* checkStandardInput
     const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
-    return [yield* checkName({ path: "-", realPath: "-", name: inputName, source }, folder)]
+    const name = Option.getOrElse(options.name, () => "")
+    return [yield* checkName({ path: "-", realPath: "-", name, source }, folder)]
   })
-  const ofList = (typed: string) => Effect.flatMap(expandOne(typed, isRecursive), (found) => openAll(typed, found))
+  const ofList = (typed: string) => Effect.flatMap(expandOne(typed, recursive), (found) => openAll(typed, found))
   const files: ReadonlyArray<Planned> = [
     ...(yield* Effect.forEach(paths, planned)),
     ...(yield* Effect.forEach(listed, ofList))
   ].flat()
-  if (files.length === 0 && !isWatched) return yield* Failure.usage("no file is left after --include and --exclude")
+  if (files.length === 0 && !watch) return yield* Failure.usage("no file is left after --include and --exclude")
   // An argument may name a file again that an earlier argument has named.
   const keys = new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file]))
   return yield* checkNames([...keys.values()], options)
