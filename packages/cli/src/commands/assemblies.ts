@@ -175,9 +175,7 @@ export const replay = Cli.command(
 
 const stepsFlag = Cli.repeated(Cli.text("step", "step"))
 
-const ByStep = Schema.Record(Schema.String, Schema.Array(Assembly.File))
-
-/** A file with its Step, whose fields `--json` can name. */
+/** A file with its Step. */
 const Row = Schema.Struct({ step: Schema.String, ...Assembly.File.schema.fields })
 
 const listResults = Cli.command(
@@ -186,14 +184,8 @@ const listResults = Cli.command(
   Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
     const status = yield* Assemblies.get(id)
     const files = yield* Download.find(status, steps)
-    if (json && json.length > 0) {
-      return yield* Output.json(Schema.Array(Row), json)(files.map(({ file, step }) => ({ ...file, step })))
-    }
-    const byStep = Array.from(
-      Map.groupBy(files, ({ step }) => step),
-      ([step, found]) => [step, found.map(({ file }) => file)]
-    )
-    yield* Output.show(json, ByStep, Object.fromEntries(byStep), (layout) =>
+    const rows = files.map(({ file, step }) => ({ ...file, step }))
+    yield* Output.show(json, Schema.Array(Row), rows, (layout) =>
       Table.list(Shown.columns(files), files, { ...layout, empty: "no results" })
     )
     // The suggested command downloads the results of all Steps, so it does not fit a list of some Steps.

@@ -150,25 +150,15 @@ export const counted = (status: Pick<Assembly.Status, "results">): string =>
 /** Whether a file can be downloaded. A file that no Step exports may have no URL. */
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
-/** The columns of a table of files. Only files in the Workspace have an asset and a SHA-256. */
-export const columns = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Table.Column<ResultFile>> => {
-  const detail = { keep: true, optional: true } as const
-  const stored: ReadonlyArray<Table.Column<ResultFile>> = [
-    { ...detail, title: "Asset", value: ({ file }) => Table.known(file.asset_id) },
-    { ...detail, title: "SHA-256", value: ({ file }) => Table.known(file.sha256) }
-  ]
-  return [
-    { title: "Step", value: ({ step }) => step, keep: true },
-    { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 10 },
-    Table.sizeColumn(({ file }) => file.size),
-    ...(files.some(({ file }) => file.asset_id)
-      ? stored
-      : [
-          { ...detail, title: "Type", value: ({ file }: ResultFile) => Table.known(file.mime), keep: false },
-          { ...detail, title: "MD5", value: ({ file }: ResultFile) => Table.known(file.md5hash) }
-        ])
-  ]
-}
+/** The columns of a table of files. Only files in the Workspace have an asset. */
+export const columns = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Table.Column<ResultFile>> => [
+  { title: "Step", value: ({ step }) => step, keep: true },
+  { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 10 },
+  Table.sizeColumn(({ file }) => file.size),
+  files.some(({ file }) => file.asset_id)
+    ? { title: "Asset", value: ({ file }) => Table.known(file.asset_id), keep: true, optional: true }
+    : { title: "Type", value: ({ file }) => Table.known(file.mime), optional: true }
+]
 
 /** Matches the names that Windows reserves for devices, such as `con`. Windows reserves them with any extension. */
 const device = /^(?:con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$) *(?:\.|$)/i

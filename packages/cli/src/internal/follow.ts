@@ -221,7 +221,7 @@ const screen = Effect.fnUntraced(function* (job: Job) {
       : Text.truncate(working(shown, now), width)
     // Notes are wrapped instead of cut, because the reason of a retry is at the end of the note.
     const notes = note === undefined ? [] : Text.wrap(Printable.escape(note), width, { breakWords: true })
-    const above = notes.map((text) => `${style.yellow(text)}\n`).join("")
+    const above = notes.map((text) => `${text}\n`).join("")
     yield* Output.draw(Text.eraseLine + above + line + below)
     isKept = below === "" && (shown.isBegun || shown.endedAt !== undefined)
   })

@@ -251,7 +251,7 @@ export const report = Effect.fnUntraced(function* (
     return yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...id])
   }
   const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
-  if (!isShown) yield* Output.lines<string>(["", ...id])
+  yield* Output.lines<string>(["", ...id])
   const shown = made.length > 0 ? made : uploads
   yield* Output.report(Table.render(Shown.columns(shown), shown, layout))
 })
