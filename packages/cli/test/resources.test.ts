@@ -7,7 +7,6 @@ import { templates } from "../src/commands/templates.ts"
 import { describe, expect, it } from "@effect/vitest"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -16,6 +15,7 @@ import * as TestConsole from "effect/testing/TestConsole"
 import * as Answers from "./support/resources.ts"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
+import * as Uploading from "./support/uploading.ts"
 
 const answers = {
   ...Answers.templates,
@@ -44,12 +44,11 @@ const output = Effect.gen(function* () {
 })
 
 /** The path of a file with a JSON value. */
-const fileOf = Effect.fnUntraced(function* (value: unknown) {
-  const fs = yield* FileSystem.FileSystem
-  const path = `${yield* fs.makeTempDirectoryScoped()}/value.json`
-  yield* fs.writeFileString(path, typeof value === "string" ? value : JSON.stringify(value))
-  return path
-})
+const fileOf = (value: unknown) =>
+  Effect.map(
+    Uploading.folderWith({ "value.json": typeof value === "string" ? value : JSON.stringify(value) }),
+    (folder) => `${folder}/value.json`
+  )
 
 const assemblyId = "5a".repeat(16)
 const { assetId, content, folderId, otherAssetId, secret } = Answers

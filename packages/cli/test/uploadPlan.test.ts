@@ -7,18 +7,11 @@ import * as Option from "effect/Option"
 import * as PlatformError from "effect/PlatformError"
 import { writeFileSync } from "node:fs"
 import { relative } from "node:path"
+import * as Uploading from "./support/uploading.ts"
 
 /** A folder with these files, whose content is their name. */
-const folderWith = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped()
-  for (const name of names) {
-    const above = `${folder}/${name}`.replace(/\/[^/]*$/, "")
-    yield* fs.makeDirectory(above, { recursive: true })
-    yield* fs.writeFileString(`${folder}/${name}`, name)
-  }
-  return folder
-})
+const folderWith = (...names: ReadonlyArray<string>) =>
+  Uploading.folderWith(Object.fromEntries(names.map((name) => [name, name])))
 
 const flags = { listed: [], include: [], exclude: [], watch: false, folder: undefined }
 

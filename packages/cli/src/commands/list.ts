@@ -29,15 +29,8 @@ const filesOf = ({ files, num_input_files: count }: Entry, isShort?: boolean): s
   return Text.truncate(first, 40) + (number === 1 ? "" : ` and ${Text.count(number - 1)} more`)
 }
 
-const bytesWith =
-  (format: (bytes: number) => string) =>
-  ({ bytes_received: bytes }: Entry): string =>
-    typeof bytes === "number" ? format(bytes) : Table.unknown
-
-const durationWith =
-  (format: (duration: Duration.Duration) => string) =>
-  ({ execution_duration: seconds }: Entry): string =>
-    typeof seconds === "number" ? format(Duration.seconds(seconds)) : Table.unknown
+const durationOf = ({ execution_duration: seconds }: Entry, format: typeof Text.duration): string =>
+  Table.of(seconds, (found) => format(Duration.seconds(found)))
 
 /** A column of numbers that a narrow terminal may lack. */
 const detail = { align: "right", keep: true, optional: true } as const
@@ -58,8 +51,18 @@ export const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Entr
     style: (text, _, style) => style.red(text),
     below: true
   },
-  { ...detail, title: "Received", value: bytesWith(Text.shortBytes), exact: bytesWith(Text.bytes) },
-  { ...detail, title: "Duration", value: durationWith(Text.shortDuration), exact: durationWith(Text.duration) },
+  {
+    ...detail,
+    title: "Received",
+    value: (entry) => Table.of(entry.bytes_received, Text.shortBytes),
+    exact: (entry) => Table.bytes(entry.bytes_received)
+  },
+  {
+    ...detail,
+    title: "Duration",
+    value: (entry) => durationOf(entry, Text.shortDuration),
+    exact: (entry) => durationOf(entry, Text.duration)
+  },
   { title: "Files", value: (entry) => filesOf(entry, true), exact: filesOf, least: 10, optional: true }
 ]
 

@@ -80,7 +80,7 @@ const flatten = (slots: Queue.Slots, above: ReadonlyArray<string> = []): Readonl
   )
 
 const slotsOf = (count: number | null | undefined): string =>
-  count === null || count === undefined ? Table.unknown : String(Number(count.toFixed(2)))
+  Table.of(count, (found) => String(Number(found.toFixed(2))))
 
 const slotColumns: ReadonlyArray<Table.Column<Slot>> = [
   { title: "Jobs", value: ([name]) => name },

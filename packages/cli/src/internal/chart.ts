@@ -106,9 +106,6 @@ const labelOf = (time: number, isDate: boolean): string =>
         : Text.date(moment).slice(11, 16)
   })
 
-/** The label for the end of the axis in a picture, which may be read later, so it is never "now". */
-export const endLabel = ({ end, start }: TimeAxis): string => labelOf(end, end - start >= 2 * day)
-
 /** Ticks at calendar times, at least `minBars` bars apart. If the axis has no such tick, it has one tick at its start. */
 export const ticks = (axis: TimeAxis, minBars: number) => {
   const distance = tickSteps.find((tick) => tick % axis.step === 0 && tick / axis.step >= minBars)
@@ -290,15 +287,12 @@ const plot = ({ format, tone, values }: Drawn, axis: TimeAxis): ReadonlyArray<st
     ([y, value, kind]) =>
       line(kind, [left, y, edge, y]) + label(format(value), `text-anchor="end" x="${left - 8}" y="${y + 4}"`)
   )
-  const end = endLabel(axis)
   const marks = ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label: text }) => {
     const at = round(across(startOf(index)))
-    // If a label would overlap the label at the right end, the label and its tick are left out.
-    if (at + charWidth * (text.length + end.length + 1) > edge) return []
+    // A tick whose label would not fit is left out with its label.
+    if (at + charWidth * text.length > wide) return []
     return [line("axis", [at, bottom, at, bottom + 5]) + label(text, `x="${at}" y="${bottom + 20}"`)]
   })
-  const atEnd =
-    line("axis", [edge, bottom, edge, bottom + 5]) + label(end, `text-anchor="end" x="${edge}" y="${bottom + 20}"`)
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
   const bars = values.flatMap((value, index) => {
     if (value === 0) return []
@@ -313,7 +307,7 @@ const plot = ({ format, tone, values }: Drawn, axis: TimeAxis): ReadonlyArray<st
       `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(breadth)}" height="${round(high)}"><title>${about}</title></rect>`
     ]
   })
-  return [...rows, ...marks, atEnd, ...bars]
+  return [...rows, ...marks, ...bars]
 }
 
 /** The charts of {@link terminal} as a picture for light and dark backgrounds. `about` says what it shows. */

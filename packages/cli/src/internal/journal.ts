@@ -289,32 +289,20 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
     )
   )
 
-/**
- * The memory of one command.
- *
- * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
- * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
- *   cancels that Assembly and returns what happened, for the user.
- * - `completed`: forgets the Assembly of the command, which is complete.
- */
-export interface Memory {
-  readonly earlier: Assembly.AssemblyId | undefined
-  readonly runs: (
-    assemblyId: Assembly.AssemblyId
-  ) => Effect.Effect<string | undefined, never, AssemblyClient | UploadJournal.UploadJournal>
-  readonly completed: Effect.Effect<void>
-}
-
-/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
-export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }
-
 /** The arguments of the command that continues this upload: the same arguments without `--restart`. */
 const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const end = args.indexOf("--")
   return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))
 }
 
-/** Makes the memory of a command. The command does not fail if its file cannot be read or written. */
+/**
+ * Makes the memory of a command. The command does not fail if its file cannot be read or written.
+ *
+ * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
+ * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
+ *   cancels that Assembly and returns what happened, for the user.
+ * - `completed`: forgets the Assembly of the command, which is complete.
+ */
 export const make = Effect.fnUntraced(function* (
   folder: string,
   files: ReadonlyArray<UploadPlan.Planned>,
@@ -351,12 +339,18 @@ export const make = Effect.fnUntraced(function* (
   const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
   return {
     earlier,
-    runs: Effect.fnUntraced(function* (assemblyId) {
+    runs: Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
       const last = yield* memory.read(own)
       const startedAt = last?.assemblyId === assemblyId ? last.startedAt : yield* Clock.currentTimeMillis
       yield* Effect.ignore(Effect.andThen(memory.write(own, { ...about, assemblyId, startedAt }), sweep))
       return last === undefined || last.assemblyId === assemblyId ? undefined : yield* leave(last.assemblyId, what)
     }),
     completed: Effect.ignore(memory.remove(own))
-  } satisfies Memory
+  }
 })
+
+/** The memory of one command. */
+export type Memory = Effect.Success<ReturnType<typeof make>>
+
+/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
+export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }

@@ -40,13 +40,17 @@ export interface Options {
 /** Stands for a value that the service does not report. */
 export const unknown = "–"
 
+/** A value in words, or the mark of an unknown value. */
+export const of = <A>(value: A | null | undefined, format: (value: A) => string): string =>
+  value === null || value === undefined ? unknown : format(value)
+
 /** A time to the minute, in UTC. */
 export const minute = (moment: DateTime.DateTime | null | undefined): string =>
-  moment === null || moment === undefined ? unknown : Text.date(moment).slice(0, 16)
+  of(moment, (at) => Text.date(at).slice(0, 16))
 
 /** How long ago a moment was. */
 export const age = (moment: DateTime.DateTime | null | undefined, now: DateTime.DateTime): string =>
-  moment === null || moment === undefined ? unknown : Text.age(DateTime.distance(moment, now))
+  of(moment, (at) => Text.age(DateTime.distance(at, now)))
 
 /** A column of times: ages, or dates for another program. */
 export const timeColumn = <Row>(
@@ -69,11 +73,10 @@ export const sizeColumn = <Row>(value: (row: Row) => number | bigint | null | un
 })
 
 /** A number of bytes. */
-export const bytes = (value: number | bigint | null | undefined): string =>
-  value === null || value === undefined ? unknown : Text.bytes(value)
+export const bytes = (value: number | bigint | null | undefined): string => of(value, Text.bytes)
 
 /** A boolean as `yes` or `no`. */
-export const flag = (value: boolean | undefined): string => (value === undefined ? unknown : value ? "yes" : "no")
+export const flag = (value: boolean | undefined): string => of(value, (is) => (is ? "yes" : "no"))
 
 /** A text, or the mark of an unknown value if the text is absent or empty. */
 export const known = (value: string | null | undefined): string => value || unknown
