@@ -55,10 +55,7 @@ const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, ...
   Effect.flatMap(assembly(...args, "--json"), Schema.decodeUnknownEffect(Schema.fromJsonString(schema)))
 
 const fileOf = (value: unknown) =>
-  Effect.map(
-    Uploading.folderWith({ "value.json": JSON.stringify(value) }),
-    (folder) => `${folder}/value.json`
-  )
+  Effect.map(Uploading.folderWith({ "value.json": JSON.stringify(value) }), (folder) => `${folder}/value.json`)
 
 layer(services, { excludeTestServices: true })("the commands against the emulator", (it) => {
   it.effect("create, show, change, list and delete Templates", () =>

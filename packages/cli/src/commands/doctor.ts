@@ -12,7 +12,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as TusError from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -99,9 +98,7 @@ const dotEnv = Effect.map(Settings.DotEnv, (report): ReadonlyArray<Finding> => {
 /** Whether the variables are set, and where each comes from. */
 const settings = Effect.gen(function* () {
   const loaded = (yield* Settings.DotEnv)?.loaded
-  const missing = yield* Effect.filter(Settings.variables, (name) =>
-    Effect.map(Effect.result(Config.schema(Schema.NonEmptyString, name)), Result.isFailure)
-  )
+  const missing = yield* Effect.filter(Settings.variables, (name) => Effect.map(Settings.isSet(name), (set) => !set))
   if (missing.length > 0) {
     const text = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`
     return bad("settings", text, Advice.missing(missing.length, yield* Address.current), usage)
@@ -123,11 +120,9 @@ const isOfService = (error: Address.Failure, way: Address.Address): boolean =>
   (error._tag === "ServiceFailure" && !Address.isWrongPath(error, way) && Failure.codeOf(error) === failed)
 
 const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Address) {
-  const before = yield* Clock.currentTimeMillis
-  const answer = yield* Effect.result(Assemblies.get(nobody))
-  const elapsed = Text.latency((yield* Clock.currentTimeMillis) - before)
+  const [elapsed, answer] = yield* Effect.timed(Effect.result(Assemblies.get(nobody)))
   return Result.isSuccess(answer) || isOfService(answer.failure, way)
-    ? good("address", `${baseUrl} answers as the service does, in ${elapsed}`)
+    ? good("address", `${baseUrl} answers as the service does, in ${Text.latency(Duration.toMillis(elapsed))}`)
     : broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
 })
 

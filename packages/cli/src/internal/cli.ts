@@ -217,18 +217,13 @@ export const given = <Options extends Readonly<Record<string, Option.Option<unkn
 export const noChange = (options: Readonly<Record<string, Option.Option<unknown>>>, flags: string) =>
   Object.values(options).some(Option.isSome) ? undefined : `give at least one of ${flags}`
 
-const units: Readonly<Record<string, (amount: number) => Duration.Duration>> = {
-  s: Duration.seconds,
-  m: Duration.minutes,
-  h: Duration.hours,
-  d: Duration.days,
-  w: Duration.weeks
-}
+/** The seconds of the units of an age. */
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
 /** Parses an age such as `7d` or `24h`. */
 const parseAge = (typed: string): Option.Option<Duration.Duration> => {
   const [, amount, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(typed) ?? []
-  return Option.map(Option.fromUndefinedOr(units[unit]), (make) => make(Number(amount)))
+  return Option.map(Option.fromUndefinedOr(units[unit]), (seconds) => Duration.seconds(Number(amount) * seconds))
 }
 
 /** Parses a date with an optional time and zone. The default zone is UTC. */

@@ -45,7 +45,7 @@ export const DotEnv = Context.Reference<Report | undefined>("@assembly-effect/cl
   defaultValue: () => undefined
 })
 
-const isSet = (variable: string): Effect.Effect<boolean> =>
+export const isSet = (variable: string): Effect.Effect<boolean> =>
   Effect.isSuccess(Config.schema(Schema.NonEmptyString, variable))
 
 /**
