@@ -124,8 +124,12 @@ export const render = (doc: HelpDoc.HelpDoc, layout: Layout): ReadonlyArray<Text
   const path = names.join(" ")
   // A group with flags also runs without one of its commands.
   const usage = doc.usage.replace("<subcommand>", doc.flags.length > 0 ? "[<command>]" : "<command>")
-  const version = path === "" ? `${program} --version; ` : ""
-  const more = below.length > 0 ? `${[program, ...names].join(" ")} <command> --help; ${version}` : ""
+  const more = [
+    ...(below.length > 0 ? [`${[program, ...names].join(" ")} <command> --help`] : []),
+    ...(path === "" ? [`${program} --version`] : []),
+    "assembly help environment",
+    "assembly help exit-codes"
+  ]
   return trimmed([
     ...indented(doc.description, 0, layout),
     "",
@@ -134,7 +138,7 @@ export const render = (doc: HelpDoc.HelpDoc, layout: Layout): ReadonlyArray<Text
     ...section("FLAGS", rows(doc.flags.map(flagRow(path)), layout), layout),
     ...section("COMMANDS", rows(below, layout), layout),
     ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
-    ...indented(`More: ${more}assembly help environment | exit-codes`, 0, layout)
+    ...more.flatMap((one, index) => indented(`${index === 0 ? "More:" : "     "} ${one}`, 0, layout))
   ])
 }
 
