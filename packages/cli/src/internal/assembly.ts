@@ -205,12 +205,6 @@ const safeParts = (path: string): ReadonlyArray<string> => {
   return parts.length === 0 ? ["file"] : parts
 }
 
-/** A file, its folder relative to the folder of the download, and its name in its folder. */
-export interface Placed extends ResultFile {
-  readonly folder: string
-  readonly name: string
-}
-
 /** Adds a number before the extension: `a-2.jpg`. */
 const numbered = (name: string, count: number): string => {
   const [, stem = name, extension = ""] = /^(.+?)(\.[^.]*)?$/s.exec(name) ?? []
@@ -229,7 +223,7 @@ const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normaliz
  * files have the same path, the name of the second file gets the number 2. A file whose path is also the path of a
  * folder gets a number too.
  */
-export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> => {
+export const place = (files: ReadonlyArray<ResultFile>) => {
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2
   const wanted = files.map(({ file, step }) => {
     const parts = safeParts(file.path || file.name || file.id || "")
@@ -246,3 +240,6 @@ export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> =
     return { ...result, folder: above.join("/"), name }
   })
 }
+
+/** A file, its folder relative to the folder of the download, and its name in its folder. */
+export type Placed = ReturnType<typeof place>[number]

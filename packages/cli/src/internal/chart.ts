@@ -4,18 +4,6 @@ import * as Option from "effect/Option"
 import * as Text from "./text.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 
-/**
- * The bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the last
- * bar may be shorter than its step. Times are in milliseconds since 1970. `name` is the step in words.
- */
-export interface TimeAxis {
-  readonly start: number
-  readonly step: number
-  readonly bars: number
-  readonly end: number
-  readonly name: string
-}
-
 /** The window to show, and the length of a bucket of the data in milliseconds. A step is a whole number of buckets. */
 export interface Window {
   readonly from: number
@@ -49,10 +37,13 @@ const floor = (time: number, step: number): number => {
 }
 
 /**
+ * Makes the bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the
+ * last bar may be shorter than its step. Times are in milliseconds since 1970. `name` is the step in words.
+ *
  * Chooses the smallest calendar step whose bars fit. If no calendar step fits, a bar lasts several weeks. If no
  * calendar step is a whole number of buckets, a bar lasts one bucket or several buckets.
  */
-export const make = ({ from, granularity, to }: Window, maxBars: number): TimeAxis => {
+export const make = ({ from, granularity, to }: Window, maxBars: number) => {
   const bucket = Math.max(1, granularity)
   const end = Math.max(from, to)
   const usable = steps.filter(([millis]) => millis % bucket === 0)
@@ -73,6 +64,8 @@ export const make = ({ from, granularity, to }: Window, maxBars: number): TimeAx
     name: word === "week" ? `${count} weeks` : Text.duration(step)
   }
 }
+
+export type TimeAxis = ReturnType<typeof make>
 
 /** A value at a time. */
 export interface Point {

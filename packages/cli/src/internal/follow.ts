@@ -179,11 +179,8 @@ interface Shown {
   readonly work: string | undefined
 }
 
-/** What an event changes: whether it is the end of the uploads, and the note that it leaves. */
-interface Step {
-  readonly isEnd: boolean
-  readonly note: string | undefined
-}
+/** What an event is: the end of the uploads, and its note. */
+type Step = { readonly isEnd: boolean; readonly note: string | undefined }
 
 /** How a job is shown: after an event, in the time between, at the begin and at the end. */
 interface View {

@@ -135,13 +135,6 @@ const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): Readonl
   return widths
 }
 
-/** The lines of a table: its heading, its rows, and what is not shown. */
-interface Parts {
-  readonly head: ReadonlyArray<Text.Line>
-  readonly body: ReadonlyArray<Text.Line>
-  readonly end: ReadonlyArray<Text.Line>
-}
-
 /** Breaks a text into lines that begin with `indent`. */
 const indented = (text: string, width: number, indent: string = gap, style = (line: string) => line) =>
   Text.wrap(text, width - indent.length, { breakWords: true }).map((line) => Text.toLine(indent + style(line)))
@@ -150,7 +143,7 @@ const indented = (text: string, width: number, indent: string = gap, style = (li
  * Each row as the text of its first column, and below it the titles and the texts of the cells that say something. A
  * column that is optional is left out if one of its texts is wider than a line.
  */
-const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
+const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number) => {
   const indent = width < 12 ? "" : gap
   const others = all.filter(({ natural, optional }) => optional !== true || natural <= width - indent.length)
   const linesOf = (row: Row) => {
@@ -161,7 +154,8 @@ const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyA
   return { head: [], body: rows.flatMap(linesOf), end: [] }
 }
 
-const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, options: Options): Parts => {
+/** The lines of a table: its heading, its rows, and what is not shown. */
+const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, options: Options) => {
   const { style = Text.plain, width = Number.POSITIVE_INFINITY } = options
   const all = draw(columns, rows)
   const [below, beside] = [all.filter((one) => one.below === true), all.filter((one) => one.below !== true)]

@@ -67,12 +67,6 @@ const open = Effect.fnUntraced(function* (path: string) {
   return { path, name: (yield* Path.Path).basename(path), realPath, source }
 })
 
-/** A file that an argument names. `kept` is its name at the service if `-r` is given, see {@link keptPath}. */
-interface Found {
-  readonly path: string
-  readonly kept: string
-}
-
 /**
  * The name of a file at the service if `-r` is given. `typed` is the path that the user has typed, and `inside` is the
  * path of the file below it. If the typed path is absolute or starts with `..`, the name begins with its last part.
@@ -103,13 +97,16 @@ const filesBelow = (
     return found
   })
 
-/** The files that a path names: a file, or with `isRecursive` the files of a folder. */
+/**
+ * The files that a path names: a file, or with `isRecursive` the files of a folder. `kept` is the name at the service if
+ * `-r` is given, see {@link keptPath}.
+ */
 const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
   const path = yield* Path.Path
   if ((yield* typeOf(typed)) !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
   if (!isRecursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
   const found = yield* filesBelow(typed)
-  return found.map((at): Found => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
+  return found.map((at) => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
 })
 
 /** The files that one argument names: a file, a folder, or a pattern that the shell has not expanded. */
@@ -260,7 +257,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
   const isPicked = picking(options)
-  const openAll = Effect.fnUntraced(function* (typed: string, found: ReadonlyArray<Found>) {
+  const openAll = Effect.fnUntraced(function* (typed: string, found: Effect.Success<ReturnType<typeof expandOne>>) {
     if (found.length === 0 && !watch) return yield* refuse(typed, "the folder contains no files")
     const picked = found.filter(({ kept }) => isPicked(kept))
     const opened = yield* Effect.forEach(picked, ({ kept, path }) =>

@@ -259,42 +259,44 @@ const write = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, names: Rea
   )
 
 /** Shows the events as progress, and above it what the client of the service waits for. Returns the final progress. */
-const show = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Follow.Job) =>
-  Effect.gen(function* () {
-    const notices = yield* Queue.unbounded<UploadJob.JobEvent>()
-    const all = Stream.merge(events, Stream.fromQueue(notices), { haltStrategy: "left" })
-    return yield* Effect.provideService(Output.onStandardError(Follow.follow(all, job)), Service.Show, (text) =>
-      Effect.asVoid(Queue.offer(notices, UploadJob.notice(text)))
-    )
-  })
+const show = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Follow.Job) {
+  const notices = yield* Queue.unbounded<UploadJob.JobEvent>()
+  const all = Stream.merge(events, Stream.fromQueue(notices), { haltStrategy: "left" })
+  return yield* Effect.provideService(Output.onStandardError(Follow.follow(all, job)), Service.Show, (text) =>
+    Effect.asVoid(Queue.offer(notices, UploadJob.notice(text)))
+  )
+})
 
 /**
  * Adds to an error what the same command does when it is run again: it continues the upload, or uploads into a new
  * Assembly. The error stays as it is if the job has no Assembly yet, if the message of the error already says what to
  * do, or if the job reads the standard input and the Assembly has not ended.
  */
-const toFailure =
-  (files: Files, settings: Settings, seen: Seen) =>
-  (error: UploadJob.JobError): UploadJob.JobError | Failure.CommandError => {
-    const ofJournal = Journal.failureOf(error, settings.journalFolder ?? "the memory", hasUpload(settings, seen))
-    if (ofJournal !== undefined) return ofJournal
-    const { journalFolder, restart } = settings
-    const meaning = meaningOf(error)
-    if ((seen.status === undefined && !hasUpload(settings, seen)) || meaning === "own") return error
-    if (meaning === "ended") {
-      return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
-    }
-    if (journalFolder !== undefined) {
-      const again = `Run the same command again${restart ? " without --restart" : ""} to continue it.`
-      return Failure.because(error, { next: `The upload is kept. ${again}` })
-    }
-    const id = UploadPlan.replayable(files) === undefined ? undefined : seen.status?.assembly_id
-    return typeof id === "string"
-      ? Failure.because(error, {
-          next: `No command can continue this upload. assembly cancel ${id} cancels its Assembly; the same command uploads everything again.`
-        })
-      : error
+const toFailure = (
+  files: Files,
+  settings: Settings,
+  seen: Seen,
+  error: UploadJob.JobError
+): UploadJob.JobError | Failure.CommandError => {
+  const ofJournal = Journal.failureOf(error, settings.journalFolder ?? "the memory", hasUpload(settings, seen))
+  if (ofJournal !== undefined) return ofJournal
+  const { journalFolder, restart } = settings
+  const meaning = meaningOf(error)
+  if ((seen.status === undefined && !hasUpload(settings, seen)) || meaning === "own") return error
+  if (meaning === "ended") {
+    return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
   }
+  if (journalFolder !== undefined) {
+    const again = `Run the same command again${restart ? " without --restart" : ""} to continue it.`
+    return Failure.because(error, { next: `The upload is kept. ${again}` })
+  }
+  const id = UploadPlan.replayable(files) === undefined ? undefined : seen.status?.assembly_id
+  return typeof id === "string"
+    ? Failure.because(error, {
+        next: `No command can continue this upload. assembly cancel ${id} cancels its Assembly; the same command uploads everything again.`
+      })
+    : error
+}
 
 /** What became of the upload after Ctrl-C, and how the user can continue it. */
 const fateOf = (files: Files, settings: Settings, seen: Seen, name: string): string => {
@@ -329,7 +331,7 @@ export const run = Effect.fnUntraced(function* (files: Files, settings: Settings
     settings.journalFolder === undefined && UploadPlan.replayable(files) !== undefined
       ? Stream.succeed(UploadJob.notice(unkept))
       : Stream.empty,
-    Stream.mapError(program(files, settings, seen), (error) => toFailure(files, settings, seen)(error))
+    Stream.mapError(program(files, settings, seen), (error) => toFailure(files, settings, seen, error))
   )
   const names = files.map(({ name }) => name)
   const total = UploadPlan.totalSize(files)
