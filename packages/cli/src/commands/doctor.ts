@@ -34,18 +34,18 @@ import * as Address from "../internal/address.ts"
  * be needed, and `bad` for a thing that does not work. `advice` says what to do. If this finding is the first with the
  * verdict `bad`, the program ends with `exitCode`.
  */
-export const Finding = Schema.Struct({
+const Finding = Schema.Struct({
   about: Schema.String,
   verdict: Schema.Literals(["good", "note", "bad"]),
   text: Schema.String,
   advice: Schema.optionalKey(Schema.String),
   exitCode: Schema.optionalKey(Schema.Int)
 })
-export type Finding = typeof Finding.Type
+type Finding = typeof Finding.Type
 
-export const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
+const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
 
-export const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
+const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
 
 const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
   about,
@@ -288,7 +288,7 @@ const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
 /** Renders each finding with its advice. All texts start in the same column. */
-export const render = (findings: ReadonlyArray<Finding>, layout: Table.Options): ReadonlyArray<Text.Line> => {
+const render = (findings: ReadonlyArray<Finding>, layout: Table.Options): ReadonlyArray<Text.Line> => {
   const { style = Text.plain } = layout
   const facts = findings.flatMap(({ about, advice, text, verdict }): ReadonlyArray<Table.Fact> => [
     [`${style[colours[verdict]](marks[verdict])} ${about.padEnd(12)}`, text],

@@ -1,6 +1,6 @@
 /**
  * Shows a job: the upload of all its files, then the work of the Assembly. In a terminal, one line is rewritten. In a
- * file or pipe, the progress is a new line every 30 seconds.
+ * file or pipe, a new line is written for each 10 %, or for each 64 MiB if the size is unknown.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
@@ -237,20 +237,33 @@ const screen = Effect.fnUntraced(function* (job: Job) {
   } satisfies View
 })
 
-/** A new line for each note, and for the progress from time to time, so that a log is not silent for long. */
+/** A log has one line for each step of this many bytes, while the length of the upload is unknown. */
+const unknownStep = 64n * 1024n * 1024n
+
+/**
+ * The number of steps that the progress has reached. A step is 10 %, or `unknownStep` bytes if the size is unknown. The
+ * number is 0 when all bytes are sent, because the end of the upload prints its own line.
+ */
+const milestone = (progress: Progress.Progress): number => {
+  const share = Progress.percent(progress)
+  if (share === undefined) return Number(progress.sent / unknownStep)
+  return progress.sent === progress.total ? 0 : Math.floor(share / 10)
+}
+
+/** A new line for each note, each step of the progress, and from time to time for the work after the upload. */
 const log = (job: Job): View => {
   const write = (text: string) => Output.draw(`${Printable.escape(labelOf(job))}: ${text}\n`)
+  let told = 0
   return {
     interval: "30 seconds",
     after: Effect.fnUntraced(function* (shown, { isEnd, note }) {
       if (note !== undefined) yield* write(Printable.escape(note))
-      if (isEnd && shown.isBegun) yield* write(Progress.sentence(shown.progress))
+      const reached = shown.isBegun && shown.endedAt === undefined ? milestone(shown.progress) : 0
+      if (reached > told || (isEnd && shown.isBegun)) yield* write(Progress.sentence(shown.progress))
       if (isEnd) yield* write("Processing")
+      told = Math.max(told, reached)
     }),
-    between: (shown, now) => {
-      if (shown.endedAt !== undefined) return write(working(shown, now))
-      return shown.isBegun ? write(Progress.sentence(shown.progress)) : Effect.void
-    },
+    between: (shown, now) => (shown.endedAt === undefined ? Effect.void : write(working(shown, now))),
     begin: Effect.void,
     end: Effect.void
   }
