@@ -42,8 +42,14 @@ describe("Workspace.render", () => {
     }
   })
 
-  it("shows what is in another form than named numbers as one line", () => {
+  it("shows what is in another form than named numbers as JSON, and no sum of it", () => {
     const lines = Workspace.render({ ...bill, robots: { a: { bytes_in: 2048, tiers: ["x"] }, b: 3 } }, "2026-01")
-    expect(lines.slice(-2)).toEqual(['a      bytes in 2.0 KiB, tiers ["x"]', "b      3"])
+    expect(lines.slice(-5)).toEqual([
+      "Robot       Bytes in  Tiers  Use",
+      "────────────────────────────────",
+      'a            2.0 KiB  ["x"]    –',
+      "b                  –      –    3",
+      "all robots   2.0 KiB      –    3"
+    ])
   })
 })

@@ -84,7 +84,6 @@ const groups = [
   "uploads",
   "stats",
   "list",
-  "results",
   "templates",
   "credentials",
   "keys",

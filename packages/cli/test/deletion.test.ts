@@ -1,7 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Screen from "./support/screen.ts"
@@ -10,26 +9,12 @@ import * as Resource from "../src/internal/resource.ts"
 
 const asked = (
   screen: ReturnType<typeof Screen.make>,
-  ids: ReadonlyArray<string> = ["a"],
-  describe: (id: string) => Effect.Effect<string | null, string> = () => Effect.succeed(null)
+  ids: ReadonlyArray<string>,
+  describe: (id: string) => Effect.Effect<string | null, string>
 ) =>
   Effect.exit(Resource.confirm({ ids, words: ["asset", "assets"], describe })).pipe(
     Effect.provide(Layer.provideMerge(screen.layer, NodeServices.layer))
   )
-
-it.effect("agrees to a deletion after y", () =>
-  Effect.gen(function* () {
-    const exit = yield* asked(Screen.make({ columns: 80, animated: true, typed: "y" }))
-    expect(Exit.isSuccess(exit)).toBe(true)
-  })
-)
-
-it.effect("deletes nothing after n", () =>
-  Effect.gen(function* () {
-    const exit = yield* asked(Screen.make({ columns: 80, animated: true, typed: "n" }), ["a", "b"])
-    expect(exit).toEqual(Exit.fail(Failure.failed("nothing was deleted")))
-  })
-)
 
 it.effect("lists what it would delete, with the names that a person knows", () =>
   Effect.gen(function* () {
@@ -58,7 +43,7 @@ it.effect("lists ten things and the number of the others, and reads only these t
 it.effect("ends its line after Ctrl-C at the question, and is interrupted", () =>
   Effect.gen(function* () {
     const screen = Screen.make({ columns: 80, animated: true, typed: "", quits: true })
-    const exit = yield* asked(screen)
+    const exit = yield* asked(screen, ["a"], () => Effect.succeed(null))
     expect(Failure.codeOfExit(exit)).toBe(Failure.codes.interrupted)
     expect(screen.text()).toMatch(/ {2}a\n.*Delete the asset a\?[^\n]*\n$/s)
   })

@@ -1,4 +1,4 @@
-import * as DotEnv from "../src/internal/dotEnv.ts"
+import * as Settings from "../src/internal/settings.ts"
 import { expect, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -29,22 +29,22 @@ it.each<[string, ReadonlyArray<readonly [line: number, problem: string]>]>([
   ["ASSEMBLY_AUTH_KEY=a\nASSEMBLY_AUTH_KEY=b", [[2, "ASSEMBLY_AUTH_KEY is set in line 1 too; this line is used"]]],
   ["A\0S\0S\0", [[1, "the file is not UTF-8 text; save it as UTF-8"]]]
 ])("names the line and the problem of %j, and no value", (text, expected) => {
-  const found = DotEnv.problemsIn(text)
+  const found = Settings.problemsIn(text)
   expect(found).toEqual(expected.map(([line, problem]) => `line ${line}: ${problem}`))
   expect(JSON.stringify(found)).not.toContain(secret)
 })
 
 it("names the encoding of a file whose bytes are not valid UTF-8, and not what follows from it", () => {
   const latin1 = new TextDecoder().decode(Uint8Array.of(...Buffer.from("# f\xfcr uns\nASSEMBLY_REGION=x", "latin1")))
-  expect(DotEnv.problemsIn(latin1)).toEqual(["line 1: the file is not UTF-8 text; save it as UTF-8"])
+  expect(Settings.problemsIn(latin1)).toEqual(["line 1: the file is not UTF-8 text; save it as UTF-8"])
 })
 
 it.effect.each(["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"])(
   "nothing of the file is loaded if the environment has only %s",
   (variable) =>
     Effect.gen(function* () {
-      const report = yield* DotEnv.Current.pipe(
-        Effect.provide(DotEnv.layer),
+      const report = yield* Settings.DotEnv.pipe(
+        Effect.provide(Settings.layerDotEnv),
         Effect.provide([
           FileSystem.layerNoop({
             stat: () => Effect.succeed({ type: "File" } as FileSystem.File.Info),

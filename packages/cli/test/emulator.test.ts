@@ -63,10 +63,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* Service.run(upload, [...paths, "--journal", join(folder, "state")]).pipe(Effect.provide(screen.layer))
       expect(screen.text()).toMatch(/^2 files: Assembly \w{32}\n2 files: 100% .*\n2 files: Processing\n$/)
       const table = String((yield* TestConsole.logLines).at(-1))
-      const assetId =
-        /^stored +cat\.txt +4 B +(\S{22}) +404cdd7bc109c432f8cc2443b45bcfe95980f5107215c645236e577929ac3e52$/m.exec(
-          table
-        )?.[1]
+      const assetId = /^stored +cat\.txt +4 B +(\S{22})$/m.exec(table)?.[1]
       expect(assetId).toBeDefined()
 
       yield* Service.run(list, ["--from", "1h", "--json"])
@@ -104,20 +101,24 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     })
   )
 
+  /** Uploads a file that the server refuses. Returns the arguments of the command, and its error. */
+  const refused = Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { join } = yield* Path.Path
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.writeFileString(join(folder, "refused.txt"), "meow")
+    const faults = yield* Faults.Faults
+    yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
+    const args = [join(folder, "refused.txt"), "--journal", join(folder, "state")]
+    const error = yield* Effect.flip(Service.run(upload, args))
+    return { args, error, id: assemblyOf(error) }
+  })
+
   it.effect("keeps its Assembly when a file is refused, reports this, and continues it", () =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { join } = yield* Path.Path
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const path = join(folder, "refused.txt")
-      yield* fs.writeFileString(path, "meow")
-      const faults = yield* Faults.Faults
-      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
-      const args = [path, "--journal", join(folder, "state")]
-      const error = yield* Effect.flip(Service.run(upload, args))
+      const { args, error, id } = yield* refused
       expect(error).toMatchObject({ _tag: "CommandError", causes: [{ _tag: "FilesFailed" }] })
       expect(Advice.next(error)).toBe("The upload is kept. Run the same command again to continue it.")
-      const id = assemblyOf(error)
       expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_UPLOADING")
 
       const screen = Screen.make({ columns: 0, animated: false })
@@ -129,16 +130,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
 
   it.effect("starts again with --restart, and cancels the unfinished upload", () =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { join } = yield* Path.Path
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const path = join(folder, "again.txt")
-      yield* fs.writeFileString(path, "meow")
-      const faults = yield* Faults.Faults
-      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
-      const args = [path, "--journal", join(folder, "state")]
-      const error = yield* Effect.flip(Service.run(upload, args))
-      const id = assemblyOf(error)
+      const { args, id } = yield* refused
       yield* Service.run(upload, [...args, "--restart"])
       expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_CANCELED")
     })

@@ -31,6 +31,7 @@ import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
+import * as Uploading from "./support/uploading.ts"
 
 const services = Layer.mergeAll(Client.signed(), TestConsole.layer).pipe(
   Layer.provideMerge([
@@ -53,12 +54,8 @@ const assembly = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, ...args: ReadonlyArray<string>) =>
   Effect.flatMap(assembly(...args, "--json"), Schema.decodeUnknownEffect(Schema.fromJsonString(schema)))
 
-const fileOf = Effect.fnUntraced(function* (value: unknown) {
-  const fs = yield* FileSystem.FileSystem
-  const path = `${yield* fs.makeTempDirectoryScoped()}/value.json`
-  yield* fs.writeFileString(path, JSON.stringify(value))
-  return path
-})
+const fileOf = (value: unknown) =>
+  Effect.map(Uploading.folderWith({ "value.json": JSON.stringify(value) }), (folder) => `${folder}/value.json`)
 
 layer(services, { excludeTestServices: true })("the commands against the emulator", (it) => {
   it.effect("create, show, change, list and delete Templates", () =>
@@ -79,8 +76,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const listed = yield* json(Template.Page, "templates", "list", "--sort", "name", "--order", "asc")
       expect(listed.items.map(({ name }) => name)).toEqual(["digests", "second"])
 
-      const declined = yield* Effect.flip(assembly("templates", "delete", "digests", "second"))
-      expect(declined).toMatchObject({ _tag: "CommandError", exitCode: 2 })
       // The error names what could not be deleted, because the command deletes one after the other.
       for (const command of ["templates", "credentials", "keys"]) {
         const missing = yield* Effect.flip(assembly(command, "delete", "--yes", "missing", "other"))
@@ -150,11 +145,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       expect(listed).toMatchObject({ description: "dashboard", scope: ["read"], can_show_auth_secret: true })
       expect(yield* assembly("keys", "scopes")).toContain("templates:read")
 
-      expect(yield* Effect.flip(assembly("keys", "delete", key.id))).toMatchObject({
-        _tag: "CommandError",
-        exitCode: 2
-      })
-      yield* list
       expect(yield* assembly("keys", "delete", "--yes", key.id)).toBe(`deleted ${key.id}`)
       expect(yield* Effect.flip(list)).toMatchObject({ _tag: "AuthenticationFailed" })
     })
@@ -183,11 +173,6 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       expect(yield* assembly("assets", "move", "a.txt", "c.txt")).toBe("a.txt is now c.txt")
       expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
       expect(yield* assembly("assets", "move-many", "--root", "--", ...ids)).toContain("is now b.txt")
-      expect(yield* Effect.flip(assembly("assets", "delete", "--", ...ids))).toMatchObject({
-        _tag: "CommandError",
-        exitCode: 2
-      })
-      expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
       expect(yield* assembly("assets", "delete", "--yes", "--", ...ids)).toContain(`deleted ${first}`)
       expect(yield* pathsOf).toEqual([])
       expect(yield* Effect.flip(assembly("assets", "get", "--", first))).toMatchObject({ _tag: "DamResourceNotFound" })

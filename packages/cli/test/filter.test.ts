@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import * as Filter from "../src/internal/filter.ts"
+import * as UploadPlan from "../src/internal/uploadPlan.ts"
 
 it.each<readonly [pattern: string, paths: string, matches: string]>([
   ["*.jpg", "a.jpg d/b.jpg a.jpg.txt jpg", "a.jpg d/b.jpg"],
@@ -17,14 +17,14 @@ it.each<readonly [pattern: string, paths: string, matches: string]>([
 ])("the pattern %j picks of %j: %j", (pattern, paths, matches) => {
   const all = paths.split(" ")
   const [included, excluded] = [
-    Filter.make({ include: [pattern], exclude: [] }),
-    Filter.make({ include: [], exclude: [pattern] })
+    UploadPlan.picking({ include: [pattern], exclude: [] }),
+    UploadPlan.picking({ include: [], exclude: [pattern] })
   ]
   expect(all.filter(included).join(" ")).toBe(matches)
   expect(all.filter((path) => !excluded(path)).join(" ")).toBe(matches)
 })
 
 it("a file is uploaded if it matches one of several includes and none of the excludes", () => {
-  const isPicked = Filter.make({ include: ["*.jpg", "*.png"], exclude: ["b.*"] })
+  const isPicked = UploadPlan.picking({ include: ["*.jpg", "*.png"], exclude: ["b.*"] })
   expect(["a.jpg", "a.png", "a.txt", "b.jpg"].filter(isPicked)).toEqual(["a.jpg", "a.png"])
 })

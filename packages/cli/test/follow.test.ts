@@ -69,6 +69,16 @@ const follow = Effect.fnUntraced(function* (
   yield* Fiber.join(fiber)
 })
 
+/** What is written without a terminal. */
+const logged = Effect.fnUntraced(function* (
+  events: ReadonlyArray<Event.AssemblyUploadEvent>,
+  names: ReadonlyArray<string>
+) {
+  const screen = Screen.make({ columns: 0, animated: false })
+  yield* follow(screen, events, names)
+  return screen.text()
+})
+
 describe("Follow.follow", () => {
   it.effect("shows one file, its retries, and the processing of the Assembly", () =>
     Effect.gen(function* () {
@@ -87,9 +97,8 @@ describe("Follow.follow", () => {
 
   it.effect("does not count bytes of an earlier run as speed", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
-      yield* follow(screen, second, ["a.bin", "b.bin"])
-      const lines = screen.text().trimEnd().split("\n")
+      const text = yield* logged(second, ["a.bin", "b.bin"])
+      const lines = text.trimEnd().split("\n")
       expect(lines.slice(0, 2)).toEqual([
         `2 files: Continuing Assembly ${assemblyId}`,
         expect.stringMatching(/^2 files: 10% /)
@@ -106,7 +115,6 @@ describe("Follow.follow", () => {
 
   it.effect("shows a server that is gone once, however many files and attempts fail", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
       const names = ["a", "b", "c", "d", "e"]
       const gone = [1, 2, 3].flatMap((attempt) => names.map((_, file) => ofFile(file, refused(attempt))))
       const events = [
@@ -116,14 +124,14 @@ describe("Follow.follow", () => {
         ofFile(0, refused(1)),
         Event.Uploaded({ assemblyId })
       ]
-      yield* follow(screen, events, names)
-      const retries = screen.text().match(/.*Retrying.*/g)
+      const text = yield* logged(events, names)
+      const retries = text.match(/.*Retrying.*/g)
       expect(retries).toEqual([
         "5 files: a: Retrying in 1 s (attempt 1): the connection was refused",
         "5 files: a: Retrying in 1 s (attempt 1): the connection was refused"
       ])
       // With many files, only failures of single files are shown.
-      expect(screen.text()).not.toContain("Resumed")
+      expect(text).not.toContain("Resumed")
     })
   )
 
@@ -149,36 +157,33 @@ describe("Follow.follow", () => {
 
   it.effect("shows no speed if an earlier run has sent every byte", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
       const stored = [0, 1].flatMap((file) => [
         ofFile(file, UploadEvent.Completed({ url, length: 50n * MiB })),
         progress(50n * BigInt(file + 1)),
         Event.FileCompleted({ file, length: 50n * MiB })
       ])
       const events = [Event.AssemblyResumed({ status }), ...stored, Event.Uploaded({ assemblyId })]
-      yield* follow(screen, events, ["a.bin", "b.bin"])
-      expect(screen.text()).toContain("2 files: 100% (100.0 MiB of 100.0 MiB), sent before\n")
+      const text = yield* logged(events, ["a.bin", "b.bin"])
+      expect(text).toContain("2 files: 100% (100.0 MiB of 100.0 MiB), sent before\n")
     })
   )
 
   it.effect("counts as sent before only what an earlier run has sent, whatever the first Progress contains", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
       const events = [
         Event.AssemblyResumed({ status }),
         ofFile(0, UploadEvent.Resumed({ offset: 40n * MiB })),
         progress(100n),
         Event.Uploaded({ assemblyId })
       ]
-      yield* follow(screen, events, ["a.bin"])
+      const text = yield* logged(events, ["a.bin"])
       // 60 MiB in 80 milliseconds.
-      expect(screen.text()).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 750.0 MiB/s, in 0.1 s\n")
+      expect(text).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 750.0 MiB/s, in 0.1 s\n")
     })
   )
 
   it.effect("counts bytes that were sent after a failure as sent by this run", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
       const events = [
         Event.AssemblyResumed({ status }),
         ofFile(0, refused(1)),
@@ -186,23 +191,22 @@ describe("Follow.follow", () => {
         progress(100n),
         Event.Uploaded({ assemblyId })
       ]
-      yield* follow(screen, events, ["a.bin"])
-      expect(screen.text()).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 1000.0 MiB/s, in 0.1 s\n")
-      expect(screen.text()).not.toContain("sent before")
+      const text = yield* logged(events, ["a.bin"])
+      expect(text).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 1000.0 MiB/s, in 0.1 s\n")
+      expect(text).not.toContain("sent before")
     })
   )
 
   it.effect("leaves no note about an upload that continues at its first byte", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
       const events = [
         Event.AssemblyResumed({ status }),
         ofFile(0, UploadEvent.Resumed({ offset: 0n })),
         progress(100n),
         Event.Uploaded({ assemblyId })
       ]
-      yield* follow(screen, events, ["a.bin"])
-      expect(screen.text()).not.toContain("Resumed")
+      const text = yield* logged(events, ["a.bin"])
+      expect(text).not.toContain("Resumed")
     })
   )
 
@@ -226,7 +230,7 @@ describe("Follow.follow", () => {
     expect(seen).toEqual([50, 50])
     // 1 MiB in 100 milliseconds.
     expect(Progress.rate(shown)).toBeCloseTo(10 * 1024 * 1024, -4)
-    expect(Progress.sentence(shown, "a")).toContain(", 4.5 s left")
+    expect(Progress.sentence(shown)).toContain(", 4.5 s left")
     // The server has less than was sent, so the progress falls.
     step(ofFile(0, refused(1)))
     now += 5000
@@ -242,7 +246,6 @@ describe("Follow.follow", () => {
 
   it.effect("says which Assembly was canceled when a job starts again", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
       const other = Assembly.AssemblyId.make("b".repeat(32))
       const failed = [0, 1].map((file) =>
         Event.FileFailed({ file, error: new TusError.CreationUnknown({ host: "a", description: "the process ended" }) })
@@ -253,8 +256,8 @@ describe("Follow.follow", () => {
         Event.AssemblyCreated({ status: { ...status, assembly_id: other } }),
         Event.Uploaded({ assemblyId })
       ]
-      yield* follow(screen, events, ["a.bin", "b.bin"])
-      expect(screen.text().split("\n").slice(0, 2)).toEqual([
+      const text = yield* logged(events, ["a.bin", "b.bin"])
+      expect(text.split("\n").slice(0, 2)).toEqual([
         `2 files: Continuing Assembly ${assemblyId}`,
         `2 files: Assembly ${assemblyId} was canceled, because it is not known which files it has. Starting again in Assembly ${other}`
       ])
@@ -263,7 +266,6 @@ describe("Follow.follow", () => {
 
   it.effect("says once why files failed", () =>
     Effect.gen(function* () {
-      const screen = Screen.make({ columns: 0, animated: false })
       const gone = new TusError.UploadGone({
         request: "append",
         host: "tus.example.com",
@@ -275,8 +277,8 @@ describe("Follow.follow", () => {
         ...[0, 1, 2].map((file) => Event.FileFailed({ file, error: gone })),
         Event.Uploaded({ assemblyId })
       ]
-      yield* follow(screen, events, ["a", "b", "c"])
-      expect(screen.text().match(/.*gone.*/g)).toEqual([
+      const text = yield* logged(events, ["a", "b", "c"])
+      expect(text.match(/.*gone.*/g)).toEqual([
         "3 files: a: append at tus.example.com: gone; run the upload again to start a new upload (status 410)"
       ])
     })
@@ -311,8 +313,8 @@ describe("Follow.follow", () => {
       if (animated) expect(lines.at(-2)).toMatch(/^Processing, 1 min \d s, 2 results$/)
       else
         expect(lines.slice(-3)).toEqual([
-          "cat.mp4: Processing, 30 s, 2 results",
-          "cat.mp4: Processing, 1 min, 2 results",
+          expect.stringMatching(/^cat\.mp4: Processing, 3\d s, 2 results$/),
+          expect.stringMatching(/^cat\.mp4: Processing, 1 min(?: \d s)?, 2 results$/),
           ""
         ])
     })

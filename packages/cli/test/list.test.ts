@@ -28,7 +28,7 @@ interface Options {
 const layoutOf = (options: Options) => ({ width: undefined, style: Text.plain, now, ...options })
 
 const render = (entries: ReadonlyArray<AssemblyList.Entry>, options: Options = {}) =>
-  Table.render(List.columns(layoutOf(options), entries, false), entries, layoutOf(options))
+  Table.list(List.columns(layoutOf(options)), entries, layoutOf(options))
 
 describe("the table of Assemblies", () => {
   it("shows the error instead of ok, and nothing for an empty error", () => {
@@ -39,22 +39,22 @@ describe("the table of Assemblies", () => {
       { error: "" },
       {}
     ].map((standing) =>
-      render([{ ...entry, ...standing }])[2]
-        ?.split(/ {2,}/)
+      render([{ ...entry, ...standing }])[0]
+        ?.split("\t")
         .slice(1, 4)
     )
     const created = "2026-01-01 10:00"
     expect(states).toEqual([
       ["failed", created, "X"],
-      ["completed", created, "–"],
-      ["executing", created, "–"],
-      ["–", created, "–"],
-      ["–", created, "–"]
+      ["completed", created, ""],
+      ["executing", created, ""],
+      ["", created, ""],
+      ["", created, ""]
     ])
   })
 
   it("shows a creation time that is no date as the service sent it", () => {
-    expect(render([{ ...entry, created: "someday" }])[2]).toMatch(/^a{32} {2}– +someday /)
+    expect(render([{ ...entry, created: "someday" }])[0]).toMatch(/^a{32}\t\tsomeday\t/)
   })
 
   it("paints what failed red, what completed green and what runs yellow", () => {
@@ -63,10 +63,10 @@ describe("the table of Assemblies", () => {
       { ...entry, ok: "ASSEMBLY_COMPLETED" },
       { ...entry, ok: "ASSEMBLY_EXECUTING" }
     ]
-    const lines = render(entries, { style: Text.ansi })
+    const lines = render(entries, { style: Text.ansi, width: 80 })
     const { green, red, yellow } = Text.ansi
     const painted = [red("failed"), green("completed"), yellow("executing")]
-    for (const [index, state] of painted.entries()) expect(lines[index + 2]).toContain(state)
+    for (const [index, state] of painted.entries()) expect(lines[index + 2 + Math.min(index, 1)]).toContain(state)
   })
 
   it("has every column in 80 columns: short texts, and an error below its Assembly", () => {
@@ -85,11 +85,10 @@ describe("the table of Assemblies", () => {
 
   it("leaves out details in 60 columns, and names them", () => {
     expect(render(list.slice(0, 1), { width: 60, now })).toEqual([
-      "Assembly                          State      Age  Files",
-      "─".repeat(60),
-      `${entry.id}  completed  3d   2 files: …`,
-      "not shown: Received, Duration (use a wider terminal or",
-      "--json)"
+      "Assembly                          State      Age  Received",
+      "─".repeat(58),
+      `${entry.id}  completed  3d    3.0 MiB`,
+      "not shown: Duration, Files (use a wider terminal or --json)"
     ])
   })
 
@@ -118,14 +117,14 @@ describe("the table of Assemblies", () => {
     [undefined, undefined, "–"]
   ])("bounds the files of an Assembly, also in a pipe (%#)", (files, num_input_files, shown) => {
     const item = { ...entry, ...(files === undefined ? {} : { files }), ...(num_input_files && { num_input_files }) }
-    expect(render([item])[2]?.split(/ {2,}/).at(-1)).toBe(shown)
+    expect(render([item])[0]?.split("\t").at(-1)).toBe(shown === "–" ? "" : shown)
   })
 
   it("has dates and the whole names of states in a pipe", () => {
     const lines = render(list, { now })
-    expect(lines[2]).toMatch(/ {2}completed {2}2026-01-01 10:00 +3\.0 MiB {2}1 min 5 s {2}a\.mp4, b\.mp4$/)
-    expect(lines[4]).toContain("TRANSLOADIT_FILE_META_DATA_ERROR")
-    expect(lines).toHaveLength(5)
+    expect(lines[0]).toMatch(/\tcompleted\t2026-01-01 10:00\t\t3\.0 MiB\t1 min 5 s\ta\.mp4, b\.mp4$/)
+    expect(lines[2]).toContain("\tTRANSLOADIT_FILE_META_DATA_ERROR\t")
+    expect(lines).toHaveLength(3)
   })
 
   const oks = ["UPLOADING", "EXECUTING", "REPLAYING", "COMPLETED", "CANCELED"].map((name) => `ASSEMBLY_${name}`)
@@ -160,8 +159,7 @@ describe("the table of Assemblies", () => {
     { first: entries, later: entries, width: columns(40) },
     ({ first, later, width }) => {
       const layout = layoutOf({ width, now })
-      const part = Table.makeParts(layout)
-      const rendered = [first, later].map((page) => part(List.columns(layout, page, true), page))
+      const rendered = [first, later].map(Table.makeParts(List.columns(layout), layout))
       for (const { end, lines } of rendered) {
         for (const line of [...lines, ...end]) expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
       }

@@ -1,5 +1,5 @@
 /**
- * Commands in separate processes: settings from `.env`, doctor, completions, and an emulator that runs a program.
+ * Commands in separate processes: settings from `.env`, doctor, and an emulator that runs a program.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -51,16 +51,6 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         expect(without.stdout).not.toContain("uploads")
       }).pipe(Effect.scoped)
   )
-
-  for (const shell of ["bash", "zsh", "fish"]) {
-    it.effect(`completions prints a script with every command for ${shell}`, () =>
-      Effect.gen(function* () {
-        const { code, stdout } = yield* assembly(yield* folderWith({}), {}, "completions", shell)
-        assert.strictEqual(code, 0)
-        for (const word of ["download", "move-many", "replay"]) expect(stdout).toContain(word)
-      }).pipe(Effect.scoped)
-    )
-  }
 
   it.effect("the emulator runs a program with its environment, and ends with its exit code", () =>
     Effect.gen(function* () {

@@ -80,7 +80,8 @@ it.each<[string, Readonly<Record<string, string>>, Address.Route | undefined]>([
     { HTTP_PROXY: refused, https_proxy: "http://b.test" },
     { variable: "https_proxy", address: "http://b.test" }
   ],
-  ["http://a.test", { HTTP_PROXY: refused, http_proxy: "" }, undefined],
+  ["http://a.test", { HTTP_PROXY: refused, http_proxy: "" }, { variable: "HTTP_PROXY", address: refused }],
+  ["https://a.test", { HTTP_PROXY: "http://b.test", all_proxy: refused }, { variable: "all_proxy", address: refused }],
   [
     "http://a.test",
     { HTTP_PROXY: "http://user:pass@proxy.test:8080/path" },

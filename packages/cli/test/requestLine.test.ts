@@ -45,19 +45,6 @@ it("a request of no operation has its method and its path", () => {
   expect(line.split(/ {2,}/)).toEqual(["10:00:00", "GET /foo", "200", "3 ms"])
 })
 
-it.each([
-  [200, "green"],
-  [404, "yellow"],
-  [500, "red"]
-] as const)("the status %d is %s in a terminal", (status, colour) => {
-  const line = Emulator.render(
-    { ...entry, status, duration: Duration.millis(3) },
-    DateTime.makeUnsafe("2026-01-01T10:00:00Z"),
-    Text.ansi
-  )
-  expect(line).toContain(Text.ansi[colour](String(status)))
-})
-
 it("the first status of a refusal is yellow, the last one of a success is green", () => {
   const colourOf = (status: number) => {
     const now = DateTime.makeUnsafe("2026-01-01T10:00:00Z")

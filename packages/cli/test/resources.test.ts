@@ -7,7 +7,6 @@ import { templates } from "../src/commands/templates.ts"
 import { describe, expect, it } from "@effect/vitest"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -16,6 +15,7 @@ import * as TestConsole from "effect/testing/TestConsole"
 import * as Answers from "./support/resources.ts"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
+import * as Uploading from "./support/uploading.ts"
 
 const answers = {
   ...Answers.templates,
@@ -44,12 +44,11 @@ const output = Effect.gen(function* () {
 })
 
 /** The path of a file with a JSON value. */
-const fileOf = Effect.fnUntraced(function* (value: unknown) {
-  const fs = yield* FileSystem.FileSystem
-  const path = `${yield* fs.makeTempDirectoryScoped()}/value.json`
-  yield* fs.writeFileString(path, typeof value === "string" ? value : JSON.stringify(value))
-  return path
-})
+const fileOf = (value: unknown) =>
+  Effect.map(
+    Uploading.folderWith({ "value.json": typeof value === "string" ? value : JSON.stringify(value) }),
+    (folder) => `${folder}/value.json`
+  )
 
 const assemblyId = "5a".repeat(16)
 const { assetId, content, folderId, otherAssetId, secret } = Answers
@@ -112,7 +111,7 @@ describe("requests", () => {
       {},
       { asset_ids: [assetId, otherAssetId], destination_folder_id: folderId }
     ],
-    [`assets delete ${assetId}`, "Dam.delete", { assetId }, {}],
+    [`assets delete ${assetId}`, "Dam.deleteMany", {}, { asset_ids: [assetId] }],
     [`assets delete --yes ${assetId} ${otherAssetId}`, "Dam.deleteMany", {}, { asset_ids: [assetId, otherAssetId] }],
     ["bill 2025-12", "Billing.get", { month: "2025-12" }, {}],
     [`notifications list ${assemblyId}`, "Notifications.list", { assemblyId }, {}],
@@ -249,9 +248,9 @@ describe("output", () => {
     [
       "templates list",
       [
-        "Template                          Name        Modified (UTC)    Signed  Last used (UTC)",
-        "─".repeat(87),
-        `${"5a".repeat(16)}  thumbnails  2026-01-02 10:30  yes     –`,
+        "Template                          Name        Modified  Signed  Last used",
+        "─".repeat(73),
+        `${"5a".repeat(16)}  thumbnails  3d        yes     –`,
         "",
         "1 of 7 Templates; --cursor=2 goes on, --all lists all"
       ]
@@ -265,16 +264,13 @@ describe("output", () => {
         "Results are kept  1day"
       ]
     ],
-    [
-      "credentials list",
-      ["Credentials  Name    Type  Modified (UTC)", "─".repeat(43), "c1           photos  s3    2026-01-02 10:30"]
-    ],
+    ["credentials list", ["Credentials  Name    Type  Modified", "─".repeat(35), "c1           photos  s3    3d"]],
     ["credentials types", ["Type  Fields (* required)", "─".repeat(25), "s3    key*, region"]],
     [
       "keys list",
       [
-        "ID  Auth Key                          Description  Scopes                Active  Last used (UTC)",
-        "─".repeat(96),
+        "ID  Auth Key                          Description  Scopes                Active  Last used",
+        "─".repeat(90),
         `k1  ${"ab".repeat(16)}  dashboard    assemblies:read read  yes     –`
       ]
     ],
@@ -301,18 +297,19 @@ describe("output", () => {
         "Plan      startup",
         "Invoice   i-1",
         "",
-        "Robot          Use",
-        "─".repeat(39),
-        "/file/hash     steps 2, input bytes 5 B",
-        "/image/resize  3"
+        "Robot          Steps  Input bytes  Use",
+        "─".repeat(38),
+        "/file/hash         2          5 B    –",
+        "/image/resize      –            –    3",
+        "all robots         2          5 B    3"
       ]
     ],
     [
       `notifications list ${assemblyId}`,
       [
-        "Sent (UTC)        Status  Response  URL                               Error",
-        "─".repeat(75),
-        "2026-01-02 10:30  error        500  https://app.example.com/assembly  –"
+        "Sent  Status  Response  URL                               Error",
+        "─".repeat(63),
+        "3d    error        500  https://app.example.com/assembly  –"
       ]
     ],
     [`notifications replay ${assemblyId}`, ["sent notification n2"]],
@@ -342,6 +339,7 @@ describe("output", () => {
 
   it.effect.each(cases)("of assembly %s", ([args, lines]) =>
     Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 5, 11))
       yield* make().runOn(Screen.make({ columns: 100, animated: false }).layer, ...args.split(" "))
       expect((yield* output).split("\n")).toEqual(lines)
     })
@@ -374,7 +372,7 @@ describe("output", () => {
         ["assets list", assetId, "reports/2026.pdf", "2.0 KiB"],
         [`notifications list ${assemblyId}`, "error", "500"],
         ["queues", "eu-west-1 › /video/encode"],
-        ["bill 2026-01", "/file/hash", "steps 2,", "5 B"]
+        ["bill 2026-01", "/file/hash", "5 B"]
       ]
       for (const [args, ...values] of commands) {
         const before = (yield* TestConsole.logLines).length

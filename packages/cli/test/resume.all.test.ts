@@ -29,10 +29,11 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
           expect(ended.stderr).toMatch(/\nassembly: the upload is kept; run the same command again to continue it\n$/)
         }
 
-        const { code, stderr, stdout } = yield* Uploading.upload(folder, args)
+        const { code, stderr } = yield* Uploading.upload(folder, args)
         expect(code, stderr).toBe(0)
         expect(stderr).toContain(`a.bin: Continuing Assembly ${id}\n`)
         expect(stderr).toContain("a.bin: Resumed at ")
+        const { stdout } = yield* Uploading.assembly(folder, ["get", "--json", id ?? ""])
         expect(stdout).toContain(sha256)
       })
     )

@@ -1,4 +1,4 @@
-import * as Statistics from "../src/internal/statistics.ts"
+import * as Statistics from "../src/commands/stats.ts"
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import { describe, expect, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -28,7 +28,7 @@ describe("Statistics.csv", () => {
 describe("Statistics.svg", () => {
   const svg = Statistics.svg(found, options)
 
-  it("has bars of one calendar step in every chart, axes with units, and an end that stays true in a saved report", () => {
+  it("has bars of one calendar step in every chart, and axes with units and dates", () => {
     expect(svg.match(/>[A-Z]\w+ per [^<]*</g)).toEqual([
       ">Completed per hour (UTC)<",
       ">Failed per hour (UTC)<",
@@ -36,7 +36,6 @@ describe("Statistics.svg", () => {
     ])
     expect(svg).toContain(">Canceled or aborted: none<")
     expect(svg).not.toContain(">now<")
-    expect(svg.match(/>Jan 1</g)).toHaveLength(3)
     expect(svg).toMatch(/>2<.*>0<.*>Dec 26<.*>1<.*>2\.0 MiB<.*>0 B</s)
   })
 
@@ -76,7 +75,6 @@ describe("Statistics.svg", () => {
       const labeled = ticks.filter((tick) => tick.includes("<text"))
       expect(labeled.length, String(days)).toBe(ticks.length)
       expect(ticks.length, String(days)).toBeGreaterThan(3)
-      expect(ticks.filter((tick) => tick.includes('x1="744"')).length, String(days)).toBe(3)
     }
   })
 
@@ -87,20 +85,20 @@ describe("Statistics.svg", () => {
 })
 
 describe("Statistics.html", () => {
-  it("is one page with the window, the charts for wide and narrow screens, the totals and the errors", () => {
+  it("is one page with the window, the charts, the totals and the errors", () => {
     const html = Statistics.html(found, { ...options, region: "eu-west-1", template: "none" })
     expect(html).toContain(
       "<p>Assemblies without a Template in region eu-west-1, 2025-12-25 12:00 to 2026-01-01 12:00 UTC</p>"
     )
-    expect(html.match(/<svg [^>]*class="(?:wide|narrow)"/g)).toHaveLength(2)
-    expect(html).toContain("<tr><td>Received</td><td>2.0 MiB</td></tr>")
-    expect(html).toContain("<tr><td>NO_<wbr>COUNTRY</td><td>1</td></tr>")
+    expect(html.match(/<svg /g)).toHaveLength(1)
+    expect(html).toMatch(/^Received +2\.0 MiB$/m)
+    expect(html).toMatch(/^NO_COUNTRY +1$/m)
     expect(html.replaceAll("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(|<script|href/)
   })
 
   it("shows hostile texts as text", () => {
     const html = Statistics.html(hostile, { ...options, region: "<b>" })
-    expect(html).toContain("<td>&lt;script&gt;&quot;&amp;\\x1b[2J</td>")
+    expect(html).toMatch(/^&lt;script&gt;&quot;&amp;\\x1b\[2J +1$/m)
     expect(html).toContain("in region &lt;b&gt;,")
     expect(html).not.toContain("<b>")
   })

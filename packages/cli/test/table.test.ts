@@ -51,7 +51,7 @@ describe("Table.render", () => {
       { title: "Asset", value: (row) => row, keep: true },
       { title: "About", value: () => "a text of five words", keep: true },
       { title: "Size", value: () => "–", keep: true },
-      { title: "Created (UTC)", value: () => "2026-01-01", keep: true, shortTitle: "Age", short: () => "3d" }
+      { title: "Age", value: () => "3d", exact: () => "2026-01-01", keep: true }
     ]
     const id = "x".repeat(22)
     expect(Table.render(identified, [id], { width: 24 })).toEqual([id, "  About a text of five", "  words, Age 3d"])
@@ -77,8 +77,8 @@ describe("Table.render", () => {
     ])
   })
 
-  it("leaves out the least important optional columns, and names them below the table", () => {
-    const optional = fileColumns.map((column, index) => ({ ...column, rank: 2 - index, optional: index === 0 }))
+  it("leaves out the last optional columns that do not fit, and names them below the table", () => {
+    const optional = fileColumns.map((column, index) => ({ ...column, optional: index === 0 }))
     expect(Table.render(optional, files, { width: 12 }).slice(0, 5)).toEqual([
       "   Size",
       "───────",
@@ -86,12 +86,12 @@ describe("Table.render", () => {
       "1,024 B",
       "not shown:"
     ])
-    const ranked: ReadonlyArray<Table.Column<string>> = [
+    const three: ReadonlyArray<Table.Column<string>> = [
       { title: "First", value: (row) => row, keep: true },
-      { title: "Third", value: (row) => row, keep: true, rank: 3, optional: true },
-      { title: "Second", value: (row) => row, keep: true, rank: 2, optional: true }
+      { title: "Second", value: (row) => row, keep: true, optional: true },
+      { title: "Third", value: (row) => row, keep: true, optional: true }
     ]
-    expect(Table.render(ranked, ["x"], { width: 13 })[0]).toBe("First  Second")
+    expect(Table.render(three, ["x"], { width: 13 })[0]).toBe("First  Second")
   })
 
   it("does not cut a title", () => {
@@ -103,26 +103,21 @@ describe("Table.render", () => {
     expect(Table.render(described, files.slice(0, 1), { width: 19 })[0]).toBe("cat.jpg")
   })
 
-  it("uses the short forms before it leaves out a column, and only if the table does not fit", () => {
+  it("has the texts for another program in a list without a width, between tabs", () => {
     const dated: ReadonlyArray<Table.Column<File>> = [
       ...fileColumns,
-      { title: "Created (UTC)", value: () => "2026-01-01", shortTitle: "Age", short: () => "3d", keep: true }
+      { title: "Age", value: () => "3d", exact: () => "2026-01-01", keep: true }
     ]
-    expect(Table.render(dated, files.slice(0, 1), { width: 28 })[2]).toBe("cat.jpg  12 B  2026-01-01")
-    expect(Table.render(dated, files.slice(0, 1), { width: 27 }).slice(0, 3)).toEqual([
-      "Name     Size  Age",
-      "──────────────────",
-      "cat.jpg  12 B  3d"
-    ])
+    expect(Table.list(dated, [{ name: "a\tb", size: "–" }])).toEqual(["a\\x09b\t\t2026-01-01"])
+    expect(Table.list(dated, files.slice(0, 1), { width: 80 })[2]).toBe("cat.jpg  12 B  3d")
   })
 
-  it("has a line below a row for a text that has no column in a narrow terminal", () => {
+  it("has a line below a row for a text that has no column", () => {
     const failed: ReadonlyArray<Table.Column<File>> = [
       ...fileColumns,
       { title: "Error", value: ({ size }) => (size === "12 B" ? "a long error" : ""), below: true }
     ]
-    expect(Table.render(failed, files.slice(0, 1), { width: 27 })[2]).toBe("cat.jpg  12 B  a long error")
-    expect(Table.render(failed, [...files.slice(0, 1), { name: "b", size: "1 B" }], { width: 14 })).toEqual([
+    expect(Table.render(failed, [...files.slice(0, 1), { name: "b", size: "1 B" }])).toEqual([
       "Name     Size",
       "─────────────",
       "cat.jpg  12 B",

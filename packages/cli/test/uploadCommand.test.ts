@@ -232,12 +232,6 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
     ],
     [["--journal", "a.txt"], "--journal a.txt is not a folder"],
     [["--journal="], "--journal is empty; name a folder"],
-    [
-      ["--limit-rate", "fast"],
-      'Invalid value for flag --limit-rate: "fast". Expected: bytes per second, such as 500k or 2.5M'
-    ],
-    [["--fields", "x"], 'Invalid value for flag --fields: "x". Expected: key=value, such as name=cat'],
-    [["--concurrency", "0"], 'Invalid value for flag --concurrency: "0". Expected: a whole number from 1 to 100'],
     [["--include", "*.zip"], "no file is left after --include and --exclude"],
     [["--exclude="], "--exclude is empty"],
     [["--no-wait", "-o", "out"], "--no-wait and --output cannot be used together: there are no results yet"],

@@ -3,24 +3,20 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import * as PlatformError from "effect/PlatformError"
 import { writeFileSync } from "node:fs"
 import { relative } from "node:path"
+import * as Uploading from "./support/uploading.ts"
 
 /** A folder with these files, whose content is their name. */
-const folderWith = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped()
-  for (const name of names) {
-    const above = `${folder}/${name}`.replace(/\/[^/]*$/, "")
-    yield* fs.makeDirectory(above, { recursive: true })
-    yield* fs.writeFileString(`${folder}/${name}`, name)
-  }
-  return folder
-})
+const folderWith = (...names: ReadonlyArray<string>) =>
+  Uploading.folderWith(Object.fromEntries(names.map((name) => [name, name])))
+
+const flags = { listed: [], include: [], exclude: [], watch: false, folder: undefined }
 
 const plan = (paths: ReadonlyArray<string>, isRecursive = false, inputName?: string) =>
-  UploadPlan.make({ paths, isRecursive, inputName })
+  UploadPlan.make({ ...flags, paths, recursive: isRecursive, name: Option.fromUndefinedOr(inputName) })
 
 const namesOf = (files: ReadonlyArray<UploadPlan.Planned>) => files.map(({ name }) => name)
 
@@ -50,7 +46,7 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
       const folder = yield* folderWith("d/a.jpg", "d/b\nc.jpg")
       const told: Array<string> = []
       const skip = ({ message }: { readonly message: string }) => Effect.sync(() => void told.push(message))
-      const options = { paths: [`${folder}/d`], isRecursive: true, inputName: undefined }
+      const options = { ...flags, paths: [`${folder}/d`], recursive: true, name: Option.none() }
       expect(namesOf(yield* UploadPlan.make({ ...options, skip }))).toEqual(["d/a.jpg"])
       const problem = `${folder}/d/b\\x0ac.jpg: the service refuses a name with control characters; rename the file`
       expect(told).toEqual([problem])
@@ -65,7 +61,8 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
       const denied = PlatformError.systemError({
         _tag: "PermissionDenied",
         module: "FileSystem",
-        method: "readDirectory"
+        method: "readDirectory",
+        cause: { code: "EACCES" }
       })
       const guarded = FileSystem.FileSystem.of({
         ...fs,

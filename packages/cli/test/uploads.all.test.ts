@@ -147,7 +147,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
       let refused: { readonly code: number | null; readonly stderr: string } | undefined
       const run = yield* Effect.context<Emulator.Emulator>()
       let isAsked = false
-      yield* Uploading.assembly(folder, ["upload", "--limit-rate", "100k", "a.bin"], {
+      yield* Uploading.assembly(folder, ["upload", "--limit-rate", "20k", "a.bin"], {
         onError: (text, kill) => {
           const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(text) ?? []
           if (isAsked || id === undefined) return

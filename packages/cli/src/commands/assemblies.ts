@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Advice from "../internal/advice.ts"
 import * as Document from "../internal/document.ts"
+import * as Download from "../internal/download.ts"
 import * as Table from "../internal/table.ts"
 import * as TemplateId from "../internal/templateId.ts"
 import * as Text from "../internal/text.ts"
@@ -28,7 +29,7 @@ export const get = Cli.command(
     const files = Shown.of(status)
     yield* Output.show(json, Assembly.Status, status, (layout) => [
       ...Table.facts(Shown.facts(status), layout),
-      ...(files.length === 0 ? [] : [Text.blank, ...Table.render(Shown.columns, files, layout)])
+      ...(files.length === 0 ? [] : [Text.blank, ...Table.render(Shown.columns(files), files, layout)])
     ])
     if (!json) yield* Shown.suggestFor(status)
   })
@@ -157,10 +158,10 @@ export const replay = Cli.command(
   Effect.fnUntraced(function* ({ assemblyId, json, notifyUrl, reparseTemplate, template, wait: isAwaited, ...files }) {
     const changed = yield* Document.steps(Changes, files.steps)
     const fields = yield* Document.fields(files)
-    const templateId = yield* TemplateId.given(template)
     const steps = Option.map(changed, (found) => found.steps)
+    const params = yield* TemplateId.inParams(Cli.given({ steps, fields, notifyUrl, templateId: template }))
     const replayed = yield* Assemblies.replay(assemblyId, {
-      ...Cli.given({ steps, fields, notifyUrl, templateId }),
+      ...params,
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
     if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed, json)(replayed)
@@ -171,3 +172,45 @@ export const replay = Cli.command(
     if (!json) yield* Shown.suggestFor(status)
   })
 )
+
+const stepsFlag = Cli.repeated(Cli.text("step", "step"))
+
+/** A file with its Step. */
+const Row = Schema.Struct({ step: Schema.String, ...Assembly.File.schema.fields })
+
+const listResults = Cli.command(
+  "results list",
+  { assemblyId: Cli.assemblyId, steps: stepsFlag, json: Cli.json(Row) },
+  Effect.fnUntraced(function* ({ assemblyId: id, json, steps }) {
+    const status = yield* Assemblies.get(id)
+    const files = yield* Download.find(status, steps)
+    const rows = files.map(({ file, step }) => ({ ...file, step }))
+    yield* Output.show(json, Schema.Array(Row), rows, (layout) =>
+      Table.list(Shown.columns(files), files, { ...layout, empty: "no results" })
+    )
+    // The suggested command downloads the results of all Steps, so it does not fit a list of some Steps.
+    if (!json && steps.length === 0) yield* Shown.suggestFor(status)
+  })
+)
+
+const download = Cli.command(
+  "results download",
+  {
+    assemblyId: Cli.assemblyId,
+    output: Flag.withDefault(Cli.output, "."),
+    steps: stepsFlag,
+    overwrite: Cli.flag("overwrite"),
+    concurrency: Flag.withDefault(Cli.number("concurrency", [1, 32]), 4),
+    json: Cli.jsonLines
+  },
+  Effect.fnUntraced(function* ({ assemblyId: id, ...options }) {
+    const status = yield* Assemblies.get(id)
+    if (!Assembly.isOver(status)) {
+      return yield* Failure.failed(`the Assembly ${id} is still running`, `assembly wait ${id} waits for its end.`)
+    }
+    yield* Download.save(status, options)
+  })
+)
+
+/** `assembly results`: the result files of an Assembly. */
+export const results = Cli.group("results", [listResults, download])

@@ -20,10 +20,10 @@ const assetIds = Cli.argument("assetIds").pipe(
 )
 
 const columns = (): ReadonlyArray<Table.Column<DamAsset.Asset>> => [
-  { title: "Asset", rank: 1, value: ({ asset_id }) => asset_id, keep: true },
-  { title: "Path", rank: 2, value: ({ path }) => path, least: 16 },
-  Table.sizeColumn(({ size }) => size, 3),
-  { title: "Type", rank: 4, value: ({ mime }) => Table.known(mime) }
+  { title: "Asset", value: ({ asset_id }) => asset_id, keep: true },
+  { title: "Path", value: ({ path }) => path, least: 16 },
+  Table.sizeColumn(({ size }) => size),
+  { title: "Type", value: ({ mime }) => Table.known(mime) }
 ]
 
 const list = Cli.command(
@@ -101,13 +101,8 @@ const remove = Cli.command(
   "assets delete",
   { assetIds, yes: Resource.yes, json: Cli.json(DamEntries.DeletedMany) },
   Effect.fnUntraced(function* ({ assetIds: ids, json, yes }) {
-    const [first, ...others] = ids
-    if (first !== undefined && others.length === 0) {
-      const deleted = yield* Dam.delete(first)
-      return yield* Output.show(json, DamEntries.Deleted, deleted, () => Output.sentence(`deleted ${deleted.asset_id}`))
-    }
     const describe = (id: Identifier.AssetId) => Effect.map(Dam.get(id), ({ asset }) => asset.path)
-    if (!yes) yield* Resource.confirm({ ids, words: ["asset", "assets"], describe })
+    if (!yes && ids.length > 1) yield* Resource.confirm({ ids, words: ["asset", "assets"], describe })
     const deleted = yield* Dam.deleteMany({ assetIds: ids })
     yield* Output.show(json, DamEntries.DeletedMany, deleted, () =>
       deleted.assets.flatMap(({ asset_id }) => Output.sentence(`deleted ${asset_id}`))

@@ -43,10 +43,10 @@ const changed = (credential: Credential | undefined, sentence: string, layout: O
   credential === undefined ? Output.sentence(sentence) : Table.facts(factsOf(credential, false), layout)
 
 const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Credential>> => [
-  { title: "Credentials", rank: 1, value: (credential) => credential.id, keep: true },
-  { title: "Name", rank: 2, value: ({ name }) => name },
-  { title: "Type", rank: 3, value: ({ type }) => type },
-  Table.timeColumn("Modified", ({ created, modified }) => modified ?? created, { now, rank: 4 })
+  { title: "Credentials", value: (credential) => credential.id, keep: true },
+  { title: "Name", value: ({ name }) => name },
+  { title: "Type", value: ({ type }) => type },
+  Table.timeColumn("Modified", ({ created, modified }) => modified ?? created, now)
 ]
 
 const list = Cli.query(

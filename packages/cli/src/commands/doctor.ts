@@ -12,7 +12,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as TusError from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -22,13 +21,12 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
-import * as DotEnv from "../internal/dotEnv.ts"
-import * as Profile from "../internal/profile.ts"
+import * as Settings from "../internal/settings.ts"
+import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
 import * as Failure from "../internal/failure.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
-import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Address from "../internal/address.ts"
 
 /**
@@ -36,18 +34,18 @@ import * as Address from "../internal/address.ts"
  * be needed, and `bad` for a thing that does not work. `advice` says what to do. If this finding is the first with the
  * verdict `bad`, the program ends with `exitCode`.
  */
-export const Finding = Schema.Struct({
+const Finding = Schema.Struct({
   about: Schema.String,
   verdict: Schema.Literals(["good", "note", "bad"]),
   text: Schema.String,
   advice: Schema.optionalKey(Schema.String),
   exitCode: Schema.optionalKey(Schema.Int)
 })
-export type Finding = typeof Finding.Type
+type Finding = typeof Finding.Type
 
-export const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
+const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
 
-export const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
+const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
 
 const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
   about,
@@ -82,36 +80,31 @@ const broken = (about: string, error: unknown, way: Address.Address, otherwise: 
   bad(about, problemOf(error, way.baseUrl?.host), Advice.next(error, way) ?? otherwise, Failure.codeOf(error))
 
 /** The findings about the file `.env`: which variables are read from it, or why not, and its problems. */
-const dotEnv = Effect.map(DotEnv.Current, (report): ReadonlyArray<Finding> => {
+const dotEnv = Effect.map(Settings.DotEnv, (report): ReadonlyArray<Finding> => {
   if (report === undefined) return []
   const { has, ignored, loaded, path, problems } = report
   const others = [...has].filter((name) => !loaded.has(name)).join(", ")
-  const unused =
-    ignored !== undefined
-      ? [note(".env", `${path} is not used: ${ignored}`, DotEnv.ignoredAdvice)]
-      : has.size > 0
-        ? [note(".env", `${path} is not used: the environment has ${others}`, "The value of the environment counts.")]
-        : []
-  const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
-  const used = [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`)]
-  return [
-    ...(loaded.size > 0 ? used : unused),
-    ...problems.map((problem) => note(".env", problem, "Correct the file, or remove the line."))
-  ]
+  const found = problems.map((problem) => note(".env", problem, "Correct the file, or remove the line."))
+  if (ignored !== undefined) return [note(".env", `${path} is not used: ${ignored}`, Settings.ignoredAdvice), ...found]
+  if (loaded.size > 0) {
+    const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
+    return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`), ...found]
+  }
+  if (others === "") return found
+  const text = `${path} is not used: the environment has ${others}`
+  return [note(".env", text, "The value of the environment counts."), ...found]
 })
 
 /** Whether the variables are set, and where each comes from. */
 const settings = Effect.gen(function* () {
-  const loaded = (yield* DotEnv.Current)?.loaded
-  const missing = yield* Effect.filter(DotEnv.settings, (name) =>
-    Effect.map(Effect.result(Config.schema(Schema.NonEmptyString, name)), Result.isFailure)
-  )
+  const loaded = (yield* Settings.DotEnv)?.loaded
+  const missing = yield* Effect.filter(Settings.variables, (name) => Effect.map(Settings.isSet(name), (set) => !set))
   if (missing.length > 0) {
     const text = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`
     return bad("settings", text, Advice.missing(missing.length, yield* Address.current), usage)
   }
-  const others = yield* Profile.Sources
-  const sources = DotEnv.settings.map((name) => {
+  const others = yield* Settings.Sources
+  const sources = Settings.variables.map((name) => {
     const source = others.get(name) ?? (loaded?.has(name) === true ? ".env" : "environment")
     return `${name} (${source})`
   })
@@ -127,11 +120,9 @@ const isOfService = (error: Address.Failure, way: Address.Address): boolean =>
   (error._tag === "ServiceFailure" && !Address.isWrongPath(error, way) && Failure.codeOf(error) === failed)
 
 const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Address) {
-  const before = yield* Clock.currentTimeMillis
-  const answer = yield* Effect.result(Assemblies.get(nobody))
-  const elapsed = Text.latency((yield* Clock.currentTimeMillis) - before)
+  const [elapsed, answer] = yield* Effect.timed(Effect.result(Assemblies.get(nobody)))
   return Result.isSuccess(answer) || isOfService(answer.failure, way)
-    ? good("address", `${baseUrl} answers as the service does, in ${elapsed}`)
+    ? good("address", `${baseUrl} answers as the service does, in ${Text.latency(Duration.toMillis(elapsed))}`)
     : broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
 })
 
@@ -161,54 +152,44 @@ const clock = Effect.fnUntraced(function* (baseUrl: string) {
 
 const isRefusal = Schema.is(ApiError.AuthenticationFailed)
 
-/** What the response to a request shows about a scope, or the error, if it shows nothing about the scope. */
-type Access = "granted" | "missing" | { readonly _tag: string }
-
-const accessOf = <A, E extends { readonly _tag: string }, R>(
-  request: Effect.Effect<A, E, R>
-): Effect.Effect<Access, never, R> =>
-  Effect.match(request, {
-    onSuccess: (): Access => "granted",
-    onFailure: (error): Access => (isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE" ? "missing" : error)
-  })
-
 const anHourAgo = Effect.map(DateTime.now, DateTime.subtract({ hours: 1 }))
 
 /** For each of these scopes, a request that needs the scope. None of these requests changes anything. */
-const readings: Readonly<Record<string, Effect.Effect<Access, never, AssemblyClient.AssemblyClient>>> = {
-  "assemblies:read": accessOf(Effect.flatMap(anHourAgo, (fromDate) => Assemblies.list({ fromDate, pageSize: 1 }))),
-  "templates:read": accessOf(Templates.list({ pageSize: 1 })),
-  "template_credentials:read": accessOf(TemplateCredentials.list),
-  "auth_keys:read": accessOf(AuthKeys.scopes),
-  "queues:read": accessOf(Queues.jobSlots),
-  "dam:read": accessOf(Dam.list({ limit: 1 }))
+const readings = {
+  "assemblies:read": Effect.flatMap(anHourAgo, (fromDate) => Assemblies.list({ fromDate, pageSize: 1 })),
+  "templates:read": Templates.list({ pageSize: 1 }),
+  "template_credentials:read": TemplateCredentials.list,
+  "auth_keys:read": AuthKeys.scopes,
+  "queues:read": Queues.jobSlots,
+  "dam:read": Dam.list({ limit: 1 })
 }
 
 /** Whether the service accepts the key, and what the key may read. */
 const credentials = Effect.fnUntraced(function* (way: Address.Address) {
-  const found = yield* Effect.forEach(
-    Object.entries(readings),
-    ([scope, reading]) => Effect.map(reading, (access) => ({ scope, access })),
-    { concurrency: 3 }
+  const found = yield* Effect.all(readings, { concurrency: 3, mode: "result" })
+  const granted = Object.entries(found).flatMap(([scope, { _tag }]) => (_tag === "Success" ? [scope] : []))
+  const refused = Object.entries(found).flatMap(([scope, access]) =>
+    access._tag === "Failure" ? [{ scope, error: access.failure }] : []
   )
+  const isMissing = ({ error }: (typeof refused)[number]) =>
+    isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE"
+  const [unknown, missing] = [refused.filter((one) => !isMissing(one)), refused.filter(isMissing)]
+  const refusal = unknown.find(({ error }) => isRefusal(error))
   const again = `Run ${Address.command(way, "doctor")} again later.`
-  const refused = found.find(({ access }) => isRefusal(access))
-  if (refused !== undefined) {
-    return [broken("credentials", refused.access, way, "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET.")]
+  if (refusal !== undefined) {
+    return [broken("credentials", refusal.error, way, "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET.")]
   }
-  const scopes = (wanted: Access) => found.filter(({ access }) => access === wanted).map(({ scope }) => scope)
-  const [granted, missing] = [scopes("granted"), scopes("missing")]
-  if (granted.length + missing.length === 0) return [broken("credentials", found[0]?.access, way, again)]
-  // One finding for each problem, with all scopes whose requests failed with it.
-  const unknown = found.filter(({ access }) => typeof access !== "string")
-  const byProblem = Map.groupBy(unknown, ({ access }) => problemOf(access, way.baseUrl?.host))
+  if (granted.length + missing.length === 0) return [broken("credentials", unknown[0]?.error, way, again)]
+  const namesOf = (some: typeof refused) => some.map(({ scope }) => scope).join(", ")
   const advice = `If a command needs one: ${Address.command(way, "keys update --scope …")} replaces the scopes of a key.`
   return [
     good("credentials", "the service accepts the Auth Key"),
     ...(granted.length === 0 ? [] : [good("scopes", granted.join(", "))]),
-    ...(missing.length === 0 ? [] : [note("scopes", `not granted: ${missing.join(", ")}`, advice)]),
-    ...Array.from(byProblem, ([problem, some]) =>
-      note("scopes", `not known: ${some.map(({ scope }) => scope).join(", ")}`, `${problem}. ${again}`)
+    ...(missing.length === 0 ? [] : [note("scopes", `not granted: ${namesOf(missing)}`, advice)]),
+    // One finding for each problem, with all scopes whose requests failed with it.
+    ...Array.from(
+      Map.groupBy(unknown, ({ error }) => problemOf(error, way.baseUrl?.host)),
+      ([problem, some]) => note("scopes", `not known: ${namesOf(some)}`, `${problem}. ${again}`)
     )
   ]
 })
@@ -237,6 +218,8 @@ const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget
   ]
 })
 
+const skips = (way: Address.Address): string => `${Address.command(way, "doctor --no-upload")} skips this check.`
+
 /**
  * Asks the upload server below ASSEMBLY_BASE_URL what it can do. The service may have its upload server at another
  * address, which only the Status of an Assembly names. So an error is a problem only if its exit code is of the network.
@@ -249,34 +232,36 @@ const uploadsHere = (baseUrl: string, way: Address.Address) =>
   }).pipe(
     Effect.flatMap(abilities),
     Effect.catch((error) => {
-      if (Failure.codeOf(error) === network) {
-        return Effect.succeed([
-          broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
-        ])
-      }
       const advice = `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
-      return Effect.succeed([note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)])
+      return Effect.succeed([
+        Failure.codeOf(error) === network
+          ? broken("uploads", error, way, skips(way))
+          : note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
+      ])
     })
   )
 
 /** Creates an Assembly that waits for a file, asks its upload server what it can do, and cancels the Assembly. */
-const uploadsOfAssembly = Effect.fnUntraced(function* (way: Address.Address) {
-  const created = yield* Effect.result(Assemblies.create({ numExpectedUploadFiles: 1 }))
-  if (Result.isFailure(created)) {
-    const { failure } = created
-    if (failure._tag !== "AuthenticationFailed") {
-      return [broken("uploads", failure, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)]
-    }
-    const text = `not known: ${Advice.line(failure, way.baseUrl?.host)}`
-    return [note("uploads", text, "A key with the scope assemblies:write can create Assemblies.")]
-  }
-  return yield* Effect.flatMap(UploadTarget.fromAssembly(created.success), abilities).pipe(
-    Effect.catch((error) =>
-      Effect.succeed([broken("uploads", error, way, "Check that this network reaches the host of uploads.")])
-    ),
-    Effect.ensuring(Effect.ignore(Assemblies.cancel(created.success.assembly_id)))
-  )
-})
+const uploadsOfAssembly = (way: Address.Address) =>
+  Effect.matchEffect(Assemblies.create({ numExpectedUploadFiles: 1 }), {
+    onFailure: (error) =>
+      Effect.succeed([
+        isRefusal(error)
+          ? note(
+              "uploads",
+              `not known: ${Advice.line(error, way.baseUrl?.host)}`,
+              "A key with the scope assemblies:write can create Assemblies."
+            )
+          : broken("uploads", error, way, skips(way))
+      ]),
+    onSuccess: (status) =>
+      Effect.flatMap(UploadTarget.fromAssembly(status), abilities).pipe(
+        Effect.catch((error) =>
+          Effect.succeed([broken("uploads", error, way, "Check that this network reaches the host of uploads.")])
+        ),
+        Effect.ensuring(Effect.ignore(Assemblies.cancel(status.assembly_id)))
+      )
+  })
 
 /** Takes the findings of a check as soon as they are known. */
 type Tell = (found: ReadonlyArray<Finding>) => Effect.Effect<void>
@@ -302,30 +287,16 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
 const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
-/** The number of cells of the mark and of `about`, with the gaps after them. */
-const indentation = 16
-
-/** Renders each finding with its advice. Long texts are wrapped, and their lines start in the same column. */
-export const render = (
-  findings: ReadonlyArray<Finding>,
-  {
-    style = Text.plain,
-    width = Number.POSITIVE_INFINITY
-  }: { readonly style?: Text.Style; readonly width?: number | undefined }
-): ReadonlyArray<Text.Line> =>
-  findings.flatMap(({ about, advice, text, verdict }) => {
-    const isWide = width >= indentation + 30
-    const indent = " ".repeat(isWide ? indentation : 2)
-    const wrap = (words: string) => Text.wrap(Printable.escape(words), width - indent.length, { breakWords: true })
-    const head = `${style[colours[verdict]](marks[verdict])} ${style.bold(Text.pad(about, indentation - 2, "left"))}`
-    const [first = "", ...rest] = wrap(text)
-    return [
-      ...(isWide ? [head + first] : [head.trimEnd(), indent + first]),
-      ...rest.map((line) => indent + line),
-      // The advice is one line, because a user pastes its commands.
-      ...(advice === undefined ? [] : [`${indent}→ ${Printable.escape(advice)}`])
-    ].map(Text.toLine)
-  })
+/** Renders each finding with its advice. All texts start in the same column. */
+const render = (findings: ReadonlyArray<Finding>, layout: Table.Options): ReadonlyArray<Text.Line> => {
+  const { style = Text.plain } = layout
+  const facts = findings.flatMap(({ about, advice, text, verdict }): ReadonlyArray<Table.Fact> => [
+    [`${style[colours[verdict]](marks[verdict])} ${about.padEnd(12)}`, text],
+    // The advice is one line, because a user pastes its commands.
+    ["", advice && `→ ${advice}`, true]
+  ])
+  return Table.facts(facts, layout)
+}
 
 /** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
 export const doctor = Cli.local(

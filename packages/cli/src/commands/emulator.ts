@@ -2,6 +2,7 @@
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
 import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -28,16 +29,19 @@ const flagOf: Readonly<Record<string, string>> = {
 }
 
 /** Names the flag, or the file of the Templates, instead of the option of the emulator. */
-const refused = (
-  { issues: [issue] }: InvalidRequest,
-  values: Readonly<Record<string, unknown>>,
-  templates: string
-): Failure.CommandError => {
+const refused = ({ issues: [issue] }: InvalidRequest, input: Input): Failure.CommandError => {
   const { message, path } = issue ?? { message: "Expected other options", path: [] }
   const [option = "", ...below] = path
-  if (option === "templates") return Failure.invalidFile(templates, `${below.join(".")}: ${message}`)
+  if (option === "templates") {
+    return Failure.invalidFile(
+      Option.getOrElse(input.templates, () => ""),
+      `${below.join(".")}: ${message}`
+    )
+  }
+  const values: Readonly<Record<string, unknown>> = { ...input, tls: input.tlsCert }
   const given = values[option]
-  const value = String(Array.isArray(given) ? given[Number(below[0])] : given)
+  const found = Option.isOption(given) ? Option.getOrUndefined(given) : given
+  const value = String(Array.isArray(found) ? found[Number(below[0])] : found)
   const [rule = message, code] = message.replace(/^Expected /, "").split(/ \((E[A-Z]+)\)$/)
   // For ENOENT, the message has the code: "no such file" would confuse a user whose folder cannot be created.
   const why = code === undefined ? "" : ` (${code === "ENOENT" ? code : Failure.problemOfCode(code)})`
@@ -50,31 +54,49 @@ const readTemplates = Effect.fnUntraced(function* (path: Option.Option<string>) 
   return yield* Document.readGiven(Schema.Array(Template), path)
 })
 
-/** The given Auth Key and its secret, if one of them was given. */
-const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
-  if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
-  const [found, hidden] = [Option.getOrElse(key, () => ""), Option.getOrElse(secret, () => Redacted.make(""))]
-  return found.trim() !== "" && Redacted.value(hidden).trim() !== ""
-    ? Effect.succeed({ key: found, secret: hidden })
-    : Effect.fail(
-        Failure.usage("give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET")
-      )
+const parameters = {
+  port: Flag.withDefault(Cli.number("port", [0, 65_535]), 0),
+  // `Flag.Directory` is not used, because it reads an empty text as the current folder.
+  data: Cli.optional("data", "folder"),
+  seed: Cli.optional("seed", "text"),
+  // ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET may hold the credentials of the real service.
+  key: Cli.text("key", "key").pipe(Flag.withFallbackConfig(Config.String("ASSEMBLY_EMULATOR_KEY")), Flag.optional),
+  secret: Flag.Redacted("secret").pipe(
+    Flag.withMetavar("secret"),
+    Flag.withFallbackConfig(Config.Redacted("ASSEMBLY_EMULATOR_SECRET")),
+    Flag.optional
+  ),
+  tls: Cli.flag("tls"),
+  tlsCert: Flag.optional(Flag.File("tls-cert")),
+  tlsKey: Flag.optional(Flag.File("tls-key")),
+  publicUrl: Cli.optional("public-url", "url"),
+  allowedHosts: Cli.repeated(Cli.text("allowed-host", "host")),
+  allowPrivateNotifications: Cli.flag("allow-private-notifications"),
+  templates: Flag.optional(Flag.File("templates")),
+  quotas: Flag.optional(Flag.Literals("quotas", ["service"])),
+  log: Cli.choice("log"),
+  command: Argument.variadic(Cli.argument("command"))
 }
 
+type Input = Command.Command.Config.Infer<typeof parameters>
+
+/** The given Auth Key and its secret, if one of them was given. */
+const credentialsOf = Effect.fnUntraced(function* ({ key, secret }: Input) {
+  if (Option.isNone(key) && Option.isNone(secret)) return undefined
+  const given = Option.all({ key, secret })
+  if (Option.exists(given, (both) => both.key.trim() !== "" && Redacted.value(both.secret).trim() !== "")) {
+    return Option.getOrUndefined(given)
+  }
+  return yield* Failure.usage("give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET")
+})
+
 /** The certificate for TLS; undefined for plain HTTP. */
-const tlsOf = Effect.fnUntraced(function* (
-  tls: boolean,
-  tlsCert: Option.Option<string>,
-  tlsKey: Option.Option<string>
-) {
+const tlsOf = Effect.fnUntraced(function* ({ tls, tlsCert, tlsKey }: Input) {
   if (Option.isNone(tlsCert) && Option.isNone(tlsKey)) return tls ? ("self-signed" as const) : undefined
-  if (Option.isNone(tlsCert) || Option.isNone(tlsKey)) {
-    return yield* Failure.usage("give --tls-cert and --tls-key together, or --tls alone for a new certificate")
+  if (Option.isSome(tlsCert) && Option.isSome(tlsKey)) {
+    return { cert: yield* Document.text(tlsCert.value), key: Redacted.make(yield* Document.text(tlsKey.value)) }
   }
-  return {
-    cert: yield* Document.text(tlsCert.value),
-    key: Redacted.make(yield* Document.text(tlsKey.value))
-  }
+  return yield* Failure.usage("give --tls-cert and --tls-key together, or --tls alone for a new certificate")
 })
 
 /** The variables of the emulator for a shell, and what a user must know. */
@@ -88,37 +110,15 @@ const introduction = (variables: Readonly<Record<string, string>>, localUrl: str
 /** `assembly emulator`: runs the emulator until it is interrupted, or until the given program has ended. */
 export const emulator = Cli.local(
   "emulator",
-  {
-    port: Flag.withDefault(Cli.number("port", [0, 65_535]), 0),
-    // `Flag.Directory` is not used, because it reads an empty text as the current folder.
-    data: Cli.optional("data", "folder"),
-    seed: Cli.optional("seed", "text"),
-    // ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET may hold the credentials of the real service.
-    key: Cli.text("key", "key").pipe(Flag.withFallbackConfig(Config.String("ASSEMBLY_EMULATOR_KEY")), Flag.optional),
-    secret: Flag.Redacted("secret").pipe(
-      Flag.withMetavar("secret"),
-      Flag.withFallbackConfig(Config.Redacted("ASSEMBLY_EMULATOR_SECRET")),
-      Flag.optional
-    ),
-    tls: Cli.flag("tls"),
-    tlsCert: Flag.File("tls-cert").pipe(Flag.optional),
-    tlsKey: Flag.File("tls-key").pipe(Flag.optional),
-    publicUrl: Cli.optional("public-url", "url"),
-    allowedHosts: Cli.repeated(Cli.text("allowed-host", "host")),
-    allowPrivateNotifications: Cli.flag("allow-private-notifications"),
-    templates: Flag.File("templates").pipe(Flag.optional),
-    quotas: Flag.Literals("quotas", ["service"]).pipe(Flag.optional),
-    log: Cli.choice("log"),
-    command: Argument.variadic(Cli.argument("command"))
-  },
+  parameters,
   Effect.fnUntraced(function* (given) {
-    const { command, data, key, log, publicUrl, quotas, secret, seed, tlsCert, tlsKey, ...flags } = given
+    const { allowPrivateNotifications, allowedHosts, command, data, log, port, publicUrl, quotas, seed } = given
     if (Option.isSome(data)) {
       yield* Document.checkFolder("--data", data.value, "name a folder, or leave --data out to keep nothing")
     }
-    const tls = yield* tlsOf(flags.tls, tlsCert, tlsKey)
-    const credentials = yield* credentialsOf(key, secret)
-    const templates = Option.getOrElse(yield* readTemplates(flags.templates), () => [])
+    const tls = yield* tlsOf(given)
+    const credentials = yield* credentialsOf(given)
+    const templates = Option.getOrElse(yield* readTemplates(given.templates), () => [])
     // The emulator is loaded on demand, because the other commands need no server and no database.
     const { Emulator, layer } = yield* Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
     const run = Effect.gen(function* () {
@@ -139,27 +139,20 @@ export const emulator = Cli.local(
       Effect.flatMap(Output.layout, ({ now, style }) => Output.log(render(entry, now, style))).pipe(
         Effect.provideService(Terminal.Terminal, terminal)
       )
+    const flags = { allowPrivateNotifications, allowedHosts, port, tls, credentials, templates }
     const options = {
       ...flags,
       ...Cli.given({ data, seed, publicUrl, quotas }),
-      tls,
-      credentials,
-      templates,
       onRequest: Option.getOrElse(log, () => command.length === 0) ? write : undefined
     }
-    const values = { ...options, tls: Option.getOrUndefined(tlsCert) }
-    const file = Option.getOrElse(flags.templates, () => "")
+    const failed = (cause: unknown) => {
+      const why = Failure.problemOfCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
+      return `cannot listen on port ${port}: ${why}; name another port with --port, or leave out --port for a free port`
+    }
     yield* Effect.provide(run, layer(options)).pipe(
       Effect.catchTags({
-        ServeError: ({ cause }) => {
-          const why = Failure.problemOfCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
-          return Effect.fail(
-            Failure.failed(
-              `cannot listen on port ${flags.port}: ${why}; name another port with --port, or leave out --port for a free port`
-            )
-          )
-        },
-        InvalidRequest: (error) => Effect.fail(refused(error, values, file))
+        ServeError: ({ cause }) => Effect.fail(Failure.failed(failed(cause))),
+        InvalidRequest: (error) => Effect.fail(refused(error, given))
       })
     )
   })

@@ -34,12 +34,12 @@ const scopesOf = ({ scope: scopes }: AuthKey.AuthKey): string => Table.known(sco
 
 /** The id is the most important value, because `update`, `delete` and `secret` take it. */
 const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<AuthKey.AuthKey>> => [
-  { title: "ID", rank: 1, value: (key) => key.id, keep: true },
-  { title: "Auth Key", rank: 5, value: (key) => key.auth_key, keep: true },
-  { title: "Description", rank: 2, value: ({ description }) => Table.known(description) },
-  { title: "Scopes", rank: 6, value: scopesOf },
-  { title: "Active", rank: 3, value: (key) => Table.flag(key.is_active), keep: true },
-  Table.timeColumn("Last used", (key) => key.last_used, { now, rank: 4 })
+  { title: "ID", value: (key) => key.id, keep: true },
+  { title: "Auth Key", value: (key) => key.auth_key, keep: true },
+  { title: "Description", value: ({ description }) => Table.known(description) },
+  { title: "Scopes", value: scopesOf },
+  { title: "Active", value: (key) => Table.flag(key.is_active), keep: true },
+  Table.timeColumn("Last used", (key) => key.last_used, now)
 ]
 
 const factsOf = (key: AuthKey.AuthKey): ReadonlyArray<Table.Fact> => [

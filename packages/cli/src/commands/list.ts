@@ -18,71 +18,53 @@ type Entry = AssemblyList.Entry
  * The names of all files, or the first name and the number of the other files, if the names have more than 40 cells. The
  * service sends the names as one text, joined with commas, and may name only the first files.
  */
-const filesOf = ({ files, num_input_files: count }: Entry, isShort = false): string => {
+const filesOf = ({ files, num_input_files: count }: Entry, isShort?: boolean): string => {
   if (!files) return Table.unknown
   const names = files.split(", ")
   const first = Printable.escape(names[0] ?? "")
   const number = Math.max(names.length, typeof count === "number" ? count : 0)
   // In the short form the number comes first, so that it is visible in a narrow column.
-  if (isShort) return number === 1 ? first : `${Text.count(number)} files: ${first}`
+  if (isShort === true) return number === 1 ? first : `${Text.count(number)} files: ${first}`
   if (number === names.length && Text.width(files) <= 40) return files
   return Text.truncate(first, 40) + (number === 1 ? "" : ` and ${Text.count(number - 1)} more`)
 }
 
-const bytesWith =
-  (format: (bytes: number) => string) =>
-  ({ bytes_received: bytes }: Entry): string =>
-    typeof bytes === "number" ? format(bytes) : Table.unknown
-
-const durationWith =
-  (format: (duration: Duration.Duration) => string) =>
-  ({ execution_duration: seconds }: Entry): string =>
-    typeof seconds === "number" ? format(Duration.seconds(seconds)) : Table.unknown
+const durationOf = ({ execution_duration: seconds }: Entry, format: typeof Text.duration): string =>
+  Table.of(seconds, (found) => format(Duration.seconds(found)))
 
 /** A column of numbers that a narrow terminal may lack. */
 const detail = { align: "right", keep: true, optional: true } as const
 
-const hasError = (entry: Entry): boolean => Assembly.errorCode(entry) !== undefined
-
-/**
- * The columns. A terminal of 80 cells has room for the short form of every column if each Assembly is younger than 100
- * days. An error is then a line below its row. Without errors, a list that is complete has no column for them.
- */
-export const columns = (
-  { now }: Output.Layout,
-  entries: ReadonlyArray<Entry>,
-  isOpen: boolean
-): ReadonlyArray<Table.Column<Entry>> => {
-  const error: Table.Column<Entry> = {
+/** The columns. A terminal of 80 cells has room for each of them if each Assembly is younger than 100 days. */
+export const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Entry>> => [
+  { title: "Assembly", value: ({ id }) => id, keep: true },
+  { title: "State", value: Shown.shortState, exact: Shown.state, style: Shown.paint, keep: true },
+  {
+    title: "Age",
+    value: ({ created }) => Shown.age(created, now),
+    exact: ({ created }) => Shown.createdAt(created) ?? "",
+    keep: true
+  },
+  {
     title: "Error",
     value: (entry) => Assembly.errorCode(entry) ?? "",
     style: (text, _, style) => style.red(text),
-    least: 20,
     below: true
-  }
-  return [
-    { title: "Assembly", rank: 1, value: ({ id }) => id, keep: true },
-    { title: "State", rank: 2, value: Shown.state, short: Shown.shortState, style: Shown.paint, keep: true },
-    {
-      title: "Created (UTC)",
-      shortTitle: "Age",
-      rank: 3,
-      value: ({ created }) => Shown.createdAt(created) ?? "",
-      short: ({ created }) => Shown.age(created, now),
-      keep: true
-    },
-    ...(isOpen || entries.some(hasError) ? [error] : []),
-    { ...detail, title: "Received", rank: 5, value: bytesWith(Text.bytes), short: bytesWith(Text.shortBytes) },
-    {
-      ...detail,
-      title: "Duration",
-      rank: 6,
-      value: durationWith(Text.duration),
-      short: durationWith(Text.shortDuration)
-    },
-    { title: "Files", rank: 4, value: filesOf, short: (entry) => filesOf(entry, true), least: 10, optional: true }
-  ]
-}
+  },
+  {
+    ...detail,
+    title: "Received",
+    value: (entry) => Table.of(entry.bytes_received, Text.shortBytes),
+    exact: (entry) => Table.bytes(entry.bytes_received)
+  },
+  {
+    ...detail,
+    title: "Duration",
+    value: (entry) => durationOf(entry, Text.shortDuration),
+    exact: (entry) => durationOf(entry, Text.duration)
+  },
+  { title: "Files", value: (entry) => filesOf(entry, true), exact: filesOf, least: 10, optional: true }
+]
 
 /** `assembly list`: lists the Assemblies that were created in a window of time, newest first. */
 export const list = Cli.command(

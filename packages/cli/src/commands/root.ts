@@ -1,6 +1,6 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as Profile from "../internal/profile.ts"
+import * as Settings from "../internal/settings.ts"
 import * as Cli from "../internal/cli.ts"
 
 /**
@@ -30,7 +30,7 @@ export const root = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const shells = () => import("./shells.ts")
   return Command.make("assembly").pipe(
     Cli.described(""),
-    Command.withGlobalFlags([Profile.Named]),
+    Command.withGlobalFlags([Settings.Profile]),
     Command.withSubcommands([
       yield* lazily(args, "upload", async () => (await import("./upload.ts")).upload),
       yield* lazily(args, "uploads", async () => (await import("./uploads.ts")).uploads),
@@ -41,7 +41,7 @@ export const root = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
       yield* lazily(args, "wait", async () => (await assemblies()).wait),
       yield* lazily(args, "cancel", async () => (await assemblies()).cancel),
       yield* lazily(args, "replay", async () => (await assemblies()).replay),
-      yield* lazily(args, "results", async () => (await import("./results.ts")).results),
+      yield* lazily(args, "results", async () => (await assemblies()).results),
       yield* lazily(args, "move", async () => (await assets()).move),
       yield* lazily(args, "templates", async () => (await import("./templates.ts")).templates),
       yield* lazily(args, "credentials", async () => (await import("./credentials.ts")).credentials),

@@ -1,14 +1,193 @@
+/** `assembly stats`: Assembly statistics as text with charts, as CSV, as a picture (SVG) and as a page (HTML). */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
-import * as Statistics from "../internal/statistics.ts"
-import * as TemplateId from "../internal/templateId.ts"
+import * as Struct from "effect/Struct"
+import * as Chart from "../internal/chart.ts"
+import * as Cli from "../internal/cli.ts"
 import * as Failure from "../internal/failure.ts"
 import * as Output from "../internal/output.ts"
-import * as Cli from "../internal/cli.ts"
+import * as Table from "../internal/table.ts"
+import * as TemplateId from "../internal/templateId.ts"
+import * as Text from "../internal/text.ts"
+
+type Statistics = AssemblyStatistics.Statistics
+type Bucket = AssemblyStatistics.StatsBucket
+
+/**
+ * - `from`, `to`: the window of the charts, which begins by default with the first bucket.
+ * - `region`: the region of the statistics, or `all`.
+ * - `template`: the id or the name of the Template of the statistics. `all` stands for all Assemblies, and `none` for
+ *   the Assemblies without a Template.
+ */
+interface Window {
+  readonly from?: DateTime.DateTime | undefined
+  readonly to: DateTime.DateTime
+  readonly region: string
+  readonly template: string
+}
+
+const canceled = (bucket: Bucket): number => bucket.num_cancelled_assemblies + bucket.num_request_aborted_assemblies
+
+const unfinished = (bucket: Bucket): number =>
+  Math.max(
+    0,
+    bucket.num_assemblies - bucket.num_successful_assemblies - bucket.num_erroneous_assemblies - canceled(bucket)
+  )
+
+/** Every Assembly of a bucket has exactly one of these outcomes. */
+const outcomes: ReadonlyArray<readonly [name: string, tone: Chart.Series["tone"], count: (bucket: Bucket) => number]> =
+  [
+    ["Completed", "completed", (bucket) => bucket.num_successful_assemblies],
+    ["Failed", "failed", (bucket) => bucket.num_erroneous_assemblies],
+    ["Canceled or aborted", "canceled", canceled],
+    ["Unfinished", "unfinished", unfinished]
+  ]
+
+/** The outcomes with their numbers of Assemblies. Unfinished Assemblies are mentioned only if there are some. */
+const counted = ({ stats }: Statistics) =>
+  outcomes
+    .map(([name, tone, count]) => ({ name, tone, count, total: stats.reduce((sum, bucket) => sum + count(bucket), 0) }))
+    .filter(({ tone, total }) => tone !== "unfinished" || total > 0)
+
+/** The points of a chart. A bucket whose time is not a valid date is left out. */
+const points = ({ stats }: Statistics, value: (bucket: Bucket) => number): ReadonlyArray<Chart.Point> =>
+  stats.flatMap((bucket) =>
+    Option.toArray(Option.map(DateTime.make(bucket.data_from_ts * 1000), (at) => ({ at, value: value(bucket) })))
+  )
+
+const windowOf = (statistics: Statistics, query: Window): Chart.Window => {
+  const to = query.to.epochMilliseconds
+  const times = points(statistics, () => 0).map(({ at }) => at.epochMilliseconds)
+  const from = query.from?.epochMilliseconds ?? times.reduce((first, time) => Math.min(first, time), to)
+  return { from, to, granularity: statistics.granularity * 1000 }
+}
+
+const seriesOf = (statistics: Statistics): ReadonlyArray<Chart.Series> => [
+  ...counted(statistics).map(({ count, name, tone }) => ({
+    name,
+    tone,
+    format: Text.count,
+    points: points(statistics, count)
+  })),
+  {
+    name: "Received",
+    tone: "bytes",
+    format: Text.bytes,
+    points: points(statistics, (bucket) => bucket.total_num_uploaded_bytes)
+  }
+]
+
+type Row = readonly [name: string, value: string]
+
+const seconds = (value: number): string => Text.duration(Duration.seconds(value))
+
+/** The totals in words and units. */
+const totals = (statistics: Statistics): ReadonlyArray<Row> => [
+  ["Assemblies", Text.count(statistics.totalAssemblies)],
+  ...counted(statistics).map(({ name, total }): Row => [`  ${name.toLowerCase()}`, Text.count(total)]),
+  ["Received", Text.bytes(statistics.totalBytesUploaded)],
+  ["Results", Text.count(statistics.totalOutputFilesProcessed)],
+  ["Result bytes", Text.bytes(statistics.totalOutputBytesProcessed)],
+  ["Processed files", Text.count(statistics.totalFilesProcessed)],
+  ["Processed bytes", Text.bytes(statistics.totalBytesProcessed)],
+  ["Usage", Text.bytes(statistics.totalUsage)],
+  ["Time uploading", seconds(statistics.totalUploadDuration)],
+  ["Time in queue", seconds(statistics.totalLiveQueueDuration)],
+  ["Time executing", seconds(statistics.totalExecutionDuration)]
+]
+
+const columns = ([name, value]: Row, style?: Table.Column<Row>["style"]): ReadonlyArray<Table.Column<Row>> => [
+  { title: name, value: ([text]) => text, style },
+  { title: value, align: "right", value: ([, text]) => text }
+]
+
+/** Renders the totals, and the errors if there were some. */
+const tables = (statistics: Statistics, layout: Table.Options): ReadonlyArray<Text.Line> => {
+  const red = columns(["Error", "Assemblies"], (text, _, style) => style.red(text))
+  const errors = statistics.errorStatsTotals.map(({ error, num_erroneous_assemblies: count }): Row => [
+    error,
+    Text.count(count)
+  ])
+  return [
+    ...Table.render(columns(["Statistics", "Total"]), totals(statistics), layout),
+    ...(errors.length === 0 ? [] : [Text.blank, ...Table.render(red, errors, layout)])
+  ]
+}
+
+/** Renders the totals, the errors, and the charts. */
+export const report = (statistics: Statistics, query: Window, layout: Table.Options) => {
+  const none = Text.truncate("No Assemblies in this period.", layout.width ?? Number.POSITIVE_INFINITY)
+  const charts =
+    statistics.totalAssemblies === 0
+      ? [Text.toLine(none)]
+      : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout)
+  return [...tables(statistics, layout), Text.blank, ...charts]
+}
+
+const { data_from_ts: _from, ...bucketFields } = AssemblyStatistics.StatsBucket.fields
+
+/** The columns of the CSV after `from`: the other fields of a bucket. */
+const fields = Struct.keys(bucketFields)
+
+/**
+ * A line with the names of the columns, and one line for each bucket of the service, with its start in ISO 8601 (UTC).
+ * Sizes are in bytes, durations in seconds, and speeds in megabits per second.
+ */
+export const csv = ({ stats }: Statistics): ReadonlyArray<string> => [
+  ["from", ...fields].join(","),
+  ...stats.map((bucket) => {
+    const at = Option.match(DateTime.make(bucket.data_from_ts * 1000), {
+      onNone: () => String(bucket.data_from_ts),
+      onSome: DateTime.formatIso
+    })
+    return [at, ...fields.map((field) => String(bucket[field]))].join(",")
+  })
+]
+
+/** Which Assemblies, which region and which period the report covers, in one line. */
+const headline = (statistics: Statistics, query: Window): string => {
+  const { from, to } = windowOf(statistics, query)
+  const [start, end] = [from, to].map((millis) => Table.minute(Option.getOrUndefined(DateTime.make(millis))))
+  const region = query.region === "all" ? "all regions" : `region ${query.region}`
+  const words: Readonly<Record<string, string>> = { all: "with and without a Template", none: "without a Template" }
+  const template = words[query.template] ?? `of the Template ${query.template}`
+  return `Assemblies ${template} in ${region}, ${start} to ${end} UTC`
+}
+
+/** The charts as one picture, which is readable on light and dark backgrounds. */
+export const svg = (statistics: Statistics, query: Window): string =>
+  Chart.picture(seriesOf(statistics), windowOf(statistics, query), headline(statistics, query))
+
+/** The report as one file without scripts and without links to other files. The picture brings the colours. */
+export const html = (statistics: Statistics, query: Window): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Assembly statistics</title>
+<style>
+:root { color-scheme: light dark }
+body { background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 800px; padding: 16px }
+div, pre { overflow-x: auto }
+svg { min-width: 600px }
+</style>
+</head>
+<body>
+<h1>Assembly statistics</h1>
+<p>${Chart.escape(headline(statistics, query))}</p>
+<div>
+${svg(statistics, query)}
+</div>
+<pre>
+${tables(statistics, {}).map(Chart.escape).join("\n")}
+</pre>
+</body>
+</html>`
 
 interface Query {
   readonly region: string
@@ -74,26 +253,21 @@ export const stats = Cli.command(
     svg: Cli.flag("svg"),
     html: Cli.flag("html")
   },
-  Effect.fnUntraced(function* ({ csv, html, json, region, since: { moment, text }, svg, template }) {
+  Effect.fnUntraced(function* ({ json, region, since: { moment, text }, template, ...wanted }) {
     const now = yield* DateTime.now
-    const query = { region, template, since: Option.getOrElse(moment, () => text) }
-    const statistics = yield* readNamed(query)
-    const isEmpty = statistics.totalAssemblies === 0 && region !== "all"
-    if (isEmpty)
-      yield* sayRegion(
-        region,
-        Option.getOrElse(moment, () => DateTime.subtract(now, { days: 91 }))
-      )
-    const window = { from: Option.getOrUndefined(moment), to: now, region, template }
-    if (csv) return yield* Output.lines(Statistics.csv(statistics))
-    if (svg) return yield* Output.lines(Statistics.svg(statistics, window).split("\n"))
-    if (html) return yield* Output.lines(Statistics.html(statistics, window).split("\n"))
-    yield* Output.show(json, AssemblyStatistics.Statistics, statistics, (layout) =>
-      Statistics.report(statistics, window, layout)
-    )
+    const statistics = yield* readNamed({ region, template, since: Option.getOrElse(moment, () => text) })
+    const from = Option.getOrUndefined(moment)
+    if (statistics.totalAssemblies === 0 && region !== "all") {
+      yield* sayRegion(region, from ?? DateTime.subtract(now, { days: 91 }))
+    }
+    const window = { from, to: now, region, template }
+    if (wanted.csv) return yield* Output.lines(csv(statistics))
+    if (wanted.svg) return yield* Output.lines(svg(statistics, window).split("\n"))
+    if (wanted.html) return yield* Output.lines(html(statistics, window).split("\n"))
+    yield* Output.show(json, AssemblyStatistics.Statistics, statistics, (layout) => report(statistics, window, layout))
   }),
-  ({ csv, html, json, svg }) =>
-    [csv, html, json !== false, svg].filter(Boolean).length > 1
+  (given) =>
+    [given.csv, given.html, given.json !== false, given.svg].filter(Boolean).length > 1
       ? "give at most one of --json, --csv, --svg and --html"
       : undefined
 )

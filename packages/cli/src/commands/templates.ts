@@ -27,11 +27,11 @@ const factsOf = (one: Template.Found | Template.Created | Template.Updated): Rea
 
 /** The name is more important than the id, because each command that needs a Template takes either. */
 const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Template.Item>> => [
-  { title: "Template", rank: 3, value: ({ id }) => id, keep: true },
-  { title: "Name", rank: 1, value: ({ name }) => name, least: 16 },
-  Table.timeColumn("Modified", ({ modified }) => modified, { now, rank: 2 }),
-  { title: "Signed", rank: 5, value: (item) => Table.flag(item.require_signature_auth), keep: true },
-  Table.timeColumn("Last used", (item) => item.last_used, { now, rank: 4 })
+  { title: "Template", value: ({ id }) => id, keep: true },
+  { title: "Name", value: ({ name }) => name, least: 16 },
+  Table.timeColumn("Modified", ({ modified }) => modified, now),
+  { title: "Signed", value: (item) => Table.flag(item.require_signature_auth), keep: true },
+  Table.timeColumn("Last used", (item) => item.last_used, now)
 ]
 
 const list = Cli.command(

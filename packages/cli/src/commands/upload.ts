@@ -17,7 +17,6 @@ import * as Shown from "../internal/assembly.ts"
 import * as Failure from "../internal/failure.ts"
 import * as Text from "../internal/text.ts"
 import * as UploadJob from "../internal/uploadJob.ts"
-import * as Filter from "../internal/filter.ts"
 
 /** The Steps that store every uploaded file in `folder` of the Workspace. */
 const storing = (folder: string): Readonly<Record<string, Assembly.Step>> => ({
@@ -29,16 +28,8 @@ const storing = (folder: string): Readonly<Record<string, Assembly.Step>> => ({
   }
 })
 
-interface Flags {
-  readonly path: Option.Option<string>
-  readonly template: Option.Option<string>
-  readonly steps: Option.Option<string>
-  readonly fields: Option.Option<Readonly<Record<string, string>>>
-  readonly fieldsFile: Option.Option<string>
-}
-
 /** The params of the Assembly. Without a Template and without Steps, the files are stored in `folder`. */
-const paramsOf = Effect.fnUntraced(function* ({ path, steps, template, ...files }: Flags) {
+const paramsOf = Effect.fnUntraced(function* ({ path, steps, template, ...files }: Input) {
   const given = Option.getOrUndefined(yield* Document.steps(Template.Content, steps))
   const fields = yield* Document.fields(files)
   const isStored = given === undefined && Option.isNone(template)
@@ -52,7 +43,7 @@ const paramsOf = Effect.fnUntraced(function* ({ path, steps, template, ...files 
 })
 
 /** The problem of `--path`: another flag contradicts it, or its value is empty or invalid. */
-const problemOfPath = ({ path, steps, template }: Flags): string | undefined => {
+const problemOfPath = ({ path, steps, template }: Input): string | undefined => {
   if (Option.isNone(path)) return undefined
   if (Option.isSome(steps) || Option.isSome(template)) {
     return "--path is for the Workspace; with --template or --steps, the Steps decide where results are stored"
@@ -154,7 +145,7 @@ const problemOf = (input: Input): string | undefined => {
   if (readers.length > 1)
     return `${readers[0]} and ${readers[1]} both read the standard input (-), which can be read only once`
   if (watch && !recursive) return "--watch needs folders, with -r"
-  return Filter.problemOf(input) ?? problemOfPath(input)
+  return UploadPlan.patternProblem(input) ?? problemOfPath(input)
 }
 
 /**
@@ -164,23 +155,11 @@ const problemOf = (input: Input): string | undefined => {
 export const upload = Cli.command(
   "upload",
   parameters,
-  Effect.fnUntraced(function* ({ json, noWait, output, overwrite, watch, ...flags }) {
+  Effect.fnUntraced(function* (flags) {
+    const { dryRun, filesFrom, json, noWait, output, overwrite, transport, watch } = flags
     const { folder, params } = yield* paramsOf(flags)
-    const plan: UploadPlan.Options = {
-      paths: flags.paths,
-      listed: Option.isSome(flags.filesFrom) ? listIn(yield* Document.text(flags.filesFrom.value)) : [],
-      patterns: { include: flags.include, exclude: flags.exclude },
-      isRecursive: flags.recursive,
-      inputName: Option.getOrUndefined(flags.name),
-      folder,
-      isWatched: watch
-    }
-    const sending: UploadJob.Sending = {
-      transport: flags.transport,
-      verify: flags.verify,
-      concurrency: Option.getOrUndefined(flags.concurrency),
-      parallel: Option.getOrUndefined(flags.parallel)
-    }
+    const listed = Option.isSome(filesFrom) ? listIn(yield* Document.text(filesFrom.value)) : []
+    const plan = { ...flags, listed, folder }
     const limit = Option.match(flags.limitRate, {
       onNone: () => Layer.empty,
       onSome: (bytesPerSecond) => Upload.layerBandwidth({ bytesPerSecond })
@@ -189,14 +168,12 @@ export const upload = Cli.command(
     const withServices = (kept: Option.Option<string>) => Effect.provide(Layer.merge(Journal.layer(kept), limit))
     if (watch) {
       const Watch = yield* Effect.promise(() => import("../internal/uploadWatch.ts"))
-      const save = Option.getOrUndefined(Option.map(output, (to) => ({ output: to, overwrite })))
-      const job = Watch.run({ plan, params, sending, isJson: json, save })
-      return yield* withServices(yield* Journal.folderOf(flags.journal))(job)
+      return yield* withServices(yield* Journal.folderOf(flags.journal))(Watch.run({ ...plan, params }))
     }
     const files = yield* UploadPlan.make(plan)
-    if (flags.dryRun) return yield* UploadJob.rehearse(files, folder, json)
+    if (dryRun) return yield* UploadJob.rehearse(files, folder, json)
     const size = UploadPlan.totalSize(files) ?? 0n
-    if (sending.transport === "form" && size > UploadJob.mostInForm) {
+    if (transport === "form" && size > UploadJob.mostInForm) {
       const most = Text.bytes(UploadJob.mostInForm)
       return yield* Failure.usage(
         `--transport form: the files have ${Text.bytes(size)}, and a form has at most ${most}`
@@ -207,8 +184,7 @@ export const upload = Cli.command(
     const at = Option.getOrUndefined(kept)
     const { isEarlier, progress, status } = yield* Effect.gen(function* () {
       const memory = at === undefined ? Journal.none : yield* Journal.make(at, files, params)
-      const settings = { params, sending, isAwaited: !noWait, isRestarted: flags.restart, isJson: json, folder: at }
-      return yield* UploadRun.run(files, { ...settings, memory })
+      return yield* UploadRun.run(files, { ...flags, params, journalFolder: at, memory })
     }).pipe(
       withServices(kept),
       Effect.catchTag("JournalFailed", (error) =>
@@ -225,7 +201,7 @@ export const upload = Cli.command(
     if (folder !== undefined) yield* UploadJob.checkPaths(files, status, folder)
     if (Option.isSome(output)) {
       const Download = yield* Effect.promise(() => import("../internal/download.ts"))
-      const concurrency = UploadJob.concurrencyOf(sending, files)
+      const concurrency = UploadJob.concurrencyOf(flags, files)
       return yield* Download.save(status, { steps: [], output: output.value, overwrite, concurrency, json })
     }
     if (!json) yield* UploadJob.next(status, folder)

@@ -5,6 +5,7 @@ import * as Queues from "@assembly-effect/api/Queues"
 import * as Bill from "@assembly-effect/schema/Bill"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -16,7 +17,6 @@ import * as Text from "../internal/text.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
 import * as Predicate from "effect/Predicate"
-import type * as Schema from "effect/Schema"
 
 /** The given month, or the current month in UTC. */
 const monthOf = (month: Option.Option<Bill.Month>, now: DateTime.DateTime) =>
@@ -35,17 +35,16 @@ const paintStatus = (text: string, { status }: Notification.Notification, style:
   status === "successful" ? style.green(text) : status === "error" ? style.red(text) : style.yellow(text)
 
 const notificationColumns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Notification.Notification>> => [
-  Table.timeColumn("Sent", ({ start }) => start, { now, rank: 2 }),
-  { title: "Status", rank: 1, value: ({ status }) => Table.known(status), style: paintStatus, keep: true },
+  Table.timeColumn("Sent", ({ start }) => start, now),
+  { title: "Status", value: ({ status }) => Table.known(status), style: paintStatus, keep: true },
   {
     title: "Response",
-    rank: 3,
     align: "right",
-    value: (one) => Table.known(one.response_code?.toString()),
+    value: ({ response_code: code }) => Table.known(code?.toString()),
     keep: true
   },
-  { title: "URL", rank: 5, value: ({ url }) => Table.known(url) },
-  { title: "Error", rank: 4, value: ({ error }) => Table.known(error) }
+  { title: "URL", value: ({ url }) => Table.known(url) },
+  { title: "Error", value: ({ error }) => Table.known(error) }
 ]
 
 const list = Cli.query(
@@ -81,7 +80,7 @@ const flatten = (slots: Queue.Slots, above: ReadonlyArray<string> = []): Readonl
   )
 
 const slotsOf = (count: number | null | undefined): string =>
-  count === null || count === undefined ? Table.unknown : String(Number(count.toFixed(2)))
+  Table.of(count, (found) => String(Number(found.toFixed(2))))
 
 const slotColumns: ReadonlyArray<Table.Column<Slot>> = [
   { title: "Jobs", value: ([name]) => name },
@@ -154,100 +153,78 @@ const money = (amount: number | null | undefined, currency: string | null | unde
  * Fields of the bill that other commands show too, with the names that those commands use. In the table of robots,
  * fields with the same names are other quantities: what the Steps of the robot have read and made.
  */
-const quantities: Readonly<Record<string, string>> = { bytes_in: "Received", bytes_out: "Result bytes" }
+const quantities = new Map([
+  ["bytes_in", "Received"],
+  ["bytes_out", "Result bytes"]
+])
 
 /** The name of a field in words: `bytes_in` is `bytes in`. */
-const words = (name: string): string => name.replaceAll("_", " ").trim() || name
+const words = (name: string): string => Printable.escape(name.replaceAll("_", " ").trim() || name)
 
 const title = (name: string): string => words(name).replace(/^./u, (first) => first.toUpperCase())
 
-/** A number with the unit that its name implies. */
-const quantity = (name: string, value: number, currency: string | null | undefined): string => {
+/** A value in one line. A number has the unit that its name implies. */
+const quantity = (name: string, value: unknown, currency: string | null | undefined): string => {
+  if (typeof value !== "number") return Table.json(value)
   if (/(?:^|_)bytes(?:_|$)/.test(name)) return Text.bytes(value)
   if (/(?:^|_)price(?:_|$)/.test(name)) return money(value, currency) ?? ""
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 })
 }
 
-/** A value as one line, such as `steps 2` or `emulator, price per gigabyte 1.00 USD`. */
-const details = (value: unknown, currency: string | null | undefined): string =>
-  Predicate.isObject(value)
-    ? Object.entries(value)
-        .map(([name, part]) => {
-          if (name === "name") return Table.json(part)
-          return `${words(name)} ${typeof part === "number" ? quantity(name, part, currency) : Table.json(part)}`
-        })
-        .join(", ")
-    : Table.json(value)
-
-/** The use of each robot. The result is undefined if the service does not report the use as named numbers. */
-const numbersOf = (robots: object): ReadonlyArray<readonly [string, Readonly<Record<string, number>>]> | undefined => {
-  const rows = Object.entries(robots)
-  const isNumbers = (use: unknown): use is Readonly<Record<string, number>> =>
-    Predicate.isObject(use) && Object.values(use).every((value) => typeof value === "number")
-  return rows.every((row): row is [string, Readonly<Record<string, number>>] => isNumbers(row[1])) ? rows : undefined
+/** The plan as one line, such as `emulator, price per gigabyte 1.00 USD`. */
+const planOf = ({ currency, plan }: Bill.Bill): string | undefined => {
+  if (!Predicate.isObject(plan)) return plan === undefined || plan === null ? undefined : Table.json(plan)
+  return Object.entries(plan)
+    .map(([name, part]) => (name === "name" ? "" : `${words(name)} `) + quantity(name, part, currency))
+    .join(", ")
 }
 
-const table = (
-  robots: Schema.Json | undefined,
-  currency: string | null | undefined,
-  layout: Table.Options
-): ReadonlyArray<Text.Line> => {
+/** Robots with what each has used, and with the sums of the numbers, if there are several robots. */
+const robotsOf = ({ currency, robots }: Bill.Bill, layout: Table.Options): ReadonlyArray<Text.Line> => {
   if (!Predicate.isObject(robots) || Object.keys(robots).length === 0) return []
-  const rows = numbersOf(robots)
-  if (rows === undefined) {
-    const columns: ReadonlyArray<Table.Column<readonly [robot: string, use: unknown]>> = [
-      { title: "Robot", value: ([robot]) => robot, keep: true },
-      { title: "Use", value: ([, use]) => details(use, currency), least: 20, wrap: true }
-    ]
-    return Table.render(columns, Object.entries(robots), layout)
-  }
-  const names = [...new Set(rows.flatMap(([, use]) => Object.keys(use)))]
-  const sums = Object.fromEntries(
-    names.map((name) => [name, rows.reduce((sum, [, use]) => sum + (use[name] ?? 0), 0)] as const)
-  )
+  const rows = Object.entries(robots).map(([robot, use]) => ({
+    robot,
+    use: new Map(Object.entries(Predicate.isObject(use) ? use : { use }))
+  }))
+  const names = [...new Set(rows.flatMap(({ use }) => [...use.keys()]))]
+  const sums = names.flatMap((name) => {
+    const numbers = rows.map(({ use }) => use.get(name) ?? 0).filter(Predicate.isNumber)
+    return numbers.length < rows.length ? [] : [[name, numbers.reduce((all, one) => all + one, 0)] as const]
+  })
   const columns: ReadonlyArray<Table.Column<(typeof rows)[number]>> = [
-    { title: "Robot", value: ([robot]) => robot, keep: true },
-    ...names.map((name): Table.Column<(typeof rows)[number]> => ({
+    { title: "Robot", value: ({ robot }) => robot, keep: true },
+    ...names.map((name) => ({
       title: title(name),
-      align: "right",
-      value: ([, use]) => {
-        const value = Object.hasOwn(use, name) ? use[name] : undefined
-        return value === undefined ? Table.unknown : quantity(name, value, currency)
-      },
+      align: "right" as const,
+      value: ({ use }: (typeof rows)[number]) =>
+        use.has(name) ? quantity(name, use.get(name), currency) : Table.unknown,
       keep: true
     }))
   ]
-  return Table.render(columns, rows.length === 1 ? rows : [...rows, ["all robots", sums]], layout)
+  const all = rows.length === 1 ? rows : [...rows, { robot: "all robots", use: new Map(sums) }]
+  return [Text.blank, ...Table.render(columns, all, layout)]
 }
 
-/** The fields that {@link further} leaves out, because {@link render} shows them. */
+/** The fields that {@link render} shows itself. */
 const named = new Set(["month", "total", "sub_total", "credit"])
 
 /** Further numbers of the bill, such as the number of Assemblies. */
 const further = (whole: Bill.Bill): ReadonlyArray<Table.Fact> =>
-  Object.entries(whole).flatMap(([name, value]): ReadonlyArray<Table.Fact> =>
-    typeof value !== "number" || named.has(name) || /(?:^|_)id$/.test(name)
-      ? []
-      : [
-          [
-            Object.hasOwn(quantities, name) ? (quantities[name] ?? "") : title(name),
-            quantity(name, value, whole.currency)
-          ]
-        ]
-  )
+  Object.entries(whole)
+    .filter(([name, value]) => typeof value === "number" && !named.has(name) && !/(?:^|_)id$/.test(name))
+    .map(([name, value]) => [quantities.get(name) ?? title(name), quantity(name, value, whole.currency)])
 
 /** Renders a bill. `month` is the month that the user asked for. */
 export const render = (whole: Bill.Bill, month: string, layout: Table.Options = {}): ReadonlyArray<Text.Line> => {
-  const { credit, currency, plan, sub_total, total } = whole
+  const { credit, currency, sub_total, total } = whole
   const facts: ReadonlyArray<Table.Fact> = [
     ["Month", whole.month ?? month],
     ["Total", money(total, currency)],
     ["Subtotal", money(sub_total, currency)],
     ["Credit", money(credit, currency)],
-    ["Plan", plan === undefined || plan === null ? undefined : details(plan, currency)],
+    ["Plan", planOf(whole)],
     ["Invoice", whole.invoice_id],
     ...further(whole)
   ]
-  const robots = table(whole.robots, currency, layout)
-  return [...Table.facts(facts, layout), ...(robots.length === 0 ? [] : [Text.blank, ...robots])]
+  return [...Table.facts(facts, layout), ...robotsOf(whole, layout)]
 }

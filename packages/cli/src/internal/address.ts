@@ -192,49 +192,36 @@ export interface Route {
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * For each protocol, the pairs of variables that may name the proxy, in order of precedence. In a pair, the variable in
- * lower case takes precedence. A request with TLS uses the variables for HTTP if the variables for HTTPS name no proxy.
+ * For each protocol, the variables that may name the proxy, of which the first one with a value counts. A request with TLS
+ * uses the variables for HTTP if the variables for HTTPS name no proxy.
  */
-const variables: Readonly<Record<string, ReadonlyArray<readonly [string, string]>>> = {
-  "http:": [["http_proxy", "HTTP_PROXY"]],
-  "https:": [
-    ["https_proxy", "HTTPS_PROXY"],
-    ["http_proxy", "HTTP_PROXY"]
-  ]
+const http = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+const variables: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
+  "http:": [http],
+  "https:": [["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"], http]
 }
 
 /** A host without the brackets of IPv6 and without the dot at its end, in lower case. */
-const bare = (host: string): string =>
-  host
-    .replace(/^\[(.+)\]$/, "$1")
-    .replace(/^(.+)\.$/, "$1")
-    .toLowerCase()
-
-/** The host and the port of an entry of NO_PROXY. An address of IPv6 with a port has brackets. */
-const split = (entry: string): readonly [host: string, port: string] => {
-  const [, host = entry, port = ""] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? []
-  return [host, port]
-}
+const bare = (host: string): string => host.toLowerCase().replaceAll(/^\[|(?<=.)\.$|\]$/g, "")
 
 /** Whether an entry of NO_PROXY exempts a host. `*.example.com` exempts only the hosts below `example.com`. */
 const exempts = (entry: string, host: string, port: string): boolean => {
-  const [name, only] = split(entry)
-  if (only !== "" && Number(only) !== Number(port)) return false
-  if (name === "*") return true
+  // An address of IPv6 with a port has brackets.
+  const [, name = entry, only = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? []
   const suffix = bare(name.replace(/^\*?\./, ""))
-  return (host === suffix && !entry.startsWith("*")) || host.endsWith(`.${suffix}`)
+  const isNamed = name === "*" || (host === suffix && !entry.startsWith("*")) || host.endsWith(`.${suffix}`)
+  return isNamed && Number(only) === Number(port)
 }
 
 /** The proxy for requests to a URL. The result is undefined if the requests go to the host directly. */
 export const routeOf = ({ hostname, port, protocol }: URL, env: Env): Route | undefined => {
   const exceptions = (env["no_proxy"] ?? env["NO_PROXY"] ?? "").split(/[,\s]/).filter((entry) => entry !== "")
-  const host = bare(hostname)
   const target = port === "" ? (protocol === "https:" ? "443" : "80") : port
-  if (exceptions.some((entry) => exempts(entry, host, target))) return undefined
-  for (const [lower, upper] of variables[protocol] ?? []) {
-    const variable = env[lower] === undefined ? upper : lower
-    const value = env[variable] ?? ""
-    if (URL.canParse(value)) return { variable, address: new URL(value).origin }
-  }
-  return undefined
+  if (exceptions.some((entry) => exempts(entry, bare(hostname), target))) return undefined
+  return (variables[protocol] ?? [])
+    .map((names) => names.find((name) => (env[name] ?? "") !== "") ?? "")
+    .flatMap((variable) => {
+      const value = env[variable] ?? ""
+      return URL.canParse(value) ? [{ variable, address: new URL(value).origin }] : []
+    })[0]
 }

@@ -156,22 +156,11 @@ const absentThing = (error: unknown) => {
     : undefined
 }
 
-/** The text of an error that is known by its tag. */
+/** The text of an error that is known by its tag or by its request. */
 const tagged = (error: Tagged, host: string | undefined): string | undefined => {
-  const { _tag, host: own = host, message = "", operation, status } = error
-  switch (_tag) {
-    case "ConfigError": {
-      const names = namesIn(error.cause)
-      return names.length === 0
-        ? "the configuration cannot be read"
-        : `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
-    }
-    case "InvalidCredentials":
-    case "InvalidRequest":
-      return ofUser.has(operation) ? invalid(error.issues) : undefined
-    case "SaveFailed":
-      return `${error.path} was not written: ${Failure.problemOfText(error.description ?? "")}`
-  }
+  const { host: own = host, message = "", operation, status } = error
+  const said = aboutOf(error)?.said?.(error)
+  if (said !== undefined) return said
   // A request of an upload: its host is in the message, its status may be.
   if (error.request !== undefined && status !== undefined) {
     return message.includes(`status ${status}`) ? message : `${message} (status ${status})`
@@ -255,32 +244,66 @@ const notSaved = ({ description = "", path = "", reason }: Tagged): string | und
   return code === undefined ? undefined : "Name another folder with --output. The files that are complete stay."
 }
 
-const noRegion = () => "Set --region to a region such as eu-west-1, or to all."
+/**
+ * An error of the other packages: its text, if its message is for programs, what to do about it, and whether its cause
+ * may be a setting.
+ */
+interface About {
+  readonly said?: (error: Tagged) => string | undefined
+  readonly next?: (error: Tagged, address: Address.Address) => string | undefined
+  readonly isOfSettings?: true
+}
 
-/** What to do about an error of the other packages, by its tag. */
-const steps: Readonly<Record<string, (error: Tagged, address: Address.Address) => string | undefined>> = {
-  ConfigError: ({ cause }, address) => missing(namesIn(cause).length, address),
-  AuthenticationFailed: refused,
-  WrongCredentials: refused,
-  ScopeNotGranted: refused,
-  AudienceRefused: refused,
-  TokenRefused: (error, address) =>
-    Address.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key.",
-  TransportFailure: Address.unreachable,
-  TokenUnavailable: Address.unreachable,
-  TimedOut: Address.late,
-  Stalled: Address.late,
-  UnexpectedResponse: (error, address) =>
-    error.operation === "Assemblies.cancel"
-      ? `${Address.command(address, `get ${error.assemblyId}`)} shows its state.`
-      : Address.unexpected(error, address),
-  UnexpectedTokenResponse: Address.unexpected,
-  ServiceFailure: Address.refused,
+const ofInput: About = {
+  said: ({ issues, operation }) => (ofUser.has(operation) ? invalid(issues) : undefined),
+  isOfSettings: true
+}
+
+const noRegion: About = { next: () => "Set --region to a region such as eu-west-1, or to all." }
+
+const abouts: Readonly<Record<string, About>> = {
+  ConfigError: {
+    said: ({ cause }) => {
+      const names = namesIn(cause)
+      if (names.length === 0) return "the configuration cannot be read"
+      return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
+    },
+    next: ({ cause }, address) => missing(namesIn(cause).length, address),
+    isOfSettings: true
+  },
+  InvalidCredentials: ofInput,
+  InvalidRequest: ofInput,
+  AuthenticationFailed: { next: refused, isOfSettings: true },
+  WrongCredentials: { next: refused, isOfSettings: true },
+  ScopeNotGranted: { next: refused },
+  AudienceRefused: { next: refused },
+  TokenRefused: {
+    next: (error, address) =>
+      Address.refused(error, address) ?? "Check --scope: each scope must be a scope of the Auth Key."
+  },
+  TransportFailure: { next: Address.unreachable, isOfSettings: true },
+  TokenUnavailable: { next: Address.unreachable, isOfSettings: true },
+  TimedOut: { next: Address.late },
+  Stalled: { next: Address.late },
+  UnexpectedResponse: {
+    next: (error, address) =>
+      error.operation === "Assemblies.cancel"
+        ? `${Address.command(address, `get ${error.assemblyId}`)} shows its state.`
+        : Address.unexpected(error, address),
+    isOfSettings: true
+  },
+  UnexpectedTokenResponse: { next: Address.unexpected, isOfSettings: true },
+  ServiceFailure: { next: Address.refused },
   StatisticsMissingRegion: noRegion,
   JobSlotStatisticsMissingRegion: noRegion,
-  SaveFailed: notSaved,
-  JournalFailed: () => "Set --journal to a folder that can be written."
+  SaveFailed: {
+    said: ({ description = "", path }) => `${path} was not written: ${Failure.problemOfText(description)}`,
+    next: notSaved
+  },
+  JournalFailed: { next: () => "Set --journal to a folder that can be written." }
 }
+
+const aboutOf = ({ _tag }: Tagged): About | undefined => (Object.hasOwn(abouts, _tag) ? abouts[_tag] : undefined)
 
 /**
  * What the user can do after an error, in one or a few sentences. The result is undefined if there is no advice beyond
@@ -297,25 +320,11 @@ export const next = (error: unknown, address: Address.Address = {}): string | un
   }
   const absent = absentThing(error)
   if (absent?.list !== undefined) return `Run ${Address.command(address, absent.list)} to see what there is.`
-  const found = Option.getOrUndefined(decode(error))
-  return found !== undefined && Object.hasOwn(steps, found._tag) ? steps[found._tag]?.(found, address) : undefined
+  return Option.getOrUndefined(Option.flatMapNullishOr(decode(error), (one) => aboutOf(one)?.next?.(one, address)))
 }
 
-/** The errors whose cause may be a setting: a variable of the environment, or the file `.env`. */
-const ofSettings = new Set([
-  "ConfigError",
-  "InvalidRequest",
-  "InvalidCredentials",
-  "AuthenticationFailed",
-  "WrongCredentials",
-  "TokenUnavailable",
-  "TransportFailure",
-  "UnexpectedResponse",
-  "UnexpectedTokenResponse"
-])
-
-/** Whether the cause of an error may be a setting. */
+/** Whether the cause of an error may be a setting: a variable of the environment, or the file `.env`. */
 export const isOfSettings = (error: unknown): boolean =>
   isCommandError(error)
     ? isOfSettings(error.causes?.[0])
-    : Option.exists(decode(error), ({ _tag }) => ofSettings.has(_tag))
+    : Option.exists(decode(error), (one) => aboutOf(one)?.isOfSettings === true)

@@ -150,12 +150,14 @@ export const counted = (status: Pick<Assembly.Status, "results">): string =>
 /** Whether a file can be downloaded. A file that no Step exports may have no URL. */
 export const hasUrl = ({ file }: ResultFile): boolean => Boolean(file.ssl_url ?? file.url)
 
-export const columns: ReadonlyArray<Table.Column<ResultFile>> = [
-  { title: "Step", rank: 3, value: ({ step }) => step, keep: true },
-  { title: "File", rank: 1, value: ({ file }) => Table.known(nameOf(file)), least: 20 },
-  Table.sizeColumn(({ file }) => file.size, 2),
-  { title: "Type", rank: 4, value: ({ file }) => Table.known(file.mime), optional: true },
-  { title: "MD5", rank: 5, value: ({ file }) => Table.known(file.md5hash), keep: true, optional: true }
+/** The columns of a table of files. Only files in the Workspace have an asset. */
+export const columns = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Table.Column<ResultFile>> => [
+  { title: "Step", value: ({ step }) => step, keep: true },
+  { title: "File", value: ({ file }) => Table.known(nameOf(file)), least: 10 },
+  Table.sizeColumn(({ file }) => file.size),
+  files.some(({ file }) => file.asset_id)
+    ? { title: "Asset", value: ({ file }) => Table.known(file.asset_id), keep: true, optional: true }
+    : { title: "Type", value: ({ file }) => Table.known(file.mime), optional: true }
 ]
 
 /** Matches the names that Windows reserves for devices, such as `con`. Windows reserves them with any extension. */
@@ -203,12 +205,6 @@ const safeParts = (path: string): ReadonlyArray<string> => {
   return parts.length === 0 ? ["file"] : parts
 }
 
-/** A file, its folder relative to the folder of the download, and its name in its folder. */
-export interface Placed extends ResultFile {
-  readonly folder: string
-  readonly name: string
-}
-
 /** Adds a number before the extension: `a-2.jpg`. */
 const numbered = (name: string, count: number): string => {
   const [, stem = name, extension = ""] = /^(.+?)(\.[^.]*)?$/s.exec(name) ?? []
@@ -227,7 +223,7 @@ const keyOf = (parts: ReadonlyArray<string>): string => parts.join("/").normaliz
  * files have the same path, the name of the second file gets the number 2. A file whose path is also the path of a
  * folder gets a number too.
  */
-export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> => {
+export const place = (files: ReadonlyArray<ResultFile>) => {
   const isOneStep = new Set(files.map(({ step }) => step)).size < 2
   const wanted = files.map(({ file, step }) => {
     const parts = safeParts(file.path || file.name || file.id || "")
@@ -244,3 +240,6 @@ export const place = (files: ReadonlyArray<ResultFile>): ReadonlyArray<Placed> =
     return { ...result, folder: above.join("/"), name }
   })
 }
+
+/** A file, its folder relative to the folder of the download, and its name in its folder. */
+export type Placed = ReturnType<typeof place>[number]

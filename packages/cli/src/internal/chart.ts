@@ -4,18 +4,6 @@ import * as Option from "effect/Option"
 import * as Text from "./text.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 
-/**
- * The bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the last
- * bar may be shorter than its step. Times are in milliseconds since 1970. `name` is the step in words.
- */
-export interface TimeAxis {
-  readonly start: number
-  readonly step: number
-  readonly bars: number
-  readonly end: number
-  readonly name: string
-}
-
 /** The window to show, and the length of a bucket of the data in milliseconds. A step is a whole number of buckets. */
 export interface Window {
   readonly from: number
@@ -49,10 +37,13 @@ const floor = (time: number, step: number): number => {
 }
 
 /**
+ * Makes the bars of an axis. The first bar starts at `start`, and each bar lasts `step`. The axis ends at `end`, so the
+ * last bar may be shorter than its step. Times are in milliseconds since 1970. `name` is the step in words.
+ *
  * Chooses the smallest calendar step whose bars fit. If no calendar step fits, a bar lasts several weeks. If no
  * calendar step is a whole number of buckets, a bar lasts one bucket or several buckets.
  */
-export const make = ({ from, granularity, to }: Window, maxBars: number): TimeAxis => {
+export const make = ({ from, granularity, to }: Window, maxBars: number) => {
   const bucket = Math.max(1, granularity)
   const end = Math.max(from, to)
   const usable = steps.filter(([millis]) => millis % bucket === 0)
@@ -73,6 +64,8 @@ export const make = ({ from, granularity, to }: Window, maxBars: number): TimeAx
     name: word === "week" ? `${count} weeks` : Text.duration(step)
   }
 }
+
+export type TimeAxis = ReturnType<typeof make>
 
 /** A value at a time. */
 export interface Point {
@@ -96,29 +89,18 @@ const tickSteps = [1, 5, 15, 60, 3 * 60, 6 * 60, 12 * 60]
   .map((minutes) => minutes * minute)
   .concat([1, 2, 7, 14, 28, 84].map((days) => days * day))
 
-/** A tick of the axis, at the start of the bar `index`. */
-export interface Tick {
-  readonly index: number
-  readonly label: string
-}
-
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
 /** A time as a date such as `Nov 16`, or as a clock such as `14:00`. It is empty if the time is no valid date. */
 const labelOf = (time: number, isDate: boolean): string =>
   Option.match(DateTime.make(time), {
     onNone: () => "",
-    onSome: (moment) => {
-      const { day: date, month } = DateTime.toPartsUtc(moment)
-      return isDate ? `${months[month - 1] ?? ""} ${date}` : Text.date(moment).slice(11, 16)
-    }
+    onSome: (moment) =>
+      isDate
+        ? DateTime.formatUtc(moment, { locale: "en-US", month: "short", day: "numeric" })
+        : Text.date(moment).slice(11, 16)
   })
 
-/** The label for the end of the axis in a picture, which may be read later, so it is never "now". */
-export const endLabel = ({ end, start }: TimeAxis): string => labelOf(end, end - start >= 2 * day)
-
 /** Ticks at calendar times, at least `minBars` bars apart. If the axis has no such tick, it has one tick at its start. */
-export const ticks = (axis: TimeAxis, minBars: number): ReadonlyArray<Tick> => {
+export const ticks = (axis: TimeAxis, minBars: number) => {
   const distance = tickSteps.find((tick) => tick % axis.step === 0 && tick / axis.step >= minBars)
   const all = Array.from({ length: axis.bars }, (_, index) => {
     const time = axis.start + index * axis.step
@@ -166,21 +148,18 @@ const maxBarCells = 6
 /** The minimum number of cells to the right of the labels: for a space, the y axis and the plot. */
 const minPlotCells = 12
 
-/** The time axis that all charts share, and the widths of the y axis labels, of the plot and of one bar in cells. */
-interface Frame {
-  readonly axis: TimeAxis
-  readonly labelCells: number
-  readonly plotCells: number
-  readonly barCells: number
-}
-
-/** A frame with `wanted` cells for the labels of the y axis, or without a y axis if the plot would be too narrow. */
-const frameOf = (window: Window, width: number, wanted: number): Frame => {
+/**
+ * The time axis that all charts share, and the widths of the labels of the y axis, of the plot and of one bar in cells.
+ * The labels have `wanted` cells, or there is no y axis if the plot would be too narrow.
+ */
+const frameOf = (window: Window, width: number, wanted: number) => {
   const labelCells = wanted + minPlotCells <= width ? wanted : 0
   const plotCells = Math.max(1, labelCells === 0 ? width : width - labelCells - 2)
   const axis = make(window, plotCells)
   return { axis, labelCells, plotCells, barCells: Math.min(maxBarCells, Math.floor(plotCells / axis.bars)) }
 }
+
+type Frame = ReturnType<typeof frameOf>
 
 /** The x axis with its ticks, and the labels below it. The first character of a label is below its tick. */
 const footer = ({ axis, barCells, plotCells }: Frame): readonly [line: string, labels: string] => {
@@ -226,7 +205,7 @@ const draw = ({ format, tone, values }: Drawn, frame: Frame, style: Text.Style):
 export const terminal = (
   all: ReadonlyArray<Series>,
   window: Window,
-  { style = Text.plain, width = 80 }: { readonly style?: Text.Style; readonly width?: number | undefined }
+  { style = Text.plain, width = 80 }: { readonly style?: Text.Style | undefined; readonly width?: number | undefined }
 ): ReadonlyArray<Text.Line> => {
   const widest = ({ axis }: Frame) =>
     most(
@@ -257,8 +236,8 @@ const coloursOf = (mode: 1 | 2): string =>
     .map(([tone, colours]) => `--${tone}: ${colours[mode]}`)
     .join("; ")
 
-/** The colours in light and dark, and the styles of the charts. */
-export const css = `
+/** The colours in light and dark, also for the page around the picture, and the styles of the charts. */
+const css = `
 :root, svg { --ground: #ffffff; --text: #1f2328; --soft: #57606a; --grid: #d8dee4; ${coloursOf(1)} }
 @media (prefers-color-scheme: dark) {
   :root, svg { --ground: #0d1117; --text: #e6edf3; --soft: #9da7b3; --grid: #2a313a; ${coloursOf(2)} }
@@ -275,10 +254,12 @@ ${Object.keys(tones)
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** The height of one chart, the upper and the lower end of its plot, and the spaces beside it. */
+/** The width of the picture, the height of one chart, the ends of its plot, and the spaces beside it. */
+const wide = 760
 const tall = 190
 const [top, bottom] = [42, 142]
 const [left, right] = [84, 16]
+const edge = wide - right
 
 /** An upper estimate of the width of one character of a label. */
 const charWidth = 7.2
@@ -288,12 +269,9 @@ const line = (kind: string, [x1, y1, x2, y2]: readonly [number, number, number, 
 
 const label = (text: string, at: string): string => `<text class="soft" ${at}>${escape(text)}</text>`
 
-/** The date and the time in a tooltip, to the minute. */
-const clock = (time: number): string => DateTime.formatIso(DateTime.makeUnsafe(time)).slice(0, 16).replace("T", " ")
-
 /** The plot of one series as SVG. The axis ends at the right end, so the last bar may be narrower than the others. */
-const plot = ({ format, tone, values }: Drawn, axis: TimeAxis, width: number): ReadonlyArray<string> => {
-  const [room, span, edge] = [width - left - right, Math.max(1, axis.end - axis.start), width - right]
+const plot = ({ format, tone, values }: Drawn, axis: TimeAxis): ReadonlyArray<string> => {
+  const [room, span] = [edge - left, Math.max(1, axis.end - axis.start)]
   const startOf = (index: number): number => axis.start + index * axis.step
   const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * room
   const bar = Math.min(room, (axis.step / span) * room)
@@ -302,52 +280,44 @@ const plot = ({ format, tone, values }: Drawn, axis: TimeAxis, width: number): R
     ([y, value, kind]) =>
       line(kind, [left, y, edge, y]) + label(format(value), `text-anchor="end" x="${left - 8}" y="${y + 4}"`)
   )
-  const end = endLabel(axis)
   const marks = ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label: text }) => {
     const at = round(across(startOf(index)))
-    // If a label would overlap the label at the right end, the label and its tick are left out.
-    if (at + charWidth * (text.length + end.length + 1) > edge) return []
+    // A tick whose label would not fit is left out with its label.
+    if (at + charWidth * text.length > wide) return []
     return [line("axis", [at, bottom, at, bottom + 5]) + label(text, `x="${at}" y="${bottom + 20}"`)]
   })
-  const atEnd =
-    line("axis", [edge, bottom, edge, bottom + 5]) + label(end, `text-anchor="end" x="${edge}" y="${bottom + 20}"`)
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
   const bars = values.flatMap((value, index) => {
     if (value === 0) return []
     const [start, until] = [startOf(index), Math.min(axis.end, startOf(index + 1))]
     const from = across(start) + gap / 2
-    const wide = Math.max(1, across(until) - gap / 2 - from)
+    const breadth = Math.max(1, across(until) - gap / 2 - from)
     // The bar of a value above zero is at least 1 unit high, so that it is visible.
     const high = Math.max(1, (value / max) * (bottom - top))
-    const about = escape(`${clock(start)} to ${clock(until)} UTC: ${format(value)}`)
+    const [first, last] = [start, until].map((time) => Text.date(DateTime.makeUnsafe(time)).slice(0, 16))
+    const about = escape(`${first} to ${last} UTC: ${format(value)}`)
     return [
-      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(wide)}" height="${round(high)}"><title>${about}</title></rect>`
+      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(breadth)}" height="${round(high)}"><title>${about}</title></rect>`
     ]
   })
-  return [...rows, ...marks, atEnd, ...bars]
+  return [...rows, ...marks, ...bars]
 }
 
-/** The charts of {@link terminal} as a picture. `inner` is SVG text before the charts, such as a `<style>` element. */
-export const picture = (
-  all: ReadonlyArray<Series>,
-  window: Window,
-  options: { readonly width: number; readonly about: string; readonly inner?: string; readonly name?: string }
-): string => {
-  const { about, inner = "", name = "chart", width } = options
-  const axis = make(window, Math.floor(width / 4))
+/** The charts of {@link terminal} as a picture for light and dark backgrounds. `about` says what it shows. */
+export const picture = (all: ReadonlyArray<Series>, window: Window, about: string): string => {
+  const axis = make(window, wide / 4)
   let end = 0
   const drawn = drawnIn(all, axis).map((one) => {
     const isEmpty = most(one.values) === 0
-    const parts = [
-      `<text class="title" x="16" y="22">${escape(headingOf(one, axis))}</text>`,
-      ...(isEmpty ? [] : plot(one, axis, width))
-    ]
+    const title = `<text class="title" x="16" y="22">${escape(headingOf(one, axis))}</text>`
+    const parts = [title, ...(isEmpty ? [] : plot(one, axis))]
     const group = `<g transform="translate(0 ${end})">\n${parts.join("\n")}\n</g>`
     end += isEmpty ? 36 : tall
     return group
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" class="${name}" viewBox="0 0 ${width} ${end}" role="img" aria-label="${escape(about)}">
-${inner}<rect width="${width}" height="${end}" fill="var(--ground)"/>
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${wide} ${end}" role="img" aria-label="${escape(about)}">
+<style>${css}</style>
+<rect width="${wide}" height="${end}" fill="var(--ground)"/>
 ${drawn.join("\n")}
 </svg>`
 }

@@ -11,7 +11,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Profile from "./profile.ts"
+import * as Settings from "./settings.ts"
 import * as Address from "./address.ts"
 import type * as Service from "./service.ts"
 import type * as Text from "./text.ts"
@@ -63,7 +63,7 @@ export const local = <const C extends Config, A, E, R>(
   )
 
 /** Runs a command with the settings of the service from a profile, if they are in no variables. */
-export const configured = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provide(Address.keeping(run), Profile.layer)
+export const configured = <A, E, R>(run: Effect.Effect<A, E, R>) => Effect.provide(Address.keeping(run), Settings.layer)
 
 /** A command that asks the service. */
 export const command = <const C extends Config, A, E, R>(
@@ -80,7 +80,7 @@ export const command = <const C extends Config, A, E, R>(
   )
 
 /** A command whose response is printed as JSON with `--json`, and else as the lines of `show`. */
-export const query = <const C extends Config, S extends Schema.ConstraintCodec<unknown, unknown>, E, R>(
+export const query = <const C extends Config, S extends Output.Codec, E, R>(
   path: string,
   parameters: C,
   schema: S,
@@ -217,18 +217,13 @@ export const given = <Options extends Readonly<Record<string, Option.Option<unkn
 export const noChange = (options: Readonly<Record<string, Option.Option<unknown>>>, flags: string) =>
   Object.values(options).some(Option.isSome) ? undefined : `give at least one of ${flags}`
 
-const units: Readonly<Record<string, (amount: number) => Duration.Duration>> = {
-  s: Duration.seconds,
-  m: Duration.minutes,
-  h: Duration.hours,
-  d: Duration.days,
-  w: Duration.weeks
-}
+/** The seconds of the units of an age. */
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
 /** Parses an age such as `7d` or `24h`. */
 const parseAge = (typed: string): Option.Option<Duration.Duration> => {
   const [, amount, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(typed) ?? []
-  return Option.map(Option.fromUndefinedOr(units[unit]), (make) => make(Number(amount)))
+  return Option.map(Option.fromUndefinedOr(units[unit]), (seconds) => Duration.seconds(Number(amount) * seconds))
 }
 
 /** Parses a date with an optional time and zone. The default zone is UTC. */

@@ -6,6 +6,7 @@ import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as ByteSize from "effect/ByteSize"
 import * as CliError from "effect/cli/CliError"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -73,6 +74,8 @@ export const checkFolder = Effect.fnUntraced(function* (flag: string, path: stri
   }
 })
 
+type Decoder = Schema.ConstraintDecoder<unknown>
+
 interface Options {
   /** Whether the values of the document are secrets, which an error must not repeat. */
   readonly confidential?: boolean | undefined
@@ -87,22 +90,13 @@ const describe = (issue: SchemaIssue.Issue, { confidential = false }: Options): 
     })
     .join("; ")
 
-const decode = <S extends Schema.ConstraintDecoder<unknown>>(
-  schema: S,
-  path: string,
-  value: unknown,
-  options: Options = {}
-): Effect.Effect<S["Type"], Failure.CommandError> =>
+const decode = <S extends Decoder>(schema: S, path: string, value: unknown, options: Options = {}) =>
   Effect.mapError(SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value), (issue) =>
     Failure.invalidFile(path, describe(issue, options))
   )
 
 /** Reads a file, or the standard input if the path is `-`, and decodes its JSON. */
-export const read = <S extends Schema.ConstraintDecoder<unknown>>(
-  schema: S,
-  path: string,
-  options: Options = {}
-): Reading<S["Type"]> =>
+export const read = <S extends Decoder>(schema: S, path: string, options: Options = {}): Reading<S["Type"]> =>
   text(path).pipe(
     Effect.flatMap((content) =>
       Effect.mapError(Effect.fromResult(Json.parse(content)), (problem) => Failure.invalidFile(path, problem))
@@ -111,7 +105,7 @@ export const read = <S extends Schema.ConstraintDecoder<unknown>>(
   )
 
 /** Reads a document as {@link read} does, if its path was given. */
-export const readGiven = <S extends Schema.ConstraintDecoder<unknown>>(
+export const readGiven = <S extends Decoder>(
   schema: S,
   path: Option.Option<string>,
   options: Options = {}
@@ -140,10 +134,7 @@ const stepsOf = (path: string, found: typeof JsonObject.Type) => {
 }
 
 /** Reads the file of `--steps`, if it was given, and decodes `{ steps }`. */
-export const steps = <S extends Schema.ConstraintDecoder<unknown>>(
-  schema: S,
-  path: Option.Option<string>
-): Reading<Option.Option<S["Type"]>> =>
+export const steps = <S extends Decoder>(schema: S, path: Option.Option<string>): Reading<Option.Option<S["Type"]>> =>
   Option.isNone(path)
     ? Effect.succeedNone
     : read(JsonObject, path.value).pipe(
@@ -176,13 +167,11 @@ export const fieldsFlags = {
   fieldsFile: Cli.optional("fields-file", "file")
 }
 
-interface Given {
-  readonly fields: Option.Option<Readonly<Record<string, string>>>
-  readonly fieldsFile: Option.Option<string>
-}
-
 /** The fields of `--fields` and `--fields-file`. Fails if both flags have a value for the same field. */
-export const fields = Effect.fnUntraced(function* ({ fields: typed, fieldsFile }: Given) {
+export const fields = Effect.fnUntraced(function* ({
+  fields: typed,
+  fieldsFile
+}: Command.Command.Config.Infer<typeof fieldsFlags>) {
   const ofFile = yield* readGiven(JsonObject, fieldsFile)
   if (Option.isNone(ofFile) || Option.isNone(typed)) return Option.orElse(ofFile, () => typed)
   const twice = Object.keys(typed.value).find((key) => Object.hasOwn(ofFile.value, key))

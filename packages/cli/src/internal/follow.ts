@@ -177,35 +177,19 @@ interface Shown {
   readonly isBegun: boolean
   readonly endedAt: number | undefined
   readonly work: string | undefined
-  /** The number of steps that a log has printed, see {@link milestone}. */
-  readonly told: number
 }
 
-/** Makes a function that returns what is shown after an event, and the note of the event. */
-const makeNext = (job: Job) => {
-  const advance = makeAdvance(job.total)
-  const noteOf = makeNotes(job.names)
-  return (before: Shown, event: UploadJob.JobEvent, now: number) => {
-    const isOver = before.endedAt !== undefined
-    const isEnd = !isOver && event._tag === "Uploaded"
-    const after: Shown = {
-      ...before,
-      isBegun: before.isBegun || begins(event),
-      progress: isOver ? before.progress : advance(before.progress, event, now),
-      work: UploadJob.workOf(event) ?? before.work,
-      endedAt: isEnd ? now : before.endedAt
-    }
-    return { after, isEnd, note: noteOf(event) }
-  }
-}
+/** What an event is: the end of the uploads, and its note. */
+type Step = { readonly isEnd: boolean; readonly note: string | undefined }
 
-const initial = Effect.map(Clock.currentTimeMillis, (now): Shown => ({
-  progress: Progress.start(undefined, now),
-  isBegun: false,
-  endedAt: undefined,
-  work: undefined,
-  told: 0
-}))
+/** How a job is shown: after an event, in the time between, at the begin and at the end. */
+interface View {
+  readonly interval: Duration.Input
+  readonly after: (shown: Shown, step: Step, now: number) => Effect.Effect<void, never, Terminal.Terminal>
+  readonly between: (shown: Shown, now: number) => Effect.Effect<void, never, Terminal.Terminal>
+  readonly begin: Effect.Effect<void, never, Terminal.Terminal>
+  readonly end: Effect.Effect<void, never, Terminal.Terminal>
+}
 
 /** What happens while no bar is shown, such as `Connecting, 2 s` or `Processing, 5 s, 3 results`. */
 const working = ({ endedAt, progress, work }: Shown, now: number): string => {
@@ -213,65 +197,45 @@ const working = ({ endedAt, progress, work }: Shown, now: number): string => {
   return [what, Text.duration(now - since), work].filter((part) => part !== undefined && part !== "").join(", ")
 }
 
-/** Ten redraws a second look smooth, and an upload may report progress far more often. */
-const redrawInterval = "100 millis"
-
 /**
  * The width of the progress line. Three cells stay free, because a full line wraps in some terminals, and because the
  * terminal appends `^C` when a user presses Ctrl-C.
  */
 const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 3
 
-/**
- * One fiber handles the events and the clock ticks, and only this fiber draws, so that two draws never mix. When the
- * upload ends, fails or is interrupted, the cursor is shown again, at the start of an empty line.
- */
-const animate = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Job) =>
-  Effect.gen(function* () {
-    const terminal = yield* Terminal.Terminal
-    const style = yield* Text.current
-    const next = makeNext(job)
-    let shown = yield* initial
-    /** Whether the line with the cursor stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
-    let isKept = false
+/** One line, which is rewritten. At the end, the cursor is shown again, at the start of an empty line. */
+const screen = Effect.fnUntraced(function* (job: Job) {
+  const terminal = yield* Terminal.Terminal
+  const style = yield* Text.current
+  /** Whether the line with the cursor stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
+  let isKept = false
 
-    const draw = Effect.fnUntraced(function* (now: number, note: string | undefined, below = "") {
-      const width = drawingWidth(yield* terminal.columns)
-      const isBar = shown.isBegun && (shown.endedAt === undefined || below !== "")
-      const line = isBar
-        ? Progress.line(shown.progress, { label: labelOf(job), width, style })
-        : Text.truncate(working(shown, now), width)
-      // Notes are wrapped instead of cut, because the reason of a retry is at the end of the note.
-      const notes = note === undefined ? [] : Text.wrap(Printable.escape(note), width, { breakWords: true })
-      const above = notes.map((text) => `${style.yellow(text)}\n`).join("")
-      yield* Output.draw(Text.eraseLine + above + line + below)
-      isKept = below === "" && (shown.isBegun || shown.endedAt !== undefined)
-    })
-
-    const tick = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      if (shown.endedAt === undefined) shown = { ...shown, progress: Progress.update(shown.progress, { now }) }
-      yield* draw(now, undefined)
-    })
-
-    const show = Effect.fnUntraced(function* (event: UploadJob.JobEvent) {
-      const now = yield* Clock.currentTimeMillis
-      const { after, isEnd, note } = next(shown, event, now)
-      shown = after
-      // At the end of the uploads, the bar stays, and the work of the Assembly begins on the next line.
-      if (isEnd && shown.isBegun) yield* draw(now, note, "\n")
-      else if (note !== undefined) yield* draw(now, note)
-    })
-
-    const ticks = Stream.map(Stream.tick(redrawInterval), () => tick)
-    const steps = Stream.merge(Stream.map(events, show), ticks, { haltStrategy: "left" })
-    yield* Effect.acquireUseRelease(
-      Output.draw(Text.hideCursor),
-      () => Stream.runForEach(steps, (step) => step),
-      () => Output.draw((isKept ? "\n" : Text.eraseLine) + Text.showCursor)
-    )
-    return shown.progress
+  const draw = Effect.fnUntraced(function* (shown: Shown, now: number, note?: string, below = "") {
+    const width = drawingWidth(yield* terminal.columns)
+    const isBar = shown.isBegun && (shown.endedAt === undefined || below !== "")
+    const line = isBar
+      ? Progress.line(shown.progress, { label: labelOf(job), width, style })
+      : Text.truncate(working(shown, now), width)
+    // Notes are wrapped instead of cut, because the reason of a retry is at the end of the note.
+    const notes = note === undefined ? [] : Text.wrap(Printable.escape(note), width, { breakWords: true })
+    const above = notes.map((text) => `${text}\n`).join("")
+    yield* Output.draw(Text.eraseLine + above + line + below)
+    isKept = below === "" && (shown.isBegun || shown.endedAt !== undefined)
   })
+
+  return {
+    // Ten redraws a second look smooth, and an upload may report progress far more often.
+    interval: "100 millis",
+    after: (shown, { isEnd, note }, now) => {
+      // At the end of the uploads, the bar stays, and the work of the Assembly begins on the next line.
+      if (isEnd && shown.isBegun) return draw(shown, now, note, "\n")
+      return note === undefined ? Effect.void : draw(shown, now, note)
+    },
+    between: draw,
+    begin: Output.draw(Text.hideCursor),
+    end: Effect.suspend(() => Output.draw((isKept ? "\n" : Text.eraseLine) + Text.showCursor))
+  } satisfies View
+})
 
 /** A log has one line for each step of this many bytes, while the length of the upload is unknown. */
 const unknownStep = 64n * 1024n * 1024n
@@ -286,53 +250,66 @@ const milestone = (progress: Progress.Progress): number => {
   return progress.sent === progress.total ? 0 : Math.floor(share / 10)
 }
 
-/** The time between two lines about the work after the upload, so that the log is not silent during long work. */
-const workInterval = "30 seconds"
-
-const log = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Job) =>
-  Effect.gen(function* () {
-    const next = makeNext(job)
-    const name = Printable.escape(labelOf(job))
-    const write = (text: string) => Output.draw(`${text}\n`)
-
-    const show = Effect.fnUntraced(function* (before: Shown, event: UploadJob.JobEvent) {
-      const { after, isEnd, note } = next(before, event, yield* Clock.currentTimeMillis)
-      if (note !== undefined) yield* write(`${name}: ${Printable.escape(note)}`)
-      if (before.endedAt !== undefined) return after
-      const reached = after.isBegun ? milestone(after.progress) : 0
-      if ((after.isBegun && isEnd) || reached > before.told)
-        yield* write(Progress.sentence(after.progress, labelOf(job)))
-      if (isEnd) yield* write(`${name}: Processing`)
-      return { ...after, told: Math.max(before.told, reached) }
-    })
-
-    const tick = Effect.fnUntraced(function* (shown: Shown) {
-      if (shown.endedAt !== undefined) yield* write(`${name}: ${working(shown, yield* Clock.currentTimeMillis)}`)
-      return shown
-    })
-
-    const steps = Stream.merge(
-      Stream.map(events, (event) => (shown: Shown) => show(shown, event)),
-      Stream.map(Stream.drop(Stream.tick(workInterval), 1), () => tick),
-      { haltStrategy: "left" }
-    )
-    const start = yield* initial
-    const last = yield* Stream.runFoldEffect(
-      steps,
-      () => start,
-      (shown, step) => step(shown)
-    )
-    return last.progress
-  })
+/** A new line for each note, each step of the progress, and from time to time for the work after the upload. */
+const log = (job: Job): View => {
+  const write = (text: string) => Output.draw(`${Printable.escape(labelOf(job))}: ${text}\n`)
+  let told = 0
+  return {
+    interval: "30 seconds",
+    after: Effect.fnUntraced(function* (shown, { isEnd, note }) {
+      if (note !== undefined) yield* write(Printable.escape(note))
+      const reached = shown.isBegun && shown.endedAt === undefined ? milestone(shown.progress) : 0
+      if (reached > told || (isEnd && shown.isBegun)) yield* write(Progress.sentence(shown.progress))
+      if (isEnd) yield* write("Processing")
+      told = Math.max(told, reached)
+    }),
+    between: (shown, now) => (shown.endedAt === undefined ? Effect.void : write(working(shown, now))),
+    begin: Effect.void,
+    end: Effect.void
+  }
+}
 
 /**
  * Runs a job and shows its events. Returns the final progress. In a terminal, the notes of events, such as `Retrying`
- * and `Resumed`, stay above the line. Without a terminal (a pipe, a log, `TERM=dumb`), each is a line.
+ * and `Resumed`, stay above the line. Without a terminal (a pipe, a log, `TERM=dumb`), each is a line. One fiber handles
+ * the events and the clock ticks, and only this fiber draws, so that two draws never mix.
  */
-export const follow = <E, R>(
-  events: Stream.Stream<UploadJob.JobEvent, E, R>,
-  job: Job
-): Effect.Effect<Progress.Progress, E, R | Terminal.Terminal> =>
-  Effect.flatMap(TerminalCapabilities.TerminalCapabilities, ({ canAnimate }) =>
-    canAnimate ? animate(events, job) : log(events, job)
+export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Job) {
+  const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
+  const view: View = canAnimate ? yield* screen(job) : log(job)
+  const advance = makeAdvance(job.total)
+  const noteOf = makeNotes(job.names)
+  let shown: Shown = {
+    progress: Progress.start(undefined, yield* Clock.currentTimeMillis),
+    isBegun: false,
+    endedAt: undefined,
+    work: undefined
+  }
+
+  const take = Effect.fnUntraced(function* (event: UploadJob.JobEvent) {
+    const now = yield* Clock.currentTimeMillis
+    const isOver = shown.endedAt !== undefined
+    const isEnd = !isOver && event._tag === "Uploaded"
+    shown = {
+      isBegun: shown.isBegun || begins(event),
+      progress: isOver ? shown.progress : advance(shown.progress, event, now),
+      work: UploadJob.workOf(event) ?? shown.work,
+      endedAt: isEnd ? now : shown.endedAt
+    }
+    yield* view.after(shown, { isEnd, note: noteOf(event) }, now)
+  })
+  const tick = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (shown.endedAt === undefined) shown = { ...shown, progress: Progress.update(shown.progress, { now }) }
+    yield* view.between(shown, now)
+  })
+
+  const ticks = Stream.map(Stream.drop(Stream.tick(view.interval), 1), () => tick)
+  const steps = Stream.merge(Stream.map(events, take), ticks, { haltStrategy: "left" })
+  yield* Effect.acquireUseRelease(
+    view.begin,
+    () => Stream.runForEach(steps, (step) => step),
+    () => view.end
   )
+  return shown.progress
+})

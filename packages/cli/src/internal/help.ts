@@ -3,18 +3,13 @@ import { readFileSync } from "node:fs"
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
 import * as Invocation from "./invocation.ts"
+import type * as Output from "./output.ts"
 import * as Text from "./text.ts"
 
 /** A term and its explanation. */
 type Row = readonly [term: string, explanation: string]
 
-interface Page {
-  readonly description: string
-  readonly rows: ReadonlyArray<Row>
-  readonly examples: ReadonlyArray<{ readonly command: string; readonly description: string }>
-}
-
-const parse = (section: string): Page => {
+const parse = (section: string) => {
   const [text = "", code = ""] = section.split("```")
   return {
     description: text
@@ -40,7 +35,7 @@ const pages = new Map(
 )
 
 /** The section of a command, or a page such as `help environment`. */
-export const page = (path: string): Page => pages.get(path) ?? { description: "", rows: [], examples: [] }
+export const page = (path: string): ReturnType<typeof parse> => pages.get(path) ?? parse("")
 
 /** What a parameter of a command means. The name of a flag begins with `--`. */
 export const parameter = (path: string, name: string): string =>
@@ -56,34 +51,23 @@ const narrow = 60
 const widest = 100
 
 /** `program` is how the user runs this program, such as `npx --no-install assembly`. */
-interface Layout {
-  readonly width: number
-  readonly program: string
-  readonly style: Text.Style
-}
+type Layout = Pick<Output.Layout, "width" | "style"> & { readonly program: string }
 
-const layoutOf = (options: {
-  readonly width?: number | undefined
-  readonly program: string
-  readonly style: Text.Style
-}) => ({
-  ...options,
-  width: Math.min(options.width ?? 80, widest)
-})
+const widthOf = ({ width = 80 }: Layout): number => Math.min(width, widest)
 
-const indented = (text: string, indent: number, { program, width }: Layout): ReadonlyArray<string> =>
-  Text.wrap(Invocation.inHelp(text, program), width - indent).map((line) => " ".repeat(indent) + line)
+const indented = (text: string, indent: number, layout: Layout): ReadonlyArray<string> =>
+  Text.wrap(Invocation.inHelp(text, layout.program), widthOf(layout) - indent).map((line) => " ".repeat(indent) + line)
 
 const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string> => {
   const cells = Math.min(longestTerm, Math.max(0, ...entries.map(([term]) => Text.width(term))))
   return entries.flatMap(([term, explanation]) => {
-    const isBelow = layout.width < narrow || Text.width(term) > longestTerm
+    const isBelow = widthOf(layout) < narrow || Text.width(term) > longestTerm
     if (!isBelow) {
       const [first = "", ...others] = indented(explanation, cells + 4, layout)
       return [`  ${layout.style.green(term)}${first.slice(2 + Text.width(term))}`, ...others]
     }
     // A term that is too long is broken at its spaces, for example between the values of a flag.
-    const [head = "", ...tail] = Text.wrap(term, layout.width - 2)
+    const [head = "", ...tail] = Text.wrap(term, widthOf(layout) - 2)
     const lines = [`  ${layout.style.green(head)}`, ...tail.map((line) => `      ${line}`)]
     return [...lines, ...indented(explanation, 6, layout)].filter((line) => line.trim() !== "")
   })
@@ -121,19 +105,18 @@ const argumentRow =
     return [variadic ? `${name}...` : name, text + suffix]
   }
 
-const examples = (docs: ReadonlyArray<HelpDoc.ExampleDoc>, { program, style, width }: Layout): ReadonlyArray<string> =>
+const examples = (docs: ReadonlyArray<HelpDoc.ExampleDoc>, layout: Layout): ReadonlyArray<string> =>
   docs.flatMap(({ command, description = "" }) => [
-    ...Text.wrap(description, width - 4).map((line) => `  ${style.dim(`# ${line}`)}`),
+    ...Text.wrap(description, widthOf(layout) - 4).map((line) => `  ${layout.style.dim(`# ${line}`)}`),
     // A command is never broken into lines, because a user pastes it.
-    `  ${style.cyan(Invocation.inHelp(command, program))}`
+    `  ${layout.style.cyan(Invocation.inHelp(command, layout.program))}`
   ])
 
 const trimmed = (lines: ReadonlyArray<string>): ReadonlyArray<Text.Line> =>
   lines.slice(0, lines.findLastIndex((line) => line !== "") + 1).map((line) => Text.toLine(line))
 
 /** Renders the help of a command. */
-export const render = (doc: HelpDoc.HelpDoc, options: Parameters<typeof layoutOf>[0]): ReadonlyArray<Text.Line> => {
-  const layout = layoutOf(options)
+export const render = (doc: HelpDoc.HelpDoc, layout: Layout): ReadonlyArray<Text.Line> => {
   const below = (doc.subcommands ?? []).flatMap(({ commands }) =>
     commands.map(({ description, name, shortDescription }): Row => [name, shortDescription ?? description])
   )
@@ -141,8 +124,12 @@ export const render = (doc: HelpDoc.HelpDoc, options: Parameters<typeof layoutOf
   const path = names.join(" ")
   // A group with flags also runs without one of its commands.
   const usage = doc.usage.replace("<subcommand>", doc.flags.length > 0 ? "[<command>]" : "<command>")
-  const version = path === "" ? `${program} --version; ` : ""
-  const more = below.length > 0 ? `${[program, ...names].join(" ")} <command> --help; ${version}` : ""
+  const more = [
+    ...(below.length > 0 ? [`${[program, ...names].join(" ")} <command> --help`] : []),
+    ...(path === "" ? [`${program} --version`] : []),
+    "assembly help environment",
+    "assembly help exit-codes"
+  ]
   return trimmed([
     ...indented(doc.description, 0, layout),
     "",
@@ -151,13 +138,12 @@ export const render = (doc: HelpDoc.HelpDoc, options: Parameters<typeof layoutOf
     ...section("FLAGS", rows(doc.flags.map(flagRow(path)), layout), layout),
     ...section("COMMANDS", rows(below, layout), layout),
     ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
-    ...indented(`More: ${more}assembly help environment | exit-codes`, 0, layout)
+    ...more.flatMap((one, index) => indented(`${index === 0 ? "More:" : "     "} ${one}`, 0, layout))
   ])
 }
 
 /** Renders a page that belongs to no command: terms with their explanations, and a text below them. */
-export const renderPage = (path: string, options: Parameters<typeof layoutOf>[0]): ReadonlyArray<Text.Line> => {
-  const layout = layoutOf(options)
+export const renderPage = (path: string, layout: Layout): ReadonlyArray<Text.Line> => {
   const { description, rows: entries } = page(path)
   return trimmed([...rows(entries, layout), "", ...indented(description, 0, layout)])
 }

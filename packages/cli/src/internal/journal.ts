@@ -13,7 +13,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Document from "./document.ts"
-import * as DotEnv from "./dotEnv.ts"
+import * as Settings from "./settings.ts"
 import * as Failure from "./failure.ts"
 import * as Cli from "./cli.ts"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -38,7 +38,7 @@ export const flag = Flag.withHidden(Cli.optional("journal", "folder"))
 /** The default folder, if the variables name one. */
 export const usual = Effect.gen(function* () {
   const { join } = yield* Path.Path
-  const folder = yield* DotEnv.folderOf("XDG_STATE_HOME", ".local/state")
+  const folder = yield* Settings.folderOf("XDG_STATE_HOME", ".local/state")
   return Option.map(folder, (at) => join(at, "assembly", "uploads"))
 })
 
@@ -143,18 +143,17 @@ const AtRest = Schema.fromJsonString(Schema.toCodecJson(Command))
 const decode = Schema.decodeOption(AtRest)
 const encode = Schema.encodeSync(AtRest)
 
-/** An entry of the journal for an Assembly whose job is not complete, with its key. */
-interface Unfinished {
-  readonly key: string
-  readonly entry: UploadJournal.AssemblyEntry
-}
+/** The entries of the journal for the Assemblies whose jobs are not complete. */
+const unfinished = Effect.gen(function* () {
+  const { assemblies } = yield* UploadJournal.UploadJournal
+  return (yield* assemblies.list).filter(({ entry }) => entry._tag !== "Completed")
+})
+
+type Unfinished = Effect.Success<typeof unfinished>[number]
 
 /** The entry of the journal for an Assembly whose job is not complete. */
-const entryOf = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
-  const { assemblies } = yield* UploadJournal.UploadJournal
-  const all = yield* assemblies.list
-  return all.find(({ entry }) => entry._tag !== "Completed" && entry.assemblyId === assemblyId)
-})
+const entryOf = (assemblyId: Assembly.AssemblyId | undefined) =>
+  Effect.map(unfinished, (all) => all.find(({ entry }) => entry.assemblyId === assemblyId))
 
 /** The files of the unfinished commands, one for each command, in the subfolder `commands` of the journal folder. */
 const filesIn = Effect.fnUntraced(function* (folder: string) {
@@ -162,23 +161,27 @@ const filesIn = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const inside = path.join(folder, "commands")
   const at = (name: string) => path.join(inside, name)
+  const read = (name: string) =>
+    // Opening a named pipe would wait for ever.
+    fs.stat(at(name)).pipe(
+      Effect.flatMap(({ type }) => (type === "File" ? fs.readFileString(at(name)) : Effect.succeed(""))),
+      Effect.map((text) => Option.getOrUndefined(decode(text))),
+      Effect.orElseSucceed(() => undefined)
+    )
   return {
-    read: (name: string) =>
-      // Opening a named pipe would wait for ever.
-      fs.stat(at(name)).pipe(
-        Effect.flatMap(({ type }) => (type === "File" ? fs.readFileString(at(name)) : Effect.succeed(""))),
-        Effect.map(decode),
-        Effect.orElseSucceed(() => Option.none<Command>()),
-        Effect.map(Option.getOrUndefined)
-      ),
+    read,
+    /** `command` is undefined if the file cannot be read. */
+    all: Effect.flatMap(
+      Effect.orElseSucceed(fs.readDirectory(inside), () => []),
+      (names) => Effect.forEach(names, (name) => Effect.map(read(name), (command) => ({ name, command })))
+    ),
     write: (name: string, command: Command) =>
       // The folder of the journal exists. If `commands` cannot be created, the write fails. Only the owner may read the
       // file, because anybody who knows the id of an Assembly can read its Status.
       Effect.ignore(fs.makeDirectory(inside, { mode: 0o700 })).pipe(
         Effect.andThen(fs.writeFileString(at(name), encode(command), { mode: 0o600 }))
       ),
-    remove: (name: string) => fs.remove(at(name), { force: true }),
-    names: Effect.orElseSucceed(fs.readDirectory(inside), (): ReadonlyArray<string> => [])
+    remove: (name: string) => fs.remove(at(name), { force: true })
   }
 })
 
@@ -229,9 +232,7 @@ const readAll = Effect.fnUntraced(function* (folder: string) {
 /** The unfinished uploads of a journal folder, the oldest first, and the entries that cannot be read. */
 export const list = Effect.fnUntraced(function* (folder: string) {
   const memory = yield* filesIn(folder)
-  const commands = yield* Effect.forEach(yield* memory.names, (name) =>
-    Effect.map(memory.read(name), (command) => ({ name, command }))
-  )
+  const commands = yield* memory.all
   const { damaged, jobs } = yield* readAll(folder)
   const uploads = jobs.map(({ entry, key }): Upload => {
     const own = commands.filter(({ command }) => command?.assemblyId === entry.assemblyId)
@@ -288,32 +289,20 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
     )
   )
 
-/**
- * The memory of one command.
- *
- * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
- * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
- *   cancels that Assembly and returns what happened, for the user.
- * - `completed`: forgets the Assembly of the command, which is complete.
- */
-export interface Memory {
-  readonly earlier: Assembly.AssemblyId | undefined
-  readonly runs: (
-    assemblyId: Assembly.AssemblyId
-  ) => Effect.Effect<string | undefined, never, AssemblyClient | UploadJournal.UploadJournal>
-  readonly completed: Effect.Effect<void>
-}
-
-/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
-export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }
-
 /** The arguments of the command that continues this upload: the same arguments without `--restart`. */
 const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const end = args.indexOf("--")
   return args.filter((arg, index) => (end >= 0 && index >= end) || !/^--restart(?:=|$)/.test(arg))
 }
 
-/** Makes the memory of a command. The command does not fail if its file cannot be read or written. */
+/**
+ * Makes the memory of a command. The command does not fail if its file cannot be read or written.
+ *
+ * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
+ * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
+ *   cancels that Assembly and returns what happened, for the user.
+ * - `completed`: forgets the Assembly of the command, which is complete.
+ */
 export const make = Effect.fnUntraced(function* (
   folder: string,
   files: ReadonlyArray<UploadPlan.Planned>,
@@ -336,27 +325,32 @@ export const make = Effect.fnUntraced(function* (
     size: UploadPlan.totalSize(files) ?? 0n
   }
   const before = yield* memory.read(own)
-  const isSame =
-    before?.content === about.content &&
-    (yield* Effect.orElseSucceed(entryOf(before.assemblyId), () => undefined)) !== undefined
+  const isKept = (yield* Effect.orElseSucceed(entryOf(before?.assemblyId), () => undefined)) !== undefined
+  const earlier = isKept && before?.content === about.content ? before.assemblyId : undefined
 
   /** Removes the files of commands whose jobs are complete or not in the journal, and files that cannot be read. */
   const sweep = Effect.gen(function* () {
-    for (const name of yield* memory.names) {
-      const found = yield* memory.read(name)
-      if (found === undefined || (yield* entryOf(found.assemblyId)) === undefined) yield* memory.remove(name)
+    const open = new Set((yield* unfinished).map(({ entry }) => entry.assemblyId))
+    for (const { command, name } of yield* memory.all) {
+      if (command === undefined || !open.has(command.assemblyId)) yield* memory.remove(name)
     }
   })
 
   const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
   return {
-    earlier: isSame ? before.assemblyId : undefined,
-    runs: Effect.fnUntraced(function* (assemblyId) {
+    earlier,
+    runs: Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
       const last = yield* memory.read(own)
       const startedAt = last?.assemblyId === assemblyId ? last.startedAt : yield* Clock.currentTimeMillis
       yield* Effect.ignore(Effect.andThen(memory.write(own, { ...about, assemblyId, startedAt }), sweep))
       return last === undefined || last.assemblyId === assemblyId ? undefined : yield* leave(last.assemblyId, what)
     }),
     completed: Effect.ignore(memory.remove(own))
-  } satisfies Memory
+  }
 })
+
+/** The memory of one command. */
+export type Memory = Effect.Success<ReturnType<typeof make>>
+
+/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
+export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }

@@ -6,11 +6,6 @@ import * as FileSystem from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
 
-interface Package {
-  readonly version: string
-  readonly engines: { readonly node: string }
-}
-
 let messages = 0
 
 /**
@@ -22,8 +17,11 @@ export const beginMessage = (): void => {
   setImmediate(() => (messages -= 1))
 }
 
-const readPackage = (): Package =>
-  JSON.parse(FileSystem.readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as Package
+const readPackage = () =>
+  JSON.parse(FileSystem.readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    readonly version: string
+    readonly engines: { readonly node: string }
+  }
 
 /** Whether a version is lower than the minimum. */
 const isOlder = (version: string, minimum: string): boolean =>

@@ -15,7 +15,7 @@ import * as Runtime from "effect/Runtime"
 import * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
 import { root } from "../commands/root.ts"
-import * as DotEnv from "./dotEnv.ts"
+import * as Settings from "./settings.ts"
 import * as Invocation from "./invocation.ts"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
@@ -67,7 +67,7 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   yield* Output.error(line)
   const next = Advice.next(error, address)
   if (next !== undefined) yield* Output.hint(next)
-  if (Advice.isOfSettings(error)) for (const note of yield* DotEnv.notes) yield* Output.hint(note)
+  if (Advice.isOfSettings(error)) for (const note of yield* Settings.notes) yield* Output.hint(note)
 })
 
 /** `--json id,created` as `--json=id,created`. Without a comma, the next argument may be an id, and stays one. */
@@ -88,7 +88,7 @@ export const run = (version: string) =>
       Output.layer,
       Layer.effect(CliOutput.Presenter, presenter),
       CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
-      DotEnv.layer
+      Settings.layerDotEnv
     ]),
     // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.
     Effect.provideService(Logger.LogToStderr, true)

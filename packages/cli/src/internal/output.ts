@@ -89,12 +89,11 @@ export const fieldsOf = (schema: Shape): { readonly key?: string; readonly names
   return names.length > 0 ? { key: String(inside?.name), names } : { names: namesOf(ast) }
 }
 
+/** The schema of a response. */
+export type Codec = Schema.ConstraintCodec<unknown, unknown>
+
 /** Encodes a value as JSON. `JSON.stringify` is recursive: it throws if the value is too deep or the text is too long. */
-const encoded = <S extends Schema.ConstraintCodec<unknown, unknown>>(
-  schema: S,
-  indentation: number,
-  fields: ReadonlyArray<string>
-) => {
+const encoded = <S extends Codec>(schema: S, indentation: number, fields: ReadonlyArray<string>) => {
   const encode = Schema.encodeEffect(schema)
   const { key } = fieldsOf(schema)
   const pick = (found: unknown) =>
@@ -117,19 +116,13 @@ const encoded = <S extends Schema.ConstraintCodec<unknown, unknown>>(
 }
 
 /** Writes a value as JSON, encoded by its schema, with all fields or only the given ones. */
-export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(
-  schema: S,
-  fields: ReadonlyArray<string> = []
-) => {
+export const json = <S extends Codec>(schema: S, fields: ReadonlyArray<string> = []) => {
   const encode = encoded(schema, 2, fields)
-  return (value: S["Type"]) => Effect.flatMap(encode(value), (text) => Console.log(text))
+  return (value: S["Type"]) => Effect.flatMap(encode(value), Console.log)
 }
 
 /** Writes values as JSON, one line each, encoded by their schema, with all fields or only the given ones. */
-export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(
-  schema: S,
-  fields: ReadonlyArray<string>
-) => {
+export const jsonLines = <S extends Codec>(schema: S, fields: ReadonlyArray<string>) => {
   const encode = encoded(schema, 0, fields)
   return (values: ReadonlyArray<S["Type"]>) =>
     Effect.flatMap(Effect.forEach(values, encode), (texts) =>
@@ -142,7 +135,7 @@ export const jsonLine = (record: Readonly<Record<string, Schema.Json>>): Effect.
   Console.log(Printable.escapeJson(JSON.stringify(record)))
 
 /** Writes a response as JSON, or its lines for a person. */
-export const show = <S extends Schema.ConstraintCodec<unknown, unknown>>(
+export const show = <S extends Codec>(
   wanted: Json,
   schema: S,
   value: S["Type"],

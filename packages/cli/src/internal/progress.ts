@@ -176,21 +176,10 @@ const facts = (progress: Progress) => {
 const maxBarCells = 40
 const minBarCells = 8
 
-/** Shows the stored, the sent and the missing bytes. If the length is unknown, a block moves from end to end. */
-const bar = (progress: Progress, cells: number, style: Text.Style): string => {
-  const { acknowledged, now, sent, startedAt, total } = progress
-  if (total === undefined) {
-    const block = Math.max(1, Math.floor(cells / 4))
-    const position = Math.floor((now - startedAt) / 100) % (cells - block + 1)
-    const rest = cells - block - position
-    return style.dim("░".repeat(position)) + style.cyan("▓".repeat(block)) + style.dim("░".repeat(rest))
-  }
-  // The bar of an upload of zero bytes is full from the start.
-  const share = (bytes: bigint) => (total === 0n ? cells : Math.min(cells, Number((bytes * BigInt(cells)) / total)))
-  const stored = share(acknowledged)
-  const underway = Math.max(0, share(sent) - stored)
-  const missing = style.dim("░".repeat(cells - stored - underway))
-  return style.green("█".repeat(stored)) + style.cyan("▓".repeat(underway)) + missing
+/** Shows the share of the sent bytes. The bar of an upload of zero bytes is full from the start. */
+const bar = (sent: bigint, total: bigint, cells: number, style: Text.Style): string => {
+  const full = total === 0n ? cells : Math.min(cells, Number((sent * BigInt(cells)) / total))
+  return style.green("█".repeat(full)) + style.dim("░".repeat(cells - full))
 }
 
 const separator = "  "
@@ -205,37 +194,35 @@ const columns = (progress: Progress, cells: number): string => {
   // The width of the longest usual speed, such as `999.9 KiB/s`. With a constant width the text does not jump.
   const pace = speed?.padStart(11)
   const part = share?.padStart(4)
-  const choices = [
-    [part, amount, pace, time],
-    [part, pace, time],
-    [part, time],
-    [progress.waitsUntil === undefined ? undefined : time],
-    [part ?? amount]
-  ].map((texts) => texts.filter((fact) => fact !== undefined).join(separator))
+  const choices = [[part, amount, pace, time], [part, pace, time], [part, time], [part ?? amount]].map((texts) =>
+    texts.filter((fact) => fact !== undefined).join(separator)
+  )
   return choices.find((text) => text !== "" && Text.width(text) <= cells) ?? ""
 }
 
 /**
  * Renders one line, at most `width` cells wide: the label, the bar, percent, bytes, speed and time. The label is cut to
- * a third of the width. Facts that do not fit are left out. If no fact fits beside the bar, the bar is left out.
+ * a third of the width. Facts that do not fit are left out. Without a size, or if no fact fits beside the bar, there is
+ * no bar.
  */
 export const line = (
   progress: Progress,
   options: { readonly label: string; readonly width: number; readonly style?: Text.Style | undefined }
 ): string => {
   const { style = Text.plain, width } = options
+  const { sent, total } = progress
   const label = Text.truncate(Printable.escape(options.label), Math.floor(width / 3))
   const before = label === "" ? "" : label + separator
   const room = width - Text.width(before)
   const text = columns(progress, room - minBarCells - separator.length)
-  if (text === "") return (before + columns(progress, room)).trimEnd()
+  if (text === "" || total === undefined) return (before + columns(progress, room)).trimEnd()
   const barCells = Math.min(maxBarCells, room - Text.width(text) - separator.length)
-  return before + bar(progress, barCells, style) + separator + text
+  return before + bar(sent, total, barCells, style) + separator + text
 }
 
 /** Renders the facts of {@link line} as words, for output that cannot be overwritten: a file, a log or a pipe. */
-export const sentence = (progress: Progress, label: string): string => {
+export const sentence = (progress: Progress): string => {
   const { sent, share, speed, time, total } = facts(progress)
   const amount = total === undefined ? sent : `${share} (${sent} of ${total})`
-  return `${Printable.escape(label)}: ${[amount, speed, time].filter((fact) => fact !== undefined).join(", ")}`
+  return [amount, speed, time].filter((fact) => fact !== undefined).join(", ")
 }

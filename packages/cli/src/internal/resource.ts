@@ -11,6 +11,7 @@ import * as Output from "./output.ts"
 import * as Cli from "./cli.ts"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
 import * as Prompt from "effect/cli/Prompt"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 
@@ -27,71 +28,58 @@ export const numberedFlags = (item: Output.Shape) => ({
   cursor: Flag.withDefault(Cli.number("cursor", [1]), 1)
 })
 
-/** A list, and how its pages are shown. `more` are the cursor of the next page and the number of all things. */
+/** A list, and how its pages are shown. */
 export interface Listing<Page, Item> {
   readonly what: string
   readonly page: Schema.ConstraintCodec<Page, unknown>
   readonly item: Schema.ConstraintCodec<Item, unknown>
   readonly items: (page: Page) => ReadonlyArray<Item>
-  /** With `isOpen`, the columns do not depend on the first rows, because other rows may follow. */
-  readonly columns: (
-    layout: Output.Layout,
-    first: ReadonlyArray<Item>,
-    isOpen: boolean
-  ) => ReadonlyArray<Table.Column<Item>>
+  readonly columns: (layout: Output.Layout) => ReadonlyArray<Table.Column<Item>>
   readonly empty?: string
 }
 
 /** Prints each page of a stream when it arrives: as JSON with one thing on each line, or as a table. */
-export const all = <Page, Item, E, R>(
+export const all = Effect.fnUntraced(function* <Page, Item, E, R>(
   listing: Listing<Page, Item>,
   pages: Stream.Stream<Page, E, R>,
   json: Output.Json
-) =>
-  Effect.gen(function* () {
-    const layout = yield* Output.layout
-    const { empty = `no ${listing.what}` } = listing
-    const render = Table.makeParts(layout)
-    let end: ReadonlyArray<Text.Line> | undefined
-    const print = (page: Page): Effect.Effect<void, Failure.CommandError> => {
-      const items = listing.items(page)
-      if (json) return Output.jsonLines(listing.item, json)(items)
-      if (items.length === 0) return Effect.void
-      const part = render(listing.columns(layout, items, true), items)
-      end = part.end
-      return Output.report(part.lines)
-    }
-    yield* Stream.runDrain(Output.whileRead(pages, print))
-    if (json) return
-    yield* Output.report(end ?? Table.list(listing.columns(layout, [], true), [], { ...layout, empty }))
-  })
+) {
+  const layout = yield* Output.layout
+  const columns = listing.columns(layout)
+  const { empty = `no ${listing.what}` } = listing
+  const render = Table.makeParts(columns, layout)
+  let end: ReadonlyArray<Text.Line> | undefined
+  const print = (page: Page): Effect.Effect<void, Failure.CommandError> => {
+    const items = listing.items(page)
+    if (json) return Output.jsonLines(listing.item, json)(items)
+    if (items.length === 0) return Effect.void
+    const part = render(items)
+    end = part.end
+    return Output.report(part.lines)
+  }
+  yield* Stream.runDrain(Output.whileRead(pages, print))
+  if (!json) yield* Output.report(end ?? Table.list(columns, [], { ...layout, empty }))
+})
 
 /** Prints one page: as JSON, or as a table and the cursor of the next page. `more` is undefined after the last page. */
-export const page = <Page, Item>(
+export const page = Effect.fnUntraced(function* <Page, Item>(
   listing: Listing<Page, Item>,
   found: Page,
   json: Output.Json,
   more: { readonly cursor: string | number; readonly count?: number | undefined } | undefined
-) =>
-  Effect.gen(function* () {
-    const items = listing.items(found)
-    const { empty = `no ${listing.what}` } = listing
-    if (json && json.length > 0) return yield* Output.json(Schema.Array(listing.item), json)(items)
-    yield* Output.show(json, listing.page, found, (layout) =>
-      // Another program reads the same columns from every list.
-      Table.list(listing.columns(layout, items, layout.width === undefined), items, { ...layout, empty })
-    )
-    if (json || more === undefined) return
-    const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${listing.what}; `
-    const rest = `${part}--cursor=${Text.word(String(more.cursor))} goes on, --all lists all`
-    const { width } = yield* Output.layout
-    yield* width === undefined ? Output.hint(rest) : Output.lines<string>(["", ...Text.wrap(rest, width)])
-  })
-
-interface Numbered<Item> {
-  readonly items: ReadonlyArray<Item>
-  readonly count?: number | undefined
-}
+) {
+  const items = listing.items(found)
+  const { empty = `no ${listing.what}` } = listing
+  if (json && json.length > 0) return yield* Output.json(Schema.Array(listing.item), json)(items)
+  yield* Output.show(json, listing.page, found, (layout) =>
+    Table.list(listing.columns(layout), items, { ...layout, empty })
+  )
+  if (json || more === undefined) return
+  const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${listing.what}; `
+  const rest = `${part}--cursor=${Text.word(String(more.cursor))} goes on, --all lists all`
+  const { width } = yield* Output.layout
+  yield* width === undefined ? Output.hint(rest) : Output.lines<string>(["", ...Text.wrap(rest, width)])
+})
 
 interface Numbers {
   readonly page: number
@@ -99,17 +87,20 @@ interface Numbers {
 }
 
 /**
- * Prints a list whose pages have numbers, which the module `read` reads with the query `about`. Fails if the cursor is after the last page: the user would see an empty table
- * and think that the list is empty.
+ * Prints a list whose pages have numbers, which the module `read` reads with the query `about`. Fails if the cursor is
+ * after the last page: the user would see an empty table and think that the list is empty.
  */
-export const numbered = <Query extends object, Item, Page extends Numbered<Item>, E, R, E2, R2>(
+export const numbered = <
+  Query extends object,
+  Item,
+  Page extends { readonly items: ReadonlyArray<Item>; readonly count?: number | undefined },
+  E,
+  R,
+  E2,
+  R2
+>(
   listing: Omit<Listing<Page, Item>, "items">,
-  asked: {
-    readonly all: boolean
-    readonly json: Output.Json
-    readonly limit: Option.Option<number>
-    readonly cursor: number
-  },
+  asked: Command.Command.Config.Infer<ReturnType<typeof numberedFlags>>,
   read: {
     readonly list: (query: Query & Numbers) => Effect.Effect<Page, E, R>
     readonly listPages: (query: Query & Numbers) => Stream.Stream<Page, E2, R2>
@@ -126,16 +117,17 @@ export const numbered = <Query extends object, Item, Page extends Numbered<Item>
       count === undefined ? "" : ` of ${count}; the last is --cursor=${Math.max(1, Math.ceil(count / pageSize))}`
     return Effect.fail(Failure.failed(`there are no ${listing.what} at --cursor=${asked.cursor}${last}`))
   }
-  const checked = Stream.mapEffect(read.listPages(query), (found, index) =>
-    index === 0 ? Effect.as(refuse(found), found) : Effect.succeed(found)
-  )
-  if (asked.all) return all(whole, checked, asked.json)
-  return Effect.gen(function* () {
-    const found = yield* read.list(query)
-    yield* refuse(found)
+  if (asked.all) {
+    const checked = Stream.mapEffect(read.listPages(query), (found, index) =>
+      index === 0 ? Effect.as(refuse(found), found) : Effect.succeed(found)
+    )
+    return all(whole, checked, asked.json)
+  }
+  return Effect.flatMap(read.list(query), (found) => {
     const { count } = found
     const isLast = count === undefined || count <= (query.page - 1) * pageSize + found.items.length
-    yield* page(whole, found, asked.json, isLast ? undefined : { cursor: query.page + 1, count })
+    const more = isLast ? undefined : { cursor: query.page + 1, count }
+    return Effect.andThen(refuse(found), page(whole, found, asked.json, more))
   })
 }
 

@@ -36,16 +36,15 @@ const isTimedOut = Schema.is(ApiError.TimedOut)
  * If an operation timed out, sets `after` of the error to the time that the user has waited. The error of the client
  * has only the limit of the last request, which may be short at the end of the deadline.
  */
-const withWholeWait = <A, E, R>(operation: Effect.Effect<A, E | ApiError.TimedOut, R>) =>
-  Effect.gen(function* () {
-    const start = yield* Clock.currentTimeMillis
-    return yield* Effect.catchIf(operation, isTimedOut, (error) =>
-      Effect.flatMap(Clock.currentTimeMillis, (end) => {
-        const after = Duration.seconds(Math.round((end - start) / 1000))
-        return Effect.fail(new ApiError.TimedOut({ ...error, after }))
-      })
-    )
-  })
+const withWholeWait = Effect.fnUntraced(function* <A, E, R>(operation: Effect.Effect<A, E | ApiError.TimedOut, R>) {
+  const start = yield* Clock.currentTimeMillis
+  return yield* Effect.catchIf(operation, isTimedOut, (error) =>
+    Effect.flatMap(Clock.currentTimeMillis, (end) => {
+      const after = Duration.seconds(Math.round((end - start) / 1000))
+      return Effect.fail(new ApiError.TimedOut({ ...error, after }))
+    })
+  )
+})
 
 /**
  * If an operation takes longer than `patience`, says what the command waits for. The line is written only once, and

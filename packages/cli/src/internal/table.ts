@@ -8,27 +8,24 @@ import * as Text from "./text.ts"
  * A column of a table.
  *
  * - `value`: the text of a cell. Its control characters are made visible.
- * - `below`: if the whole table does not fit, each text of the column that is not empty has lines of its own below its
- *   row, without a title.
+ * - `exact`: the text for another program, if it is another one: a date instead of an age.
+ * - `below`: each text of the column that is not empty has lines of its own below its row, without a title.
  * - `keep`: the texts of the column are never cut.
  * - `least`: the minimum width to which the column may be cut, 6 by default. The title is never cut.
- * - `optional`: in a narrow terminal, the column may be left out. A line below the table names what is left out.
- * - `rank`: the importance, 1 is the highest; by default the position. The optional columns get space in this order.
- * - `short`, `shortTitle`: a shorter text and title, used if the whole table does not fit.
+ * - `optional`: in a narrow terminal, the column may be left out, the last one first. A line below the table names what
+ *   is left out.
  * - `wrap`: a text that is too wide is broken between words into several lines, and is not cut.
  * - `style`: the style of a cell, from the text after cutting and the row.
  */
 export interface Column<in Row> {
   readonly title: string
   readonly value: (row: Row) => string
+  readonly exact?: ((row: Row) => string) | undefined
   readonly align?: "left" | "right" | undefined
   readonly below?: boolean | undefined
   readonly keep?: boolean | undefined
   readonly least?: number | undefined
   readonly optional?: boolean | undefined
-  readonly rank?: number | undefined
-  readonly short?: ((row: Row) => string) | undefined
-  readonly shortTitle?: string | undefined
   readonly wrap?: boolean | undefined
   readonly style?: ((text: string, row: Row, style: Text.Style) => string) | undefined
 }
@@ -43,46 +40,43 @@ export interface Options {
 /** Stands for a value that the service does not report. */
 export const unknown = "–"
 
+/** A value in words, or the mark of an unknown value. */
+export const of = <A>(value: A | null | undefined, format: (value: A) => string): string =>
+  value === null || value === undefined ? unknown : format(value)
+
 /** A time to the minute, in UTC. */
 export const minute = (moment: DateTime.DateTime | null | undefined): string =>
-  moment === null || moment === undefined ? unknown : Text.date(moment).slice(0, 16)
+  of(moment, (at) => Text.date(at).slice(0, 16))
 
 /** How long ago a moment was. */
 export const age = (moment: DateTime.DateTime | null | undefined, now: DateTime.DateTime): string =>
-  moment === null || moment === undefined ? unknown : Text.age(DateTime.distance(moment, now))
+  of(moment, (at) => Text.age(DateTime.distance(at, now)))
 
-/** A column of times: dates, or ages in a narrow terminal. */
+/** A column of times: ages, or dates for another program. */
 export const timeColumn = <Row>(
   title: string,
   value: (row: Row) => DateTime.DateTime | null | undefined,
-  { now, rank }: { readonly now: DateTime.DateTime; readonly rank: number }
+  now: DateTime.DateTime
 ): Column<Row> => ({
-  title: `${title} (UTC)`,
-  shortTitle: title,
-  rank,
-  value: (row) => minute(value(row)),
-  short: (row) => age(value(row), now),
+  title,
+  value: (row) => age(value(row), now),
+  exact: (row) => minute(value(row)),
   keep: true
 })
 
 /** A column of sizes. */
-export const sizeColumn = <Row>(
-  value: (row: Row) => number | bigint | null | undefined,
-  rank: number
-): Column<Row> => ({
+export const sizeColumn = <Row>(value: (row: Row) => number | bigint | null | undefined): Column<Row> => ({
   title: "Size",
-  rank,
   align: "right",
   value: (row) => bytes(value(row)),
   keep: true
 })
 
 /** A number of bytes. */
-export const bytes = (value: number | bigint | null | undefined): string =>
-  value === null || value === undefined ? unknown : Text.bytes(value)
+export const bytes = (value: number | bigint | null | undefined): string => of(value, Text.bytes)
 
 /** A boolean as `yes` or `no`. */
-export const flag = (value: boolean | undefined): string => (value === undefined ? unknown : value ? "yes" : "no")
+export const flag = (value: boolean | undefined): string => of(value, (is) => (is ? "yes" : "no"))
 
 /** A text, or the mark of an unknown value if the text is absent or empty. */
 export const known = (value: string | null | undefined): string => value || unknown
@@ -92,45 +86,38 @@ export const json = (value: unknown): string => (Predicate.isString(value) ? val
 
 const gap = "  "
 
-/** A column in the form that the table uses. `natural` is the width of its widest text, and `least` its minimum. */
-interface Drawn<in Row> {
-  readonly column: Column<Row>
-  readonly title: string
-  readonly cell: (row: Row) => string
+/** A column with the width of its widest text, and its minimum width. */
+interface Drawn<in Row> extends Column<Row> {
   readonly natural: number
-  readonly least: number
+  readonly narrowest: number
 }
 
 const most = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, other) => Math.max(one, other), 0)
 
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, other) => one + other, 0)
-
-const draw = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, isShort: boolean) =>
+const draw = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) =>
   columns.map((column): Drawn<Row> => {
-    const title = (isShort ? column.shortTitle : undefined) ?? column.title
-    const value = (isShort ? column.short : undefined) ?? column.value
-    const cell = (row: Row) => Printable.escape(value(row))
-    const natural = most([title, ...rows.map(cell)].map(Text.width))
-    const words = column.wrap === true ? rows.flatMap((row) => cell(row).split(" ")) : []
+    const { keep = false, least = 6, title, wrap = false } = column
+    const value = (row: Row) => Printable.escape(column.value(row))
+    const texts = rows.map(value)
+    const natural = most([title, ...texts].map(Text.width))
     // The column is at least as wide as its title, because a user cannot understand a title that is cut.
-    const readable = most([column.least ?? 6, ...[title, ...words].map(Text.width)])
-    return { column, title, cell, natural, least: column.keep === true ? natural : Math.min(natural, readable) }
+    const readable = [title, ...(wrap ? texts.flatMap((text) => text.split(" ")) : [])].map(Text.width)
+    return { ...column, value, natural, narrowest: keep ? natural : Math.min(natural, most([least, ...readable])) }
   })
 
-const widthOf = (cells: ReadonlyArray<number>): number => sum(cells) + gap.length * Math.max(0, cells.length - 1)
+const widthOf = (cells: ReadonlyArray<number>): number =>
+  cells.reduce((all, one) => all + one, gap.length * Math.max(0, cells.length - 1))
 
 /**
- * The columns whose minimum widths fit: all that are not optional, and each optional column that still fits, chosen in
- * the order of importance. The result is undefined if the columns that are not optional do not fit.
+ * The columns whose minimum widths fit: all that are not optional, and each optional column that still fits. The result
+ * is undefined if the columns that are not optional do not fit.
  */
 const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<Drawn<Row>> | undefined => {
-  const rank = (one: Drawn<Row>) => one.column.rank ?? columns.indexOf(one) + 1
-  const fits = (some: Iterable<Drawn<Row>>) => widthOf(Array.from(some, ({ least }) => least)) <= width
-  const chosen = new Set(columns.filter(({ column }) => column.optional !== true))
-  if (!fits(chosen)) return undefined
-  for (const column of columns.toSorted((one, other) => rank(one) - rank(other))) {
-    if (fits(new Set([...chosen, column]))) chosen.add(column)
-  }
+  const fits = (some: ReadonlyArray<Drawn<Row>>) => widthOf(some.map(({ narrowest }) => narrowest)) <= width
+  const required = columns.filter(({ optional }) => optional !== true)
+  if (!fits(required)) return undefined
+  const chosen = new Set(required)
+  for (const column of columns) if (fits([...new Set(chosen).add(column)])) chosen.add(column)
   return columns.filter((column) => chosen.has(column))
 }
 
@@ -138,9 +125,9 @@ const choose = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): Readonl
 const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): ReadonlyArray<number> => {
   const widths = columns.map(({ natural }) => Math.min(natural, width))
   while (widthOf(widths) > width) {
-    const widest = columns.reduce((best, { least }, index) => {
+    const widest = columns.reduce((best, { narrowest }, index) => {
       const cells = widths[index] ?? 0
-      return cells > Math.max(least, widths[best] ?? 0) ? index : best
+      return cells > Math.max(narrowest, widths[best] ?? 0) ? index : best
     }, -1)
     if (widest === -1) break
     widths[widest] = (widths[widest] ?? 1) - 1
@@ -148,84 +135,68 @@ const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): Readonl
   return widths
 }
 
-/** The lines of a table: its heading, its rows, and what is not shown. */
-interface Parts {
-  readonly head: ReadonlyArray<Text.Line>
-  readonly body: ReadonlyArray<Text.Line>
-  readonly end: ReadonlyArray<Text.Line>
-}
+/** Breaks a text into lines that begin with `indent`. */
+const indented = (text: string, width: number, indent: string = gap, style = (line: string) => line) =>
+  Text.wrap(text, width - indent.length, { breakWords: true }).map((line) => Text.toLine(indent + style(line)))
 
 /**
  * Each row as the text of its first column, and below it the titles and the texts of the cells that say something. A
  * column that is optional is left out if one of its texts is wider than a line.
  */
-const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number): Parts => {
+const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number) => {
   const indent = width < 12 ? "" : gap
-  const others = all.filter(({ column, natural }) => column.optional !== true || natural <= width - indent.length)
-  const wrap = (words: string, cells: number) => Text.wrap(words, cells, { breakWords: true })
+  const others = all.filter(({ natural, optional }) => optional !== true || natural <= width - indent.length)
   const linesOf = (row: Row) => {
-    const filled = others.filter(({ cell }) => cell(row) !== "" && cell(row) !== unknown)
-    const rest = filled.map(({ cell, title }) => `${title} ${cell(row)}`).join(", ")
-    const below = rest === "" ? [] : wrap(rest, width - indent.length)
-    return [...wrap(first?.cell(row) || unknown, width), ...below.map((line) => indent + line)].map(Text.toLine)
+    const filled = others.filter(({ value }) => value(row) !== "" && value(row) !== unknown)
+    const rest = filled.map(({ title, value }) => `${title} ${value(row)}`).join(", ")
+    return [...indented(first?.value(row) || unknown, width, ""), ...(rest === "" ? [] : indented(rest, width, indent))]
   }
   return { head: [], body: rows.flatMap(linesOf), end: [] }
 }
 
-const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, options: Options): Parts => {
+/** The lines of a table: its heading, its rows, and what is not shown. */
+const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>, options: Options) => {
   const { style = Text.plain, width = Number.POSITIVE_INFINITY } = options
-  const full = draw(columns, rows, false)
-  const isFull = widthOf(full.map(({ natural }) => natural)) <= width
-  const all = isFull ? full : draw(columns, rows, true)
-  const below = isFull ? [] : all.filter(({ column }) => column.below === true)
-  const beside = all.filter((one) => !below.includes(one))
+  const all = draw(columns, rows)
+  const [below, beside] = [all.filter((one) => one.below === true), all.filter((one) => one.below !== true)]
   const shown = choose(beside, width)
   if (shown === undefined) return blocks(all, rows, width)
   const widths = shrink(shown, width)
 
-  const linesOf = (textOf: (drawn: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
-    const cells = shown.map((drawn, index) => {
+  const linesOf = (textOf: (column: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
+    const cells = shown.map((column, index) => {
       const room = widths[index] ?? 0
-      const lines = drawn.column.wrap === true ? Text.wrap(textOf(drawn), room) : [textOf(drawn)]
+      const lines = column.wrap === true ? Text.wrap(textOf(column), room) : [textOf(column)]
       return lines.map((line) => Text.truncate(line, room))
     })
     return Array.from({ length: most([1, ...cells.map(({ length }) => length)]) }, (_, at) => {
-      const line = shown.map(({ column }, index) =>
+      const line = shown.map((column, index) =>
         Text.pad(paint(cells[index]?.[at] ?? "", column), widths[index] ?? 0, column.align ?? "left")
       )
       return Text.toLine(line.join(gap).trimEnd())
     })
   }
-  const linesBelow = (row: Row) =>
-    below
-      .filter(({ cell }) => cell(row) !== "")
-      .flatMap(({ cell, column }) =>
-        Text.wrap(cell(row), width - gap.length, { breakWords: true }).map((line) =>
-          Text.toLine(gap + (column.style?.(line, row, style) ?? line))
-        )
-      )
+  const body = rows.flatMap((row) => {
+    const paint = (text: string, column: Column<Row>) => column.style?.(text, row, style) ?? text
+    const texts = below.filter(({ value }) => value(row) !== "")
+    return [
+      ...linesOf(({ value }) => value(row), paint),
+      ...texts.flatMap((column) => indented(column.value(row), width, gap, (line) => paint(line, column)))
+    ]
+  })
   const hidden = beside.filter((column) => !shown.includes(column)).map(({ title }) => title)
   const note = `not shown: ${hidden.join(", ")} (use a wider terminal or --json)`
   return {
     head: [...linesOf(({ title }) => title, style.bold), Text.toLine(style.dim("─".repeat(widthOf(widths))))],
-    body: rows.flatMap((row) => [
-      ...linesOf(
-        ({ cell }) => cell(row),
-        (one, column) => column.style?.(one, row, style) ?? one
-      ),
-      ...linesBelow(row)
-    ]),
-    end:
-      hidden.length === 0
-        ? []
-        : Text.wrap(note, width, { breakWords: true }).map((line) => Text.toLine(style.dim(line)))
+    body,
+    end: hidden.length === 0 ? [] : indented(note, width, "", style.dim)
   }
 }
 
 /**
- * Renders rows under a heading. Columns are as wide as their content. If the table does not fit, columns use their short
- * form, and the texts of columns with `below` are lines below their rows. Then the widest columns are made narrower, and
- * `optional` columns are left out. If the others do not fit either, each row is a block of lines with whole texts.
+ * Renders rows under a heading. Columns are as wide as their content. If the table does not fit, the widest columns are
+ * made narrower, and `optional` columns are left out. If the others do not fit either, each row is a block of lines with
+ * whole texts.
  */
 export const render = <Row>(
   columns: ReadonlyArray<Column<Row>>,
@@ -239,24 +210,25 @@ export const render = <Row>(
 }
 
 /** The rows for another program: the texts of all columns between tabs. An unknown value is empty. */
-const separated = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): Parts => {
+const separated = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>): ReadonlyArray<Text.Line> => {
   const fieldOf = (text: string) => (text === unknown ? "" : Printable.escape(text))
-  const lineOf = (row: Row) => columns.map(({ value }) => fieldOf(value(row))).join("\t")
-  return { head: [], body: rows.map((row) => Text.toLine(lineOf(row))), end: [] }
+  return rows.map((row) => Text.toLine(columns.map(({ exact, value }) => fieldOf((exact ?? value)(row))).join("\t")))
 }
 
 /** Renders a list as {@link render} does, or for another program with tabs, without a heading. */
 export const list: typeof render = (columns, rows, options) =>
-  options?.width === undefined ? separated(columns, rows).body : render(columns, rows, options)
+  options?.width === undefined ? separated(columns, rows) : render(columns, rows, options)
 
 /** Makes a function that renders a further part of a list. A part whose columns have other widths has a heading too. */
-export const makeParts = (options: Options) => {
+export const makeParts = <Row>(columns: ReadonlyArray<Column<Row>>, options: Options) => {
   let last = ""
-  return <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) => {
-    const parts = options.width === undefined ? separated(columns, rows) : arrange(columns, rows, options)
-    const head = parts.head.join("\n") === last ? [] : parts.head
-    last = parts.head.join("\n")
-    return { lines: [...head, ...parts.body], end: parts.end }
+  return (rows: ReadonlyArray<Row>) => {
+    if (options.width === undefined) return { lines: separated(columns, rows), end: [] }
+    const { body, end, head } = arrange(columns, rows, options)
+    const heading = head.join("\n")
+    const isSame = heading === last
+    last = heading
+    return { lines: isSame ? body : [...head, ...body], end }
   }
 }
 

@@ -3,7 +3,6 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Failure from "./failure.ts"
 
 /** Why the id of a Template cannot be found. */
@@ -37,15 +36,7 @@ const resolve = (template: string) =>
       )
 
 /** Replaces the name of a Template in the params of an Assembly by its id. */
-export const inParams = Effect.fnUntraced(function* <P extends { readonly templateId?: string | null | undefined }>(
-  params: P
-) {
-  const { templateId } = params
-  return templateId === undefined || templateId === null
-    ? params
-    : { ...params, templateId: yield* resolve(templateId) }
-})
-
-/** As {@link resolve}, if a Template was given. */
-export const given = (template: Option.Option<string>) =>
-  Option.isSome(template) ? Effect.asSome(resolve(template.value)) : Effect.succeedNone
+export const inParams = <P extends { readonly templateId?: string | null | undefined }>(params: P) =>
+  params.templateId === undefined || params.templateId === null
+    ? Effect.succeed(params)
+    : Effect.map(resolve(params.templateId), (templateId) => ({ ...params, templateId }))

@@ -154,23 +154,14 @@ export const latency = (millis: number): string => {
  */
 export const date = (moment: DateTime.DateTime): string => DateTime.formatIso(moment).slice(0, 19).replace("T", " ")
 
-const ages: ReadonlyArray<readonly [unit: string, seconds: number]> = [
-  ["d", 86_400],
-  ["h", 3600],
-  ["m", 60]
-]
-
 /**
  * How long ago a moment was, as a whole number of the largest unit that fits: days, hours, minutes or seconds. A moment
  * in the future is `0s`, because the clock of the service may be ahead of this clock.
  *
  * @example age("90 minutes") // "1h", age("45 seconds") // "45s"
  */
-export const age = (input: Duration.Input): string => {
-  const seconds = Math.floor(Duration.toSeconds(Duration.max(Duration.fromInputUnsafe(input), Duration.zero)))
-  const [unit, length] = ages.find((one) => seconds >= one[1]) ?? ["s", 1]
-  return `${Math.floor(seconds / length)}${unit}`
-}
+export const age = (input: Duration.Input): string =>
+  shortDuration(Duration.seconds(Math.floor(Duration.toSeconds(input)))).replace(/ .*/, "")
 
 const formats = ["bold", "dim", "red", "green", "yellow", "cyan"] as const
 

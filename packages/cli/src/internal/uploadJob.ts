@@ -15,6 +15,7 @@ import type * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Option from "effect/Option"
 import * as Advice from "./advice.ts"
+import * as Cli from "./cli.ts"
 import * as Progress from "./progress.ts"
 import * as Table from "./table.ts"
 import * as UploadPlan from "./uploadPlan.ts"
@@ -25,30 +26,25 @@ import * as Shown from "./assembly.ts"
 
 type Files = ReadonlyArray<UploadPlan.Planned>
 
-/** A Status that was read after the upload of all files, or something that the user should know. */
-interface Executing {
-  readonly _tag: "Executing"
-  readonly status: Assembly.Status
-}
-interface Notice {
-  readonly _tag: "Notice"
-  readonly message: string
-}
-
-/** An event of a job: an event of its uploads or of the work of its Assembly, or a notice for the user. */
-export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | Executing | Notice
+/**
+ * An event of a job: an event of its uploads, a Status that was read after them, or something that the user should know.
+ */
+export type JobEvent =
+  | AssemblyUploadEvent.AssemblyUploadEvent
+  | { readonly _tag: "Executing"; readonly status: Assembly.Status }
+  | { readonly _tag: "Notice"; readonly message: string }
 
 export const notice = (message: string): JobEvent => ({ _tag: "Notice", message })
 
 /**
- * How the files of a job are sent. `concurrency` is the number of files at once, undefined if the user has not said.
- * `parallel` is the number of parts of a large file that are sent at once.
+ * The flags about how the files of a job are sent. `concurrency` is the number of files at once. `parallel` is the number
+ * of parts of a large file that are sent at once.
  */
 export interface Sending {
   readonly transport: "tus" | "form"
   readonly verify: boolean
-  readonly concurrency: number | undefined
-  readonly parallel: number | undefined
+  readonly concurrency: Option.Option<number>
+  readonly parallel: Option.Option<number>
 }
 
 /**
@@ -66,7 +62,7 @@ const small = 8n * 1024n * 1024n
 /** How many files are sent at once: many, because a small file is one request, but only a few large ones. */
 export const concurrencyOf = ({ concurrency }: Sending, files: Files): number => {
   const large = files.filter(({ source: { size } }) => size === undefined || size > small)
-  return concurrency ?? (large.length > 4 ? 4 : 16)
+  return Option.getOrElse(concurrency, () => (large.length > 4 ? 4 : 16))
 }
 
 /** The options of a job for {@link Sending}. A form is one request, which has no options of its own. */
@@ -76,7 +72,7 @@ export const optionsOf = (sending: Sending, files: Files) => ({
     ? { transport: "form" as const }
     : {
         concurrency: concurrencyOf(sending, files),
-        upload: { maxRetries, ...(sending.parallel === undefined ? {} : { parallel: sending.parallel }) }
+        upload: { maxRetries, ...Cli.given({ parallel: sending.parallel }) }
       })
 })
 
@@ -157,11 +153,13 @@ const decodeAssetId = Schema.decodeUnknownOption(Identifier.AssetId)
 
 const nfc = (path: string | null | undefined): string | undefined => path?.normalize("NFC")
 
-/** A file that an Assembly has stored, with its id in the Workspace. */
-interface Stored {
-  readonly id: Identifier.AssetId
-  readonly file: Assembly.File
-}
+/** The files of an Assembly that are in the Workspace, with their ids there. */
+const storedOf = ({ results }: Assembly.Status) =>
+  Object.values(results ?? {})
+    .flat()
+    .flatMap((file) => Option.toArray(Option.map(decodeAssetId(file.asset_id), (id) => ({ id, file }))))
+
+type Stored = ReturnType<typeof storedOf>
 
 /** The longest text with which both texts begin. */
 const commonStart = (one: string, other: string): string => {
@@ -174,7 +172,7 @@ const commonStart = (one: string, other: string): string => {
 const fewFiles = 16
 
 /** The assets of many stored files that are in the list of the Workspace, which may have other files between them. */
-const listed = Effect.fnUntraced(function* (stored: ReadonlyArray<Stored>) {
+const listed = Effect.fnUntraced(function* (stored: Stored) {
   if (stored.length <= fewFiles) return new Map<string, DamAsset.Asset>()
   const prefix = stored.map(({ file }) => file.path ?? "").reduce(commonStart)
   const pages = Stream.take(Dam.listPages({ prefix, limit: 500 }), Math.ceil(stored.length / 500) + 1)
@@ -183,14 +181,14 @@ const listed = Effect.fnUntraced(function* (stored: ReadonlyArray<Stored>) {
 })
 
 /** The stored files that the Workspace lacks, or has at another path or with another content. */
-const goneOf = Effect.fnUntraced(function* (stored: ReadonlyArray<Stored>) {
+const goneOf = Effect.fnUntraced(function* (stored: Stored) {
   const known = yield* listed(stored)
-  const isOther = ({ file }: Stored, asset: DamAsset.Asset) => {
+  const isOther = ({ file }: Stored[number], asset: DamAsset.Asset) => {
     const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
     const isSame = asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
     return isMoved || !isSame
   }
-  const isGone = (one: Stored) => {
+  const isGone = (one: Stored[number]) => {
     const asset = known.get(one.id)
     return (asset === undefined ? Effect.map(Dam.get(one.id), (found) => found.asset) : Effect.succeed(asset)).pipe(
       Effect.map((found) => isOther(one, found)),
@@ -207,10 +205,8 @@ const goneOf = Effect.fnUntraced(function* (stored: ReadonlyArray<Stored>) {
 export const checkEarlier = (
   status: Assembly.Status
 ): Effect.Effect<{ readonly isGone: boolean; readonly message: string }, never, AssemblyClient> => {
-  const { assembly_id: assembly, results, start_date } = status
-  const stored = Object.values(results ?? {})
-    .flat()
-    .flatMap((file) => Option.toArray(Option.map(decodeAssetId(file.asset_id), (id) => ({ id, file }))))
+  const { assembly_id: assembly, start_date } = status
+  const stored = storedOf(status)
   const on = start_date ? ` on ${Shown.createdAt(start_date)} (UTC)` : ""
   const done = `Already uploaded${on} by Assembly ${assembly}; no file was uploaded again. --restart uploads again`
   return Effect.match(goneOf(stored), {
@@ -229,14 +225,6 @@ export const checkEarlier = (
     })
   })
 }
-
-const columns: ReadonlyArray<Table.Column<Shown.ResultFile>> = [
-  { title: "Step", rank: 3, value: ({ step }) => step },
-  { title: "File", rank: 1, least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
-  Table.sizeColumn(({ file }) => file.size, 4),
-  { title: "Asset", rank: 2, value: ({ file }) => file.asset_id ?? "", keep: true },
-  { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "", keep: true, optional: true }
-]
 
 /** After an upload of more files than this, one line with the totals replaces the table of files. */
 const mostListed = 10
@@ -263,8 +251,9 @@ export const report = Effect.fnUntraced(function* (
     return yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...id])
   }
   const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
-  if (!isShown) yield* Output.lines<string>(["", ...id])
-  yield* Output.report(Table.render(columns, made.length > 0 ? made : uploads, layout))
+  yield* Output.lines<string>(["", ...id])
+  const shown = made.length > 0 ? made : uploads
+  yield* Output.report(Table.render(Shown.columns(shown), shown, layout))
 })
 
 /**
@@ -303,9 +292,9 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
     return
   }
   const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
-    { title: "Source", rank: 1, least: 10, value: ({ path }) => path },
-    { title: folder === undefined ? "Name" : "Target", rank: 2, least: 10, value: targetOf },
-    Table.sizeColumn(({ source }) => source.size, 3)
+    { title: "Source", least: 10, value: ({ path }) => path },
+    { title: folder === undefined ? "Name" : "Target", least: 10, value: targetOf },
+    Table.sizeColumn(({ source }) => source.size)
   ]
   yield* Output.report(Table.render(planned, files, yield* Output.layout))
   yield* Output.lines<string>(["", `${totalOf(files)}; nothing was uploaded`])

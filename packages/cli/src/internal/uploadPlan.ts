@@ -5,6 +5,7 @@ import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Glob from "effect/Glob"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
@@ -16,7 +17,6 @@ import { fstatSync } from "node:fs"
 import { devNull } from "node:os"
 import { isatty } from "node:tty"
 import * as Failure from "./failure.ts"
-import * as Filter from "./filter.ts"
 
 /**
  * A file of an upload. `name` is its name at the service, which may start with folders. `path` is the path that the user
@@ -36,16 +36,11 @@ const problem = (path: string, description: string): Failure.CommandError =>
 
 const refuse = (path: string, description: string) => Effect.fail(problem(path, description))
 
-const unreadable =
-  (path: string) =>
-  (error: PlatformError.PlatformError): Failure.CommandError => {
-    const { _tag } = error.reason
-    // Node replaces bytes of a path that are not valid UTF-8 with this character, and then cannot open the file.
-    if (_tag === "NotFound" && path.includes("\ufffd"))
-      return problem(path, "the name is not valid UTF-8; rename the file")
-    if (_tag === "NotFound") return problem(path, "no such file")
-    return problem(path, _tag === "PermissionDenied" ? "permission denied" : error.message)
-  }
+const unreadable = (path: string) => (error: PlatformError.PlatformError) => {
+  // Node replaces bytes of a path that are not valid UTF-8 with this character, and then cannot open the file.
+  const isBroken = error.reason._tag === "NotFound" && path.includes("\ufffd")
+  return problem(path, isBroken ? "the name is not valid UTF-8; rename the file" : Failure.problemOf(error))
+}
 
 /** The type of the file or folder at a path. Follows links. For a broken link, the error names its target. */
 const typeOf = Effect.fnUntraced(function* (path: string) {
@@ -71,12 +66,6 @@ const open = Effect.fnUntraced(function* (path: string) {
   )
   return { path, name: (yield* Path.Path).basename(path), realPath, source }
 })
-
-/** A file that an argument names. `kept` is its name at the service if `-r` is given, see {@link keptPath}. */
-interface Found {
-  readonly path: string
-  readonly kept: string
-}
 
 /**
  * The name of a file at the service if `-r` is given. `typed` is the path that the user has typed, and `inside` is the
@@ -108,13 +97,16 @@ const filesBelow = (
     return found
   })
 
-/** The files that a path names: a file, or with `isRecursive` the files of a folder. */
+/**
+ * The files that a path names: a file, or with `isRecursive` the files of a folder. `kept` is the name at the service if
+ * `-r` is given, see {@link keptPath}.
+ */
 const expandOne = Effect.fnUntraced(function* (typed: string, isRecursive: boolean) {
   const path = yield* Path.Path
   if ((yield* typeOf(typed)) !== "Directory") return [{ path: typed, kept: keptPath(path, typed) }]
   if (!isRecursive) return yield* refuse(typed, "is a folder; add -r to upload its files")
   const found = yield* filesBelow(typed)
-  return found.map((at): Found => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
+  return found.map((at) => ({ path: at, kept: keptPath(path, typed, path.relative(typed, at)) }))
 })
 
 /** The files that one argument names: a file, a folder, or a pattern that the shell has not expanded. */
@@ -151,7 +143,7 @@ const checkStandardInput = Effect.gen(function* () {
   }
 })
 
-const ruleOf = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
+const brokenRule = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
 
 const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
 
@@ -162,7 +154,7 @@ const nameProblem = (name: string): string | undefined => {
     .split("/")
     .map((part) => decodeName(part))
     .find(Result.isFailure)
-  return broken === undefined ? undefined : `the service refuses this name (${ruleOf(broken.failure)})`
+  return broken === undefined ? undefined : `the service refuses this name (${brokenRule(broken.failure)})`
 }
 
 /** The folder of `--path`, without the parts of the path that are empty or `.`. It is empty for the root. */
@@ -186,26 +178,51 @@ const targetProblem = (folder: string | undefined, name: string): string | undef
   const decoded = decodeTarget(targetOf(folder, name))
   return Result.isSuccess(decoded)
     ? undefined
-    : `the service refuses this path in the Workspace (${ruleOf(decoded.failure)}); shorten --path or the name`
+    : `the service refuses this path in the Workspace (${brokenRule(decoded.failure)}); shorten --path or the name`
 }
 
 /**
- * - `paths`: files, folders (with `isRecursive`), patterns, or `-` for the standard input, whose name is `inputName`.
+ * The rule of a pattern for a path: the pattern matches whole names at the end of the path, or from its start if the
+ * pattern begins with `/`, or it matches a folder of the path.
+ */
+const ruleOf = (pattern: string): Glob.Glob => {
+  const start = pattern.startsWith("/") ? "" : "**/"
+  const end = pattern.endsWith("/") ? "/**/*" : "/**"
+  return Glob.make(start + pattern.normalize("NFC").replaceAll(/^\/|\/$/g, "") + end, { dot: true })
+}
+
+/** The problem of patterns of which one is empty. */
+export const patternProblem = (patterns: Pick<Options, "include" | "exclude">): string | undefined => {
+  const empty = (["include", "exclude"] as const).find((flag) => patterns[flag].some((one) => one.trim() === ""))
+  return empty && `--${empty} is empty`
+}
+
+/** Makes a function that says whether a file is uploaded: it matches a pattern of `include`, if there is one, and none of `exclude`. */
+export const picking = ({ exclude, include }: Pick<Options, "include" | "exclude">): ((path: string) => boolean) => {
+  const [wanted, unwanted] = [include.map(ruleOf), exclude.map(ruleOf)]
+  return (path) => {
+    const matches = Glob.match(path.normalize("NFC"))
+    return (wanted.length === 0 || wanted.some(matches)) && !unwanted.some(matches)
+  }
+}
+
+/**
+ * The flags about files, and:
+ *
  * - `listed`: more files and folders, whose names are no patterns.
- * - `patterns`: which of the files are uploaded.
  * - `folder`: where the Workspace stores the files, see {@link folderOf}. Undefined if Steps decide that.
- * - `isWatched`: whether files may come later, so that a plan without files is permitted.
  * - `skip`: gets the problem of a file, which is then left out. Without it, `make` fails.
  */
 export interface Options {
   readonly paths: ReadonlyArray<string>
-  readonly listed?: ReadonlyArray<string>
-  readonly patterns?: Filter.Patterns
-  readonly isRecursive: boolean
-  readonly inputName: string | undefined
-  readonly folder?: string | undefined
-  readonly isWatched?: boolean
-  readonly skip?: ((problem: Failure.CommandError) => Effect.Effect<void>) | undefined
+  readonly listed: ReadonlyArray<string>
+  readonly include: ReadonlyArray<string>
+  readonly exclude: ReadonlyArray<string>
+  readonly recursive: boolean
+  readonly name: Option.Option<string>
+  readonly watch: boolean
+  readonly folder: string | undefined
+  readonly skip?: (problem: Failure.CommandError) => Effect.Effect<void>
 }
 
 /** Fails if the service would refuse the name of a file. */
@@ -217,52 +234,53 @@ const checkName = (file: Planned, folder: string | undefined) => {
 }
 
 /** Two files with the same name could replace each other at the service, which compares names in NFC. */
-const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { isRecursive }: Options) {
+const checkNames = Effect.fnUntraced(function* (files: ReadonlyArray<Planned>, { recursive }: Options) {
   const same = [...Map.groupBy(files, ({ name }) => name.normalize("NFC"))].find(([, found]) => found.length > 1)
   if (same === undefined) return files
   const two = same[1].slice(0, 2).map(({ path }) => path)
-  const advice = isRecursive ? "rename one" : "add -r to keep the folders, or rename one"
+  const advice = recursive ? "rename one" : "add -r to keep the folders, or rename one"
   return yield* Failure.usage(`${two.join(" and ")} have the same name, ${same[0]}: ${advice}`)
 })
 
-const checkInput = ({ inputName, paths }: Options): string | undefined => {
+const checkInput = ({ name, paths }: Options): string | undefined => {
   const inputs = paths.filter((path) => path === "-").length
   if (inputs > 1) return "the standard input (-) can be uploaded only once"
-  if (inputs === 1 && inputName === undefined) return "give the standard input (-) a name with --name"
-  return inputs === 0 && inputName !== undefined
+  if (inputs === 1 && Option.isNone(name)) return "give the standard input (-) a name with --name"
+  return inputs === 0 && Option.isSome(name)
     ? "--name is the name of the standard input; add - to the paths"
     : undefined
 }
 
-/** The files of the paths, in the order of the paths. With `isRecursive` the names keep the folders. */
+/** The files of the paths, in the order of the paths. With `recursive` the names keep the folders. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { folder, inputName = "", isRecursive, isWatched = false, listed = [], paths, patterns, skip } = options
+  const { folder, listed, paths, recursive, skip, watch } = options
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
-  const isPicked = patterns === undefined ? () => true : Filter.make(patterns)
-  const openAll = Effect.fnUntraced(function* (typed: string, found: ReadonlyArray<Found>) {
-    if (found.length === 0 && !isWatched) return yield* refuse(typed, "the folder contains no files")
+  const isPicked = picking(options)
+  const openAll = Effect.fnUntraced(function* (typed: string, found: Effect.Success<ReturnType<typeof expandOne>>) {
+    if (found.length === 0 && !watch) return yield* refuse(typed, "the folder contains no files")
     const picked = found.filter(({ kept }) => isPicked(kept))
     const opened = yield* Effect.forEach(picked, ({ kept, path }) =>
       open(path).pipe(
-        Effect.flatMap((file) => checkName({ ...file, name: isRecursive ? kept : file.name }, folder)),
+        Effect.flatMap((file) => checkName({ ...file, name: recursive ? kept : file.name }, folder)),
         Effect.catch((error) => (skip === undefined ? Effect.fail(error) : Effect.as(skip(error), undefined)))
       )
     )
     return opened.filter((file) => file !== undefined)
   })
   const planned = Effect.fnUntraced(function* (typed: string) {
-    if (typed !== "-") return yield* openAll(typed, yield* expand(typed, isRecursive))
+    if (typed !== "-") return yield* openAll(typed, yield* expand(typed, recursive))
     yield* checkStandardInput
     const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
-    return [yield* checkName({ path: "-", realPath: "-", name: inputName, source }, folder)]
+    const name = Option.getOrElse(options.name, () => "")
+    return [yield* checkName({ path: "-", realPath: "-", name, source }, folder)]
   })
-  const ofList = (typed: string) => Effect.flatMap(expandOne(typed, isRecursive), (found) => openAll(typed, found))
+  const ofList = (typed: string) => Effect.flatMap(expandOne(typed, recursive), (found) => openAll(typed, found))
   const files: ReadonlyArray<Planned> = [
     ...(yield* Effect.forEach(paths, planned)),
     ...(yield* Effect.forEach(listed, ofList))
   ].flat()
-  if (files.length === 0 && !isWatched) return yield* Failure.usage("no file is left after --include and --exclude")
+  if (files.length === 0 && !watch) return yield* Failure.usage("no file is left after --include and --exclude")
   // An argument may name a file again that an earlier argument has named.
   const keys = new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file]))
   return yield* checkNames([...keys.values()], options)

@@ -32,18 +32,17 @@ const patience = Duration.minutes(10)
 const maxPauses = 120
 
 /**
- * - `isAwaited`: whether the job waits for the results.
- * - `isRestarted`: whether the upload of an earlier command is discarded and a new upload starts.
- * - `folder`: the folder of the journal. Without it, no later command can continue the upload.
+ * The flags of the command, and:
+ *
+ * - `journalFolder`: the folder of the journal. Without it, no later command can continue the upload.
  * - `memory`: remembers the Assembly of the command.
  */
-export interface Settings {
+export interface Settings extends UploadJob.Sending {
+  readonly noWait: boolean
+  readonly restart: boolean
+  readonly json: boolean
   readonly params: Assembly.CreateParams
-  readonly sending: UploadJob.Sending
-  readonly isAwaited: boolean
-  readonly isRestarted: boolean
-  readonly isJson: boolean
-  readonly folder: string | undefined
+  readonly journalFolder: string | undefined
   readonly memory: Journal.Memory
 }
 
@@ -55,16 +54,17 @@ type Started = Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, UploadJob.
  * The events of the job. A later command can continue the job only if all files can be read again. Each attempt
  * resolves the name of a Template again, so {@link waiting} also applies to that.
  */
-const eventsOf = (files: Files, { isAwaited, isJson, params, sending }: Settings, isRestarted: boolean): Events => {
+const eventsOf = (files: Files, settings: Settings, isRestarted: boolean): Events => {
+  const { json, noWait, params } = settings
   const replayable = UploadPlan.replayable(files)
   const named = <Source>(all: ReadonlyArray<{ readonly name: string; readonly source: Source }>) =>
     all.map(({ name, source }) => ({ source, filename: name }))
   const jobOf = (resolved: Assembly.CreateParams): Started => {
     const options = {
-      ...UploadJob.optionsOf(sending, files),
+      ...UploadJob.optionsOf(settings, files),
       params: resolved,
-      wait: isAwaited ? ({ interval: "100 millis" } as const) : (false as const),
-      progressInterval: isJson ? "1 second" : undefined
+      wait: noWait ? (false as const) : ({ interval: "100 millis" } as const),
+      progressInterval: json ? "1 second" : undefined
     } as const
     return replayable === undefined
       ? AssemblyUpload.events({ ...options, cancelOnInterrupt: true, files: named(files) }).pipe(
@@ -75,7 +75,7 @@ const eventsOf = (files: Files, { isAwaited, isJson, params, sending }: Settings
         )
   }
   const job = Stream.unwrap(Effect.map(TemplateId.inParams(params), jobOf))
-  return isAwaited ? UploadJob.withWork(job) : job
+  return noWait ? job : UploadJob.withWork(job)
 }
 
 /** What the events have shown so far about the Assembly and the service. */
@@ -160,8 +160,8 @@ const reasonOf = (error: UploadJob.JobError): string => {
 }
 
 /** Whether this command or an earlier one has created an Assembly that the user can continue with the same command. */
-const hasUpload = ({ folder }: Settings, { earlier, status }: Seen): boolean =>
-  folder !== undefined && (status !== undefined || earlier !== undefined)
+const hasUpload = ({ journalFolder }: Settings, { earlier, status }: Seen): boolean =>
+  journalFolder !== undefined && (status !== undefined || earlier !== undefined)
 
 /**
  * Continues the job after a pause if the service is unreachable. If there is no Assembly that a command can continue,
@@ -210,7 +210,7 @@ const program = (files: Files, settings: Settings, seen: Seen): Events => {
     Stream.concat(Stream.succeed(UploadJob.notice(message)), events)
 
   const isReplayable = UploadPlan.replayable(files) !== undefined
-  const renewed = run(settings.isRestarted).pipe(
+  const renewed = run(settings.restart).pipe(
     Stream.catch((error) => {
       const message = isReplayable ? lossOf(error, seen) : undefined
       if (message === undefined) return Stream.fail(error)
@@ -259,51 +259,53 @@ const write = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, names: Rea
   )
 
 /** Shows the events as progress, and above it what the client of the service waits for. Returns the final progress. */
-const show = <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Follow.Job) =>
-  Effect.gen(function* () {
-    const notices = yield* Queue.unbounded<UploadJob.JobEvent>()
-    const all = Stream.merge(events, Stream.fromQueue(notices), { haltStrategy: "left" })
-    return yield* Effect.provideService(Output.onStandardError(Follow.follow(all, job)), Service.Show, (text) =>
-      Effect.asVoid(Queue.offer(notices, UploadJob.notice(text)))
-    )
-  })
+const show = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Follow.Job) {
+  const notices = yield* Queue.unbounded<UploadJob.JobEvent>()
+  const all = Stream.merge(events, Stream.fromQueue(notices), { haltStrategy: "left" })
+  return yield* Effect.provideService(Output.onStandardError(Follow.follow(all, job)), Service.Show, (text) =>
+    Effect.asVoid(Queue.offer(notices, UploadJob.notice(text)))
+  )
+})
 
 /**
  * Adds to an error what the same command does when it is run again: it continues the upload, or uploads into a new
  * Assembly. The error stays as it is if the job has no Assembly yet, if the message of the error already says what to
  * do, or if the job reads the standard input and the Assembly has not ended.
  */
-const toFailure =
-  (files: Files, settings: Settings, seen: Seen) =>
-  (error: UploadJob.JobError): UploadJob.JobError | Failure.CommandError => {
-    const ofJournal = Journal.failureOf(error, settings.folder ?? "the memory", hasUpload(settings, seen))
-    if (ofJournal !== undefined) return ofJournal
-    const { folder, isRestarted } = settings
-    const meaning = meaningOf(error)
-    if ((seen.status === undefined && !hasUpload(settings, seen)) || meaning === "own") return error
-    if (meaning === "ended") {
-      return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
-    }
-    if (folder !== undefined) {
-      const again = `Run the same command again${isRestarted ? " without --restart" : ""} to continue it.`
-      return Failure.because(error, { next: `The upload is kept. ${again}` })
-    }
-    const id = UploadPlan.replayable(files) === undefined ? undefined : seen.status?.assembly_id
-    return typeof id === "string"
-      ? Failure.because(error, {
-          next: `No command can continue this upload. assembly cancel ${id} cancels its Assembly; the same command uploads everything again.`
-        })
-      : error
+const toFailure = (
+  files: Files,
+  settings: Settings,
+  seen: Seen,
+  error: UploadJob.JobError
+): UploadJob.JobError | Failure.CommandError => {
+  const ofJournal = Journal.failureOf(error, settings.journalFolder ?? "the memory", hasUpload(settings, seen))
+  if (ofJournal !== undefined) return ofJournal
+  const { journalFolder, restart } = settings
+  const meaning = meaningOf(error)
+  if ((seen.status === undefined && !hasUpload(settings, seen)) || meaning === "own") return error
+  if (meaning === "ended") {
+    return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
   }
+  if (journalFolder !== undefined) {
+    const again = `Run the same command again${restart ? " without --restart" : ""} to continue it.`
+    return Failure.because(error, { next: `The upload is kept. ${again}` })
+  }
+  const id = UploadPlan.replayable(files) === undefined ? undefined : seen.status?.assembly_id
+  return typeof id === "string"
+    ? Failure.because(error, {
+        next: `No command can continue this upload. assembly cancel ${id} cancels its Assembly; the same command uploads everything again.`
+      })
+    : error
+}
 
 /** What became of the upload after Ctrl-C, and how the user can continue it. */
 const fateOf = (files: Files, settings: Settings, seen: Seen, name: string): string => {
   const { isEarlier, isUploaded, status } = seen
-  const again = settings.isRestarted ? "run the same command again without --restart" : "run the same command again"
+  const again = settings.restart ? "run the same command again without --restart" : "run the same command again"
   if (!hasUpload(settings, seen) && status === undefined) {
     return "interrupted before a file was sent; run the same command again"
   }
-  if (settings.folder !== undefined) {
+  if (settings.journalFolder !== undefined) {
     if (isEarlier) return `Assembly ${status?.assembly_id} has all files; ${again} to see its results`
     return isUploaded
       ? `all files are uploaded, and their Assembly goes on; ${again} to wait for its results`
@@ -323,16 +325,16 @@ const fateOf = (files: Files, settings: Settings, seen: Seen, name: string): str
  */
 export const run = Effect.fnUntraced(function* (files: Files, settings: Settings) {
   const fate = yield* Output.Fate
-  const seen: Seen = { ...unseen(), earlier: settings.isRestarted ? undefined : settings.memory.earlier }
+  const seen: Seen = { ...unseen(), earlier: settings.restart ? undefined : settings.memory.earlier }
   fate.say = Effect.flatMap(Invocation.Program, (name) => Output.error(fateOf(files, settings, seen, name)))
   const events = Stream.concat(
-    settings.folder === undefined && UploadPlan.replayable(files) !== undefined
+    settings.journalFolder === undefined && UploadPlan.replayable(files) !== undefined
       ? Stream.succeed(UploadJob.notice(unkept))
       : Stream.empty,
-    Stream.mapError(program(files, settings, seen), (error) => toFailure(files, settings, seen)(error))
+    Stream.mapError(program(files, settings, seen), (error) => toFailure(files, settings, seen, error))
   )
   const names = files.map(({ name }) => name)
   const total = UploadPlan.totalSize(files)
-  const progress = yield* settings.isJson ? write(events, names) : show(events, { names, total })
+  const progress = yield* settings.json ? write(events, names) : show(events, { names, total })
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })

@@ -10,6 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
@@ -29,13 +30,12 @@ const settling = Duration.seconds(1)
 /** After this pause, a job is tried again that failed because the service was unreachable. */
 const retrying = Duration.seconds(10)
 
-/** `plan` names the folders, whose files may change. `save` says where results are downloaded, if they are. */
-interface Settings {
-  readonly plan: UploadPlan.Options
+/** The flags of the command: the folders, whose files may change, and where results are downloaded, if they are. */
+interface Settings extends UploadPlan.Options, UploadJob.Sending {
   readonly params: Assembly.CreateParams
-  readonly sending: UploadJob.Sending
-  readonly isJson: boolean
-  readonly save: { readonly output: string; readonly overwrite: boolean } | undefined
+  readonly json: boolean
+  readonly output: Option.Option<string>
+  readonly overwrite: boolean
 }
 
 type File = UploadPlan.Planned<UploadSource.Replayable>
@@ -81,60 +81,48 @@ const changesIn = (folders: ReadonlyArray<string>) =>
   )
 
 /** Downloads the results of a file. Results without a path in the Workspace get the folder of the file. */
-const saveResults = Effect.fnUntraced(function* (file: File, status: Assembly.Status, { isJson, save }: Settings) {
-  if (save === undefined) return
+const saveResults = Effect.fnUntraced(function* (file: File, status: Assembly.Status, settings: Settings, to: string) {
   const paths = yield* Path.Path
   const hasPath = Shown.of(status).some(({ file: result }) => Boolean(result.path))
-  const output = hasPath ? save.output : paths.join(save.output, paths.dirname(file.name))
-  yield* Download.save(status, { ...save, output, steps: [], concurrency: 4, json: isJson })
+  const output = hasPath ? to : paths.join(to, paths.dirname(file.name))
+  yield* Download.save(status, { ...settings, output, steps: [], concurrency: 4 })
 })
-
-/** Prints what became of a file: `event` for another program, `text` for a person. */
-const tell = (file: File, isJson: boolean, event: string, assemblyId: string | undefined, text: string) =>
-  isJson
-    ? Output.jsonLine({ event, name: file.name, assembly_id: assemblyId ?? null })
-    : Output.lines<string>([`${file.name}: ${text}`])
 
 /** Prints how the job of a file ended, and downloads its results. */
 const finish = Effect.fnUntraced(function* (
   outcome: AssemblyUpload.Outcome<{ readonly data: File }>,
   settings: Settings
 ) {
-  const { isJson, save } = settings
+  if (outcome._tag === "Failed") return yield* Effect.fail(outcome.error)
+  if (outcome._tag === "Died") return yield* Effect.failCause(outcome.cause)
   const file = outcome.job.data
-  switch (outcome._tag) {
-    case "Completed": {
-      const { status } = outcome
-      yield* tell(file, isJson, "Completed", status.assembly_id, Shown.line(status))
-      return yield* saveResults(file, status, settings)
-    }
-    case "Skipped": {
-      yield* tell(file, isJson, "Skipped", outcome.assemblyId, `uploaded before, by Assembly ${outcome.assemblyId}`)
-      if (save !== undefined) yield* saveResults(file, yield* Assemblies.get(outcome.assemblyId), settings)
-      return
-    }
-    case "Failed":
-      return yield* Effect.fail(outcome.error)
-    case "Died":
-      return yield* Effect.failCause(outcome.cause)
-  }
+  const [id, text] =
+    outcome._tag === "Completed"
+      ? [outcome.status.assembly_id, Shown.line(outcome.status)]
+      : [outcome.assemblyId, `uploaded before, by Assembly ${outcome.assemblyId}`]
+  yield* settings.json
+    ? Output.jsonLine({ event: outcome._tag, name: file.name, assembly_id: id ?? null })
+    : Output.lines<string>([`${file.name}: ${text}`])
+  if (Option.isNone(settings.output)) return
+  const status = outcome._tag === "Completed" ? outcome.status : yield* Assemblies.get(outcome.assemblyId)
+  yield* saveResults(file, status, settings, settings.output.value)
 })
 
 /** Fails if results would be downloaded into a watched folder, and be uploaded again. */
-const checkOutput = Effect.fnUntraced(function* ({ plan, save }: Settings) {
+const checkOutput = Effect.fnUntraced(function* ({ output, paths: folders }: Settings) {
   const paths = yield* Path.Path
-  const isInside = (folder: string) => !/^\.\.(?:[\\/]|$)/.test(paths.relative(folder, save?.output ?? folder))
-  const folder = save === undefined ? undefined : plan.paths.find(isInside)
+  const [to = ""] = Option.toArray(output)
+  const folder = folders.find((one) => to !== "" && !/^\.\.(?:[\\/]|$)/.test(paths.relative(one, to)))
   if (folder !== undefined) {
-    return yield* Failure.usage(`--output ${save?.output} is inside of ${folder}, so its files would be uploaded too`)
+    return yield* Failure.usage(`--output ${to} is inside of ${folder}, so its files would be uploaded too`)
   }
 })
 
 /** Uploads files until the command is interrupted. A file whose job fails does not end the command. */
 export const run = Effect.fnUntraced(function* (settings: Settings) {
-  const { isJson, params, plan, sending } = settings
+  const { json, params, paths } = settings
   yield* checkOutput(settings)
-  const concurrency = UploadJob.concurrencyOf(sending, [])
+  const concurrency = UploadJob.concurrencyOf(settings, [])
   const resolved = yield* TemplateId.inParams(params)
   const told = new Set<string>()
   /** Says once what is wrong with a file, or with a folder that cannot be searched. */
@@ -144,7 +132,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
     told.add(line)
     yield* Output.error(line)
   })
-  const { again, scan } = makeScan({ ...plan, skip })
+  const { again, scan } = makeScan({ ...settings, skip })
   const wake = yield* Queue.sliding<void>(1)
   const scanAfter = (pause: Duration.Duration) => Effect.forkScoped(Effect.delay(Queue.offer(wake, undefined), pause))
   const fate = yield* Output.Fate
@@ -168,7 +156,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
     Stream.mapEffect(() => fresh),
     Stream.flattenIterable,
     Stream.map((file) => ({
-      ...UploadJob.optionsOf(sending, [file]),
+      ...UploadJob.optionsOf(settings, [file]),
       data: file,
       params: resolved,
       files: [{ source: file.source, filename: file.name }]
@@ -181,7 +169,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
     const [message, exit_code] = [Advice.line(ended.failure), Failure.codeOf(ended.failure)]
     // If the service refuses the credentials, every other job would fail too.
     if (exit_code === Failure.codes.authentication) return yield* Effect.fail(ended.failure)
-    yield* isJson
+    yield* json
       ? Output.jsonLine({ event: "Failed", name: file.name, message, exit_code })
       : Output.error(`${file.name}: ${message}`)
     if (exit_code !== Failure.codes.network) return
@@ -190,10 +178,10 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   })
 
   yield* Queue.offer(wake, undefined)
-  if (!isJson) yield* Output.hint(`Watching ${plan.paths.join(", ")}. Press Ctrl-C to stop.`)
+  if (!json) yield* Output.hint(`Watching ${paths.join(", ")}. Press Ctrl-C to stop.`)
   yield* AssemblyUpload.runAll(jobs, { assemblies: concurrency, uploads: concurrency }).pipe(
     Stream.mapEffect(end, { concurrency, unordered: true }),
-    Stream.merge(Stream.drain(Stream.tap(changesIn(plan.paths), () => Queue.offer(wake, undefined)))),
+    Stream.merge(Stream.drain(Stream.tap(changesIn(paths), () => Queue.offer(wake, undefined)))),
     Stream.runDrain,
     Effect.provide(AssemblyUpload.layerJournaled)
   )

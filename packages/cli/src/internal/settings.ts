@@ -1,0 +1,267 @@
+/**
+ * Where the settings of the service come from. A command gets all of them from one place: a named profile, else the
+ * environment, else the file `.env` of the current folder, else the profile `default`, else the official names.
+ */
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import * as Failure from "./failure.ts"
+import * as Output from "./output.ts"
+
+/** The variables of the service that decide whether a file is used: a foreign file must not redirect credentials. */
+const credentials = ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"] as const
+
+/** The variables that must be for the same service. */
+export const variables = ["ASSEMBLY_BASE_URL", ...credentials] as const
+
+/** The variables that are read from a file. The file may also contain variables of other programs. */
+const names = [...variables, "ASSEMBLY_EMULATOR_KEY", "ASSEMBLY_EMULATOR_SECRET"] as const
+
+/**
+ * What this program knows about `.env`.
+ *
+ * - `has`: the variables of this program that the file sets. `loaded`: those whose values are taken from the file.
+ * - `ignored`: why the whole file is ignored, although it sets variables of this program.
+ * - `problems`: what is wrong with the file or its lines, without the text of the lines, which may contain a secret.
+ */
+export interface Report {
+  readonly path: string
+  readonly has: ReadonlySet<string>
+  readonly loaded: ReadonlySet<string>
+  readonly ignored: string | undefined
+  readonly problems: ReadonlyArray<string>
+}
+
+/** The report about `.env`. It is undefined if the file does not exist. */
+export const DotEnv = Context.Reference<Report | undefined>("@assembly-effect/cli/DotEnv", {
+  defaultValue: () => undefined
+})
+
+export const isSet = (variable: string): Effect.Effect<boolean> =>
+  Effect.isSuccess(Config.schema(Schema.NonEmptyString, variable))
+
+/**
+ * A folder of the user: that of a variable of the XDG Base Directory Specification, else a folder below HOME, else that
+ * of LOCALAPPDATA, as is usual on Windows. A variable whose path is relative is ignored, as the specification says.
+ */
+export const folderOf = Effect.fnUntraced(function* (variable: string, below: string) {
+  const path = yield* Path.Path
+  const absolute = (name: string) =>
+    Effect.map(
+      Config.option(Config.String(name)),
+      Option.filter((at) => path.isAbsolute(at))
+    )
+  const home = Option.map(yield* absolute("HOME"), (at) => path.join(at, below))
+  return Option.firstSomeOf([yield* absolute(variable), home, yield* absolute("LOCALAPPDATA")])
+})
+
+/** A line that begins with a variable whose name begins with `ASSEMBLY_`. */
+const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
+
+/** What is wrong with the rest of a line, which follows the name of the variable. */
+const problemOf = (name: string, rest: string): string | undefined => {
+  const [, value] = /^(?:\s*=|:\s)(.*)$/.exec(rest) ?? []
+  if (value === undefined) return `${name} has no value: write ${name}=value`
+  const text = value.trim()
+  const quote = text[0] ?? ""
+  if (text === "" || text.startsWith("#")) return `${name} is empty`
+  if (!/['"`]/.test(quote)) return undefined
+  const end = text.indexOf(quote, 1)
+  if (end === -1) return `the quote of ${name} is not closed`
+  return end === 1 ? `${name} is empty` : undefined
+}
+
+/** What is wrong in the text of the file. Effect's parser skips lines that it cannot read. */
+export const problemsIn = (text: string): ReadonlyArray<string> => {
+  if (/[\0\uFFFD]/.test(text)) return ["line 1: the file is not UTF-8 text; save it as UTF-8"]
+  const seen = new Map<string, number>()
+  return text.split(/\r\n?|\n/).flatMap((content, index) => {
+    const [, name = "", rest = ""] = ours.exec(content) ?? []
+    if (name === "") return []
+    const isKnown = names.some((one) => one === name)
+    const before = isKnown ? seen.get(name) : undefined
+    seen.set(name, index + 1)
+    const found = isKnown
+      ? [problemOf(name, rest), before && `${name} is set in line ${before} too; this line is used`]
+      : [`there is no variable ${name}; this program reads ${names.join(", ")}`]
+    return found.flatMap((problem) => (problem ? [`line ${index + 1}: ${problem}`] : []))
+  })
+}
+
+/** The values of the variables of this program in a text, and what is wrong with its lines. */
+const parse = Effect.fnUntraced(function* (path: string, text: string) {
+  const provider = ConfigProvider.fromDotEnvContents(text)
+  const values: Record<string, string> = {}
+  for (const variable of names) {
+    const found = yield* Effect.orElseSucceed(provider.load([variable]), () => undefined)
+    if (found?._tag === "Value") values[variable] = found.value
+  }
+  return { values, problems: problemsIn(text).map((problem) => `${path}, ${problem}`) }
+})
+
+/** What is in `.env`. The result is undefined if the file does not exist. */
+const readDotEnv = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const unusable = (problem: string) => ({ values: {}, problems: [`${path}: ${problem}`] })
+  return yield* Effect.gen(function* () {
+    const { type } = yield* fs.stat(path)
+    // A pipe is not read, because it might never end.
+    if (type !== "File" && type !== "Directory") return unusable("is not a file")
+    return yield* parse(path, yield* fs.readFileString(path))
+  }).pipe(
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined),
+    Effect.catch((error) => Effect.succeed(unusable(Failure.problemOf(error))))
+  )
+})
+
+const dotEnv = Effect.gen(function* () {
+  const path = (yield* Path.Path).resolve(".env")
+  const content = yield* readDotEnv(path)
+  if (content === undefined) return Layer.empty
+  const has = new Set(Object.keys(content.values))
+  const given = yield* Effect.filter(credentials, isSet)
+  const isIgnored = given.length > 0 && has.size > 0
+  const those = given.length === 1 ? "it" : "them"
+  const ignored = `the environment has ${given.join(" and ")}, and the file could send ${those} to another address`
+  const unset = yield* Effect.filter(has, (variable) => Effect.map(isSet(variable), (set) => !set))
+  const loaded = new Set(given.length > 0 ? [] : unset)
+  const report = { path, has, loaded, ignored: isIgnored ? ignored : undefined, problems: content.problems }
+  const provider = ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: content.values }))
+  return Layer.merge(loaded.size === 0 ? Layer.empty : provider, Layer.succeed(DotEnv, report))
+})
+
+/**
+ * Extends the current `ConfigProvider` by the variables of `.env`, and sets {@link DotEnv}. A variable of the
+ * environment takes precedence. If the environment has an Auth Key or a secret, the file is not used at all.
+ */
+export const layerDotEnv: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(dotEnv)
+
+/** What to do if the file is not used, although it sets variables of this program. */
+export const ignoredAdvice = "Set all three variables in the environment, or all three in the file."
+
+/**
+ * What a user whose settings are missing or refused must know about `.env`: why it is not used, which variables come
+ * from the file and which from the environment, and what is wrong with the file.
+ */
+export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* () {
+  const report = yield* DotEnv
+  if (report === undefined) return []
+  const { ignored, loaded, path, problems } = report
+  const unused = ignored === undefined ? [] : [`${path} is not used: ${ignored}. ${ignoredAdvice}`]
+  const fromFile = variables.filter((variable) => loaded.has(variable))
+  const others = yield* Effect.filter(
+    variables.filter((variable) => !loaded.has(variable)),
+    isSet
+  )
+  const origins =
+    fromFile.length === 0 || others.length === 0
+      ? []
+      : [`${fromFile.join(" and ")}: from ${path}; ${others.join(" and ")}: from the environment.`]
+  return [...unused, ...origins, ...problems]
+})
+
+/** The flag `--profile` of every command. Only `assembly help environment` explains it. */
+export const Profile = GlobalFlag.Setting("profile")({
+  flag: Flag.optional(Flag.withMetavar(Flag.String("profile"), "name"))
+})
+
+/** Where each setting comes from that comes neither from the environment nor from `.env`. */
+export const Sources = Context.Reference<ReadonlyMap<string, string>>("@assembly-effect/cli/Profile/Sources", {
+  defaultValue: () => new Map()
+})
+
+/** The file of profiles: below XDG_CONFIG_HOME, else below HOME, else below LOCALAPPDATA. */
+const profiles = folderOf("XDG_CONFIG_HOME", ".config").pipe(
+  Effect.map(Option.map((folder) => `${folder}/assembly/credentials`))
+)
+
+/** The profiles of the file, with the lines of the other sections emptied, so that problems name the right lines. */
+const sectionsOf = (text: string): ReadonlyMap<string, string> => {
+  const lines = text.split(/\r\n?|\n/)
+  let name = "default"
+  const named = lines.map((line) => {
+    const [, start] = /^\s*\[(.+)\]\s*$/.exec(line) ?? []
+    name = start?.trim() ?? name
+    return { name, text: start === undefined ? line : "" }
+  })
+  const texts = (one: string) => named.map((line) => (line.name === one ? line.text : "")).join("\n")
+  return new Map([...new Set(named.map((line) => line.name))].map((one) => [one, texts(one)]))
+}
+
+/** The text of the file of profiles, or undefined if it does not exist. A file that others can read is refused. */
+const readProfiles = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const unusable = (problem: string, next?: string) => Failure.usage(`${path}: ${problem}`, next)
+  return yield* Effect.gen(function* () {
+    const { mode } = yield* fs.stat(path)
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      return yield* unusable("other users can read this file", `Run chmod 600 ${path}`)
+    }
+    return yield* fs.readFileString(path)
+  }).pipe(
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined),
+    Effect.catchTag("PlatformError", (error) => Effect.fail(unusable(Failure.problemOf(error))))
+  )
+})
+
+/** The settings of a profile, which must have all three: another file must not redirect the credentials. */
+const settingsOf = Effect.fnUntraced(function* (path: string, name: string, text: string) {
+  const { problems, values } = yield* parse(path, text)
+  const missing = variables.filter((variable) => values[variable] === undefined)
+  if (missing.length === 0) return values
+  const why = [`the profile ${name} has no ${missing.join(", ")}`, ...problems].join("; ")
+  return yield* Failure.usage(`${path}: ${why}`)
+})
+
+const layerOf = (values: Readonly<Record<string, string>>, source: string) =>
+  Layer.merge(
+    ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: values }), { asPrimary: true }),
+    Layer.succeed(Sources, new Map(Object.keys(values).map((name) => [name, source])))
+  )
+
+/** The official names of the credentials, which count if no other place has credentials. */
+const official = Effect.gen(function* () {
+  const [key, secret] = yield* Effect.all(
+    ["TRANSLOADIT_KEY", "TRANSLOADIT_SECRET"].map((name) => Config.option(Config.String(name)))
+  )
+  const values = { ASSEMBLY_AUTH_KEY: key ?? Option.none(), ASSEMBLY_AUTH_SECRET: secret ?? Option.none() }
+  // The address of `.env` is for the credentials of `.env`.
+  const isForeign = (yield* DotEnv)?.loaded.has("ASSEMBLY_BASE_URL") === true
+  const found = Option.all(values)
+  if (isForeign || Option.isNone(found)) return Layer.empty
+  yield* Output.hint(
+    "TRANSLOADIT_KEY and TRANSLOADIT_SECRET are used: ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET are not set."
+  )
+  return layerOf(found.value, "TRANSLOADIT_KEY and TRANSLOADIT_SECRET")
+})
+
+const load = Effect.gen(function* () {
+  const typed = Option.flatten(yield* Effect.serviceOption(Profile))
+  const variable = yield* Config.option(Config.String("ASSEMBLY_PROFILE"))
+  const named = Option.getOrUndefined(Option.orElse(typed, () => variable))
+  const given = yield* Effect.filter(credentials, isSet)
+  if (named === undefined && given.length > 0) return Layer.empty
+  const path = Option.getOrUndefined(yield* profiles)
+  const text = path === undefined ? undefined : yield* readProfiles(path)
+  const sections = sectionsOf(text ?? "")
+  const name = named ?? "default"
+  const section = sections.get(name)
+  if (path !== undefined && section !== undefined && section.trim() !== "") {
+    return layerOf(yield* settingsOf(path, name, section), `profile ${name}`)
+  }
+  if (named === undefined) return yield* official
+  const next =
+    path === undefined ? "Set HOME or XDG_CONFIG_HOME." : `Add it to ${path}; assembly help environment shows how.`
+  return yield* Failure.usage(`there is no profile ${named}`, next)
+})
+
+/** The settings of a command that needs the service. */
+export const layer = Layer.unwrap(load)
