@@ -11,10 +11,8 @@ import * as Route from "../http/route.ts"
 import * as StatusEncoding from "./statusEncoding.ts"
 
 /** `POST /assemblies`: creates an Assembly with a new id. */
-const CreateWithoutId = Operation.make({
+const CreateWithoutId = Operation.make("Assemblies.createWithoutId", "POST /assemblies", {
   ...Operations.Create,
-  name: "Assemblies.createWithoutId",
-  path: "/assemblies",
   variables: {},
   retry: "never"
 })
