@@ -28,12 +28,6 @@ export const coded =
   (at) =>
     mapBreaks(all(...parts)(at), (one) => ({ ...one, code }))
 
-/** The rules of one kind of the values of a schema. */
-export const kind =
-  (name: string, part: Part): Part =>
-  (at) =>
-    mapBreaks(part(at), (one) => ({ ...one, name: `${name}: ${one.name}` }))
-
 /** A rule of the decoded form. */
 export const decoded = (name: string, bad: Arbitrary.Arbitrary<unknown>, more?: Partial<Options>): Part =>
   is(name, { decoded: bad }, more)

@@ -3,11 +3,8 @@ import * as Part from "./parts.ts"
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 
-/**
- * Schemas with their rules. A schema of several kinds of values has an entry for each kind, with the schema of its
- * decoded values.
- */
-export type Table = ReadonlyArray<readonly [schema: Codec, rules: Part.Part, kind?: Schema.Constraint]>
+/** Schemas with their rules. */
+export type Table = ReadonlyArray<readonly [schema: Codec, rules: Part.Part]>
 
 /** An object with the rules of its parts by key, and the code of the error with which the service refuses it. */
 export const request = (
