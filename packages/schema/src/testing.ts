@@ -309,9 +309,9 @@ export const of = <T, E>(
     throw Rule.mistake("Testing.of", [], message)
   }
   const { valid } = options ?? {}
-  const build = () => from(valid ?? Arbitrary.schema(schema), Schema.encodeSync(schema), ...rules([]))
-  if (valid !== undefined) return build()
-  const inputs = known.get(schema) ?? build()
+  const made = () => from(valid ?? Arbitrary.schema(schema), Schema.encodeSync(schema), ...rules([]))
+  if (valid !== undefined) return made()
+  const inputs = known.get(schema) ?? made()
   known.set(schema, inputs)
   // The generators of a schema generate its values.
   return inputs as Inputs<T, E>

@@ -113,7 +113,7 @@ export interface Any extends Operation<
 type None = typeof nothing
 
 /** The fields of an operation that {@link make} takes. */
-type Fields = Exclude<keyof Any, "name" | "method" | "path">
+type Described = Exclude<keyof Any, "name" | "method" | "path">
 
 /** The fields of an operation that have no default. */
 type Named = "success" | "creates" | "confidential" | "check"
@@ -136,18 +136,18 @@ export const make = <
   const Auth extends "signed" | "none" = "signed",
   const Variables extends Readonly<Record<string, Codec<string>>> = {},
   Params extends Codec = None,
-  Form extends Codec = None,
+  Fields extends Codec = None,
   const Errors extends Readonly<Record<string, NamedError>> = {}
 >(
   name: string,
   route: `${Any["method"]} ${Path}`,
-  operation: Pick<Operation<Path, Auth, Variables, Params, Form, Result, Errors>, Named> &
-    Partial<Pick<Operation<Path, Auth, Variables, Params, Form, Result, Errors>, Fields>> & {
+  operation: Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, Named> &
+    Partial<Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, Described>> & {
       readonly retry?: "safe" | "never" | ReadonlyArray<keyof Errors>
     } & ([Variable<Path>] extends [keyof Variables]
       ? unknown
       : { readonly variables: Readonly<Record<Variable<Path>, Codec<string>>> })
-): Operation<Path, Auth, Variables, Params, Form, Result, Errors> => {
+): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => {
   const [method, path] = route.split(" ")
   const isRead = method === "GET"
   const defaults = {
@@ -168,7 +168,7 @@ export const make = <
     Auth,
     Variables,
     Params,
-    Form,
+    Fields,
     Result,
     Errors
   >
