@@ -3,6 +3,7 @@
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
+import type * as Schema from "effect/Schema"
 import { integers, type Key, mapBreaks, missing, oneOf, type Options, rule, type Rules, text, values } from "./rule.ts"
 
 /** The rules of the part at a path. */
@@ -240,3 +241,14 @@ export const entryPath = required(
     )
   )
 )
+
+type Codec = Schema.ConstraintCodec<unknown, unknown>
+
+/** Schemas with their rules. */
+export type Table = ReadonlyArray<readonly [schema: Codec, rules: Part]>
+
+/** An object with the rules of its parts by key, and the code of the error with which the service refuses it. */
+export const request = (schema: Codec, of: Readonly<Record<string, Part>>, code?: string): readonly [Codec, Part] => [
+  schema,
+  code === undefined ? struct(of) : coded(code, struct(of))
+]

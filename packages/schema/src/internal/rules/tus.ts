@@ -6,7 +6,6 @@ import * as Record from "effect/Record"
 import * as TusUpload from "../../unstable/TusUpload.ts"
 import * as Part from "./parts.ts"
 import { changed, integers, oneOf, type Path, type Rules, setter, text, values } from "./rule.ts"
-import type { Table } from "./table.ts"
 
 const partUrl = "/resumable/files/"
 const maxConcat = 8192
@@ -135,7 +134,7 @@ const ordinary = Part.all(
   Part.parts({ "content-type": octetStream, "upload-concat": Part.is("is partial", values("", "Partial", "final", 5)) })
 )
 
-export const tus: Table = [
+export const tus: Part.Table = [
   [
     TusUpload.Metadata,
     Part.all(
