@@ -23,7 +23,7 @@ import type * as Operation from "./unstable/Operation.ts"
 
 export type { Answer } from "./internal/testing/answers.ts"
 export { sample } from "./internal/testing/sample.ts"
-export { layerGenerated, NeverDrawn, report, type Report, type Tag } from "./internal/testing/generated.ts"
+export { layerGenerated, NeverDrawn, report } from "./internal/testing/generated.ts"
 // The `of` below takes operations too.
 export * from "@assembly-effect/schema/testing"
 

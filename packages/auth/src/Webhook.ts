@@ -127,7 +127,7 @@ const make = Effect.fnUntraced(function* (options: Options = {}) {
     }
     // `Mac` compares in constant time and refuses a digest of another length. HMAC cannot fail in a way that a caller
     // could handle.
-    const key = yield* Effect.orDie(Hmac.key(algorithm, secret))
+    const key = yield* Hmac.key(algorithm, secret)
     const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
     return matches ? undefined : yield* mismatch("the digest does not match the text")
   })
