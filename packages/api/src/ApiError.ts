@@ -59,9 +59,9 @@ export class AuthenticationFailed extends Expected.TaggedError<AuthenticationFai
   "AuthenticationFailed",
   { ...Details.fields, clockSkew: Schema.optionalKey(Schema.Finite), ...caused },
   (error) => {
-    const { cause, clockSkew, code, description, operation } = error
+    const { clockSkew, code, description, operation } = error
     // `description` is the message of the token error, which already contains the code and the status.
-    if (cause !== undefined) return `${operation}: ${description}`
+    if (error.cause !== undefined) return `${operation}: ${description}`
     const advice =
       code === "INVALID_SIGNATURE"
         ? "; check the secret of the Auth Key"
@@ -84,10 +84,10 @@ export class AuthenticationFailed extends Expected.TaggedError<AuthenticationFai
 export class RateLimited extends Expected.TaggedError<RateLimited>()(
   "RateLimited",
   { ...Details.fields, status: Schema.optionalKey(Schema.Int), retryAfter: Rules.elapsed, ...caused },
-  ({ cause, code, description, operation, retryAfter, status }) => {
+  ({ cause: tokenError, code, description, operation, retryAfter, status }) => {
     if (status === undefined) return `${operation}: ${description}`
     const wait = Duration.isZero(retryAfter) ? "a while" : `${Duration.toSeconds(retryAfter)} s`
-    const what = cause === undefined ? `too many requests (${answered({ code, description, status })})` : description
+    const what = tokenError === undefined ? `too many requests (${answered({ code, description, status })})` : description
     return `${operation}: ${what}; try again in ${wait}`
   }
 ) {}

@@ -46,10 +46,13 @@ export const TaggedError =
     message?: (error: Schema.TaggedStruct<Tag, Fields>["Type"]) => string
   ): Schema.Class<Self, Schema.TaggedStruct<Tag, Fields>, Cause.YieldableError> => {
     const base = make(tag, fields)
-    const get = function (this: Schema.TaggedStruct<Tag, Fields>["Type"]) {
-      return message?.(this)
+    if (message !== undefined) {
+      Object.defineProperty(base.prototype, "message", {
+        get() {
+          return message(this)
+        }
+      })
     }
-    if (message !== undefined) Object.defineProperty(base.prototype, "message", { get })
     return new Proxy(base, withoutFrames) as unknown as Schema.Class<
       Self,
       Schema.TaggedStruct<Tag, Fields>,
