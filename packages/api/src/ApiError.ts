@@ -87,7 +87,8 @@ export class RateLimited extends Expected.TaggedError<RateLimited>()(
   ({ cause: tokenError, code, description, operation, retryAfter, status }) => {
     if (status === undefined) return `${operation}: ${description}`
     const wait = Duration.isZero(retryAfter) ? "a while" : `${Duration.toSeconds(retryAfter)} s`
-    const what = tokenError === undefined ? `too many requests (${answered({ code, description, status })})` : description
+    const what =
+      tokenError === undefined ? `too many requests (${answered({ code, description, status })})` : description
     return `${operation}: ${what}; try again in ${wait}`
   }
 ) {}
