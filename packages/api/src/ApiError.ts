@@ -55,22 +55,22 @@ const caused = { cause: Schema.optionalKey(cause<AuthError.AuthError>()) }
  * @since 0.1.0
  * @category errors
  */
-export class AuthenticationFailed extends Expected.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
-  ...Details.fields,
-  clockSkew: Schema.optionalKey(Schema.Finite),
-  ...caused
-}) {
-  override get message() {
-    const { clockSkew, operation } = this
+export class AuthenticationFailed extends Expected.TaggedError<AuthenticationFailed>()(
+  "AuthenticationFailed",
+  { ...Details.fields, clockSkew: Schema.optionalKey(Schema.Finite), ...caused },
+  (error) => {
+    const { clockSkew, code, description, operation } = error
     // `description` is the message of the token error, which already contains the code and the status.
-    if (this.cause !== undefined) return `${operation}: ${this.description}`
-    if (this.code === "INVALID_SIGNATURE") {
-      return `${operation}: authentication failed (${answered(this)}); check the secret of the Auth Key`
-    }
-    const clock = clockSkew === undefined ? "" : `; ${skewed(clockSkew)}`
-    return `${operation}: authentication failed (${answered(this)})${clock}`
+    if (error.cause !== undefined) return `${operation}: ${description}`
+    const advice =
+      code === "INVALID_SIGNATURE"
+        ? "; check the secret of the Auth Key"
+        : clockSkew === undefined
+          ? ""
+          : `; ${skewed(clockSkew)}`
+    return `${operation}: authentication failed (${answered(error)})${advice}`
   }
-}
+) {}
 
 /**
  * Too many requests. `retryAfter` is the pause that the service requests, or zero if it requests none.
@@ -81,20 +81,17 @@ export class AuthenticationFailed extends Expected.TaggedError<AuthenticationFai
  * @since 0.1.0
  * @category errors
  */
-export class RateLimited extends Expected.TaggedError<RateLimited>()("RateLimited", {
-  ...Details.fields,
-  status: Schema.optionalKey(Schema.Int),
-  retryAfter: Rules.elapsed,
-  ...caused
-}) {
-  override get message() {
-    const { operation, retryAfter, status } = this
-    if (status === undefined) return `${operation}: ${this.description}`
+export class RateLimited extends Expected.TaggedError<RateLimited>()(
+  "RateLimited",
+  { ...Details.fields, status: Schema.optionalKey(Schema.Int), retryAfter: Rules.elapsed, ...caused },
+  ({ cause: tokenError, code, description, operation, retryAfter, status }) => {
+    if (status === undefined) return `${operation}: ${description}`
     const wait = Duration.isZero(retryAfter) ? "a while" : `${Duration.toSeconds(retryAfter)} s`
-    const what = this.cause === undefined ? `too many requests (${answered({ ...this, status })})` : this.description
+    const what =
+      tokenError === undefined ? `too many requests (${answered({ code, description, status })})` : description
     return `${operation}: ${what}; try again in ${wait}`
   }
-}
+) {}
 
 /**
  * The service responded with an error for which the operation has no other error class. `code` is absent if the
@@ -113,18 +110,18 @@ export class ServiceFailure extends refusal<ServiceFailure>()("ServiceFailure") 
  * @since 0.1.0
  * @category errors
  */
-export class UnexpectedResponse extends Expected.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
-  ...subject,
-  status: Schema.Int,
-  description: Schema.String,
-  excerpt: Schema.String,
-  requestId: Schema.optionalKey(Schema.String),
-  ...caused
-}) {
-  override get message() {
-    return `${this.operation}: status ${this.status}, ${this.description}`
-  }
-}
+export class UnexpectedResponse extends Expected.TaggedError<UnexpectedResponse>()(
+  "UnexpectedResponse",
+  {
+    ...subject,
+    status: Schema.Int,
+    description: Schema.String,
+    excerpt: Schema.String,
+    requestId: Schema.optionalKey(Schema.String),
+    ...caused
+  },
+  ({ description, operation, status }) => `${operation}: status ${status}, ${description}`
+) {}
 
 /**
  * The request or its response was lost, or the request was stopped before it was sent.
@@ -139,20 +136,21 @@ export class UnexpectedResponse extends Expected.TaggedError<UnexpectedResponse>
  * @since 0.1.0
  * @category errors
  */
-export class TransportFailure extends Expected.TaggedError<TransportFailure>()("TransportFailure", {
-  ...subject,
-  description: Schema.String,
-  code: Schema.optionalKey(Schema.String),
-  sent: Schema.Literals(["no", "maybe"]).pipe(Schema.withConstructorDefault(Effect.succeed("maybe" as const))),
-  permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  ...caused
-}) {
-  override get message() {
-    const { code, host, operation, description } = this
+export class TransportFailure extends Expected.TaggedError<TransportFailure>()(
+  "TransportFailure",
+  {
+    ...subject,
+    description: Schema.String,
+    code: Schema.optionalKey(Schema.String),
+    sent: Schema.Literals(["no", "maybe"]).pipe(Schema.withConstructorDefault(Effect.succeed("maybe" as const))),
+    permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+    ...caused
+  },
+  ({ code, description, host, operation }) => {
     const where = [host, code].filter((part) => part !== undefined).join(", ")
     return `${operation}: ${description}${where === "" ? "" : ` (${where})`}`
   }
-}
+) {}
 
 /**
  * No complete response arrived within the time limit of the request or of the operation, or the Assembly did not end
@@ -161,15 +159,12 @@ export class TransportFailure extends Expected.TaggedError<TransportFailure>()("
  * @since 0.1.0
  * @category errors
  */
-export class TimedOut extends Expected.TaggedError<TimedOut>()("TimedOut", {
-  ...subject,
-  after: Rules.elapsed
-}) {
-  override get message() {
-    const from = this.host === undefined ? "" : ` from ${this.host}`
-    return `${this.operation}: no response${from} after ${Duration.toSeconds(this.after)} s`
-  }
-}
+export class TimedOut extends Expected.TaggedError<TimedOut>()(
+  "TimedOut",
+  { ...subject, after: Rules.elapsed },
+  ({ after, host, operation }) =>
+    `${operation}: no response${host === undefined ? "" : ` from ${host}`} after ${Duration.toSeconds(after)} s`
+) {}
 
 /**
  * 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing, invalid or more than 91 days ago.
@@ -254,18 +249,14 @@ const ending = {
   reason: Schema.optionalKey(Schema.Json)
 }
 
-interface Ending {
-  readonly assemblyId: string
-  readonly code: string
-  readonly description: string
-}
-
 /**
  * The message contains only the first digits of the Assembly id. These digits are enough to find the Assembly, but do
  * not grant access to it.
  */
-const ended = ({ assemblyId, code, description }: Ending, how: string): string =>
-  `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${description === "" || description === code ? "" : `: ${description}`}`
+const ended =
+  (how: string) =>
+  ({ assemblyId, code, description }: Schema.Struct<typeof ending>["Type"]): string =>
+    `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${description === "" || description === code ? "" : `: ${description}`}`
 
 /**
  * The Assembly has failed. `code` and `reason` are the `error` and `reason` in the Status of the Assembly.
@@ -274,11 +265,7 @@ const ended = ({ assemblyId, code, description }: Ending, how: string): string =
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyFailed extends Expected.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
-  override get message() {
-    return ended(this, "failed")
-  }
-}
+export class AssemblyFailed extends Expected.TaggedError<AssemblyFailed>()("AssemblyFailed", ending, ended("failed")) {}
 
 /**
  * The Assembly was canceled: ASSEMBLY_CANCELED.
@@ -286,11 +273,11 @@ export class AssemblyFailed extends Expected.TaggedError<AssemblyFailed>()("Asse
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyCanceled extends Expected.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {
-  override get message() {
-    return ended(this, "was canceled")
-  }
-}
+export class AssemblyCanceled extends Expected.TaggedError<AssemblyCanceled>()(
+  "AssemblyCanceled",
+  ending,
+  ended("was canceled")
+) {}
 
 /**
  * The service aborted the Assembly (REQUEST_ABORTED), for example because a connection was closed before the service
@@ -299,11 +286,11 @@ export class AssemblyCanceled extends Expected.TaggedError<AssemblyCanceled>()("
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyAborted extends Expected.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
-  override get message() {
-    return ended(this, "was aborted")
-  }
-}
+export class AssemblyAborted extends Expected.TaggedError<AssemblyAborted>()(
+  "AssemblyAborted",
+  ending,
+  ended("was aborted")
+) {}
 
 type Kind = "throttled" | "authentication" | "network" | "service"
 
@@ -382,7 +369,7 @@ export const isService = (error: unknown): boolean => kindOf(error) === "service
  * @since 0.1.0
  * @category models
  */
-export type Cases<E extends { readonly _tag: string }> = {
+type Cases<E extends { readonly _tag: string }> = {
   readonly [Tag in E["_tag"]]?: (error: Extract<E, { readonly _tag: Tag }>) => unknown
 } & { readonly throttled?: (error: Extract<E, { readonly retryAfter: Duration.Duration }>) => unknown } & {
   readonly [K in Exclude<Kind, "throttled">]?: (error: E) => unknown

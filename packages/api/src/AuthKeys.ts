@@ -15,10 +15,7 @@ import * as Confidential from "./internal/confidential.ts"
  * @since 0.1.0
  * @category operations
  */
-export const Create = Operation.make({
-  name: "AuthKeys.create",
-  method: "POST",
-  path: "/auth_keys",
+export const Create = Operation.make("AuthKeys.create", "POST /auth_keys", {
   scope: "auth_keys:write",
   params: AuthKey.CreateRequest,
   success: AuthKey.Created,
@@ -47,10 +44,7 @@ export const create = (request: AuthKey.CreateRequest) => run(Create, {}, reques
  * @since 0.1.0
  * @category operations
  */
-export const List = Operation.make({
-  name: "AuthKeys.list",
-  method: "GET",
-  path: "/auth_keys",
+export const List = Operation.make("AuthKeys.list", "GET /auth_keys", {
   scope: "auth_keys:read",
   success: AuthKey.Listing,
   confidential: Confidential.inResponse
@@ -75,10 +69,7 @@ export const list = run(List, {}, {})
  * @since 0.1.0
  * @category operations
  */
-export const Delete = Operation.make({
-  name: "AuthKeys.delete",
-  method: "DELETE",
-  path: "/auth_keys/:authKeyId",
+export const Delete = Operation.make("AuthKeys.delete", "DELETE /auth_keys/:authKeyId", {
   variables: { authKeyId: AuthKey.AuthKeyId },
   scope: "auth_keys:write",
   success: AuthKey.Deleted,
@@ -104,10 +95,7 @@ const remove = (authKeyId: AuthKey.AuthKeyId) => run(Delete, { authKeyId }, {})
  * @since 0.1.0
  * @category operations
  */
-export const Scopes = Operation.make({
-  name: "AuthKeys.scopes",
-  method: "GET",
-  path: "/auth_keys/scopes",
+export const Scopes = Operation.make("AuthKeys.scopes", "GET /auth_keys/scopes", {
   scope: "auth_keys:read",
   success: AuthKey.ScopeListing
 })
@@ -132,10 +120,7 @@ export const scopes = run(Scopes, {}, {})
  * @since 0.1.0
  * @category operations
  */
-export const Secret = Operation.make({
-  name: "AuthKeys.secret",
-  method: "POST",
-  path: "/auth_keys/show_secret/:authKeyId",
+export const Secret = Operation.make("AuthKeys.secret", "POST /auth_keys/show_secret/:authKeyId", {
   variables: { authKeyId: AuthKey.AuthKeyId },
   scope: "auth_keys:write",
   success: AuthKey.Shown,
@@ -164,10 +149,7 @@ export const secret = (authKeyId: AuthKey.AuthKeyId) => run(Secret, { authKeyId 
  * @since 0.1.0
  * @category operations
  */
-export const Update = Operation.make({
-  name: "AuthKeys.update",
-  method: "PUT",
-  path: "/auth_keys/:authKeyId",
+export const Update = Operation.make("AuthKeys.update", "PUT /auth_keys/:authKeyId", {
   variables: { authKeyId: AuthKey.AuthKeyId },
   scope: "auth_keys:write",
   params: AuthKey.UpdateRequest,

@@ -14,10 +14,7 @@ import * as Operation from "./unstable/Operation.ts"
  * @since 0.1.0
  * @category operations
  */
-export const Get = Operation.make({
-  name: "Billing.get",
-  method: "GET",
-  path: "/bill/:month",
+export const Get = Operation.make("Billing.get", "GET /bill/:month", {
   variables: { month: Bill.Month },
   scope: "billing:read",
   success: Bill.Bill,

@@ -29,10 +29,7 @@ const changing = {
  * @since 0.1.0
  * @category operations
  */
-export const DeleteMany = Operation.make({
-  name: "Dam.deleteMany",
-  method: "POST",
-  path: "/dam/assets/bulk/delete",
+export const DeleteMany = Operation.make("Dam.deleteMany", "POST /dam/assets/bulk/delete", {
   scope: "dam:write",
   params: DamEntries.DeleteManyRequest,
   success: DamEntries.DeletedMany,
@@ -58,10 +55,7 @@ export const deleteMany = (request: DamEntries.DeleteManyRequest) => run(DeleteM
  * @since 0.1.0
  * @category operations
  */
-export const Get = Operation.make({
-  name: "Dam.get",
-  method: "GET",
-  path: "/dam/assets/:assetId",
+export const Get = Operation.make("Dam.get", "GET /dam/assets/:assetId", {
   variables: { assetId: Identifier.AssetId },
   scope: "dam:read",
   params: DamEntries.GetQuery,
@@ -88,10 +82,7 @@ export const get = (assetId: Identifier.AssetId, query: DamEntries.GetQuery = {}
  * @since 0.1.0
  * @category operations
  */
-export const List = Operation.make({
-  name: "Dam.list",
-  method: "GET",
-  path: "/dam/assets",
+export const List = Operation.make("Dam.list", "GET /dam/assets", {
   scope: "dam:read",
   params: DamEntries.ListQuery,
   success: DamEntries.Page,
@@ -146,10 +137,7 @@ export const listAll = (query: DamEntries.ListQuery = {}) =>
  * @since 0.1.0
  * @category operations
  */
-export const Move = Operation.make({
-  name: "Dam.move",
-  method: "PATCH",
-  path: "/dam/assets/:assetId",
+export const Move = Operation.make("Dam.move", "PATCH /dam/assets/:assetId", {
   variables: { assetId: Identifier.AssetId },
   scope: "dam:write",
   params: DamAsset.MoveRequest,
@@ -175,10 +163,7 @@ export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest)
  * @since 0.1.0
  * @category operations
  */
-export const MoveEntry = Operation.make({
-  name: "Dam.moveEntry",
-  method: "POST",
-  path: "/dam/entries/move",
+export const MoveEntry = Operation.make("Dam.moveEntry", "POST /dam/entries/move", {
   scope: "dam:write",
   params: DamEntries.MoveEntryRequest,
   success: DamEntries.EntryMoved,
@@ -204,10 +189,7 @@ export const moveEntry = (request: DamEntries.MoveEntryRequest) => run(MoveEntry
  * @since 0.1.0
  * @category operations
  */
-export const MoveMany = Operation.make({
-  name: "Dam.moveMany",
-  method: "POST",
-  path: "/dam/assets/bulk/move",
+export const MoveMany = Operation.make("Dam.moveMany", "POST /dam/assets/bulk/move", {
   scope: "dam:write",
   params: DamEntries.MoveManyRequest,
   success: DamEntries.MovedMany,
@@ -233,10 +215,7 @@ export const moveMany = (request: DamEntries.MoveManyRequest) => run(MoveMany, {
  * @since 0.1.0
  * @category operations
  */
-export const Delete = Operation.make({
-  name: "Dam.delete",
-  method: "DELETE",
-  path: "/dam/assets/:assetId",
+export const Delete = Operation.make("Dam.delete", "DELETE /dam/assets/:assetId", {
   variables: { assetId: Identifier.AssetId },
   scope: "dam:write",
   success: DamEntries.Deleted,

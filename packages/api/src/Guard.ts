@@ -20,60 +20,12 @@ import * as Schema from "effect/Schema"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
 
-const refused = (request: HttpClientRequest.HttpClientRequest, { reason }: CircuitBreaker.CircuitBreakerError) => {
-  const description =
-    reason._tag === "CircuitBreakerStoreError"
-      ? "the store of the circuit breaker failed"
-      : "the circuit breaker is open after repeated failures"
+const refused = (request: HttpClientRequest.HttpClientRequest) => {
+  const description = "the circuit breaker is open after repeated failures"
   return new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
 }
 
-/**
- * Does the same as {@link layerCircuitBreaker}, but with the `CircuitBreaker` in the context.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerCircuitBreakerNoDeps: Layer.Layer<
-  HttpClient.HttpClient,
-  never,
-  HttpClient.HttpClient | CircuitBreaker.CircuitBreaker
-> = Layer.effect(
-  HttpClient.HttpClient,
-  Effect.gen(function* () {
-    const client = yield* HttpClient.HttpClient
-    const breaker = yield* CircuitBreaker.CircuitBreaker
-    const guarded = HttpClient.withCircuitBreaker(client, { breaker, key: origin })
-    return HttpClient.makeWith(
-      Effect.flatMap((request: HttpClientRequest.HttpClientRequest) =>
-        Effect.mapError(guarded.postprocess(Effect.succeed(request)), (error) =>
-          HttpClientError.isHttpClientError(error) ? error : refused(request, error)
-        )
-      ),
-      client.preprocess
-    )
-  })
-)
-
-/**
- * The options of {@link layerCircuitBreaker}: the number of consecutive `failures` that open the circuit, 5 by default,
- * and how long the circuit is open, 30 seconds by default.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Breaker = Schema.Struct({
-  failures: Rules.whole(1).pipe(Schema.withDecodingDefault(Effect.succeed(5))),
-  openFor: Rules.duration.pipe(Schema.withDecodingDefault(Effect.succeed("30 seconds")))
-})
-
-/**
- * The encoded {@link Breaker}.
- *
- * @since 0.1.0
- * @category models
- */
-export type Breaker = Schema.Codec.Encoded<typeof Breaker>
+const Breaker = Schema.Struct({ failures: Schema.optional(Rules.whole(1)), openFor: Schema.optional(Rules.duration) })
 
 const decodeBreaker = Rules.decoder("Guard.layerCircuitBreaker", Breaker)
 
@@ -86,16 +38,23 @@ const decodeBreaker = Rules.decoder("Guard.layerCircuitBreaker", Breaker)
  * @category layers
  */
 export const layerCircuitBreaker = (
-  options: Breaker = {}
+  options: Schema.Codec.Encoded<typeof Breaker> = {}
 ): Layer.Layer<HttpClient.HttpClient, InvalidRequest, HttpClient.HttpClient> =>
-  Layer.unwrap(
-    Effect.map(decodeBreaker(options), ({ failures, openFor }) =>
-      layerCircuitBreakerNoDeps.pipe(
-        Layer.provide(
-          CircuitBreaker.layer({ tripPolicy: CircuitBreaker.consecutive(failures), openDuration: openFor }).pipe(
-            Layer.provide(CircuitBreaker.layerStoreMemory())
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function* () {
+      const { failures = 5, openFor = "30 seconds" } = yield* decodeBreaker(options)
+      const client = yield* HttpClient.HttpClient
+      const tripPolicy = CircuitBreaker.consecutive(failures)
+      const breaker = yield* CircuitBreaker.make({ tripPolicy, openDuration: openFor })
+      const guarded = HttpClient.withCircuitBreaker(client, { breaker, key: origin })
+      return HttpClient.makeWith(
+        Effect.flatMap((request: HttpClientRequest.HttpClientRequest) =>
+          Effect.mapError(guarded.postprocess(Effect.succeed(request)), (error) =>
+            HttpClientError.isHttpClientError(error) ? error : refused(request)
           )
-        )
+        ),
+        client.preprocess
       )
-    )
-  )
+    })
+  ).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))

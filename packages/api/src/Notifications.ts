@@ -16,10 +16,7 @@ import * as Operation from "./unstable/Operation.ts"
  * @since 0.1.0
  * @category operations
  */
-export const List = Operation.make({
-  name: "Notifications.list",
-  method: "GET",
-  path: "/assembly_notifications/:assemblyId",
+export const List = Operation.make("Notifications.list", "GET /assembly_notifications/:assemblyId", {
   variables: { assemblyId: Assembly.AssemblyId },
   auth: "none",
   success: Notification.Listing
@@ -45,10 +42,7 @@ export const list = (assemblyId: Assembly.AssemblyId) => run(List, { assemblyId 
  * @since 0.1.0
  * @category operations
  */
-export const Replay = Operation.make({
-  name: "Notifications.replay",
-  method: "POST",
-  path: "/assembly_notifications/:assemblyId/replay",
+export const Replay = Operation.make("Notifications.replay", "POST /assembly_notifications/:assemblyId/replay", {
   variables: { assemblyId: Assembly.AssemblyId },
   scope: "assembly_notifications:write",
   params: Notification.ReplayRequest,

@@ -15,10 +15,7 @@ import * as Operation from "./unstable/Operation.ts"
  * @since 0.1.0
  * @category operations
  */
-export const JobSlots = Operation.make({
-  name: "Queues.jobSlots",
-  method: "GET",
-  path: "/queues/job_slots",
+export const JobSlots = Operation.make("Queues.jobSlots", "GET /queues/job_slots", {
   scope: "queues:read",
   success: Queue.JobSlots
 })
@@ -42,10 +39,7 @@ export const jobSlots = run(JobSlots, {}, {})
  * @since 0.1.0
  * @category operations
  */
-export const Statistics = Operation.make({
-  name: "Queues.statistics",
-  method: "GET",
-  path: "/priority_job_slot_stats",
+export const Statistics = Operation.make("Queues.statistics", "GET /priority_job_slot_stats", {
   scope: "queues:read",
   params: Queue.StatisticsQuery,
   success: Queue.Statistics,

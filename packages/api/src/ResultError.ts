@@ -34,14 +34,11 @@ const at = ({ file, host }: { readonly file: string; readonly host?: string }): 
  * @since 0.1.0
  * @category errors
  */
-export class ResultChanged extends Expected.TaggedError<ResultChanged>()("ResultChanged", {
-  ...about,
-  field: Schema.Literals(["etag", "last-modified", "length", "content"])
-}) {
-  override get message() {
-    return `${this.operation}: ${at(this)} changed during the download (${this.field}); download it again`
-  }
-}
+export class ResultChanged extends Expected.TaggedError<ResultChanged>()(
+  "ResultChanged",
+  { ...about, field: Schema.Literals(["etag", "last-modified", "length", "content"]) },
+  (error) => `${error.operation}: ${at(error)} changed during the download (${error.field}); download it again`
+) {}
 
 /**
  * The file differs from its description in the Status. `expected` is the value in the Status, and `actual` is the value
@@ -50,17 +47,12 @@ export class ResultChanged extends Expected.TaggedError<ResultChanged>()("Result
  * @since 0.1.0
  * @category errors
  */
-export class ResultMismatch extends Expected.TaggedError<ResultMismatch>()("ResultMismatch", {
-  ...about,
-  field: Schema.Literals(["size", "md5hash"]),
-  expected: Schema.String,
-  actual: Schema.String
-}) {
-  override get message() {
-    const { actual, expected, field, operation } = this
-    return `${operation}: the ${field} of ${at(this)} is ${actual}, but the Status says ${expected}`
-  }
-}
+export class ResultMismatch extends Expected.TaggedError<ResultMismatch>()(
+  "ResultMismatch",
+  { ...about, field: Schema.Literals(["size", "md5hash"]), expected: Schema.String, actual: Schema.String },
+  (error) =>
+    `${error.operation}: the ${error.field} of ${at(error)} is ${error.actual}, but the Status says ${error.expected}`
+) {}
 
 /**
  * The file is larger than `maxBytes`. No byte of the file was read. `size` is in bytes.
@@ -68,15 +60,11 @@ export class ResultMismatch extends Expected.TaggedError<ResultMismatch>()("Resu
  * @since 0.1.0
  * @category errors
  */
-export class ResultTooLarge extends Expected.TaggedError<ResultTooLarge>()("ResultTooLarge", {
-  ...about,
-  size: Schema.Finite,
-  maxBytes: Schema.Finite
-}) {
-  override get message() {
-    return `${this.operation}: ${at(this)} has ${this.size} bytes, more than maxBytes (${this.maxBytes})`
-  }
-}
+export class ResultTooLarge extends Expected.TaggedError<ResultTooLarge>()(
+  "ResultTooLarge",
+  { ...about, size: Schema.Finite, maxBytes: Schema.Finite },
+  (error) => `${error.operation}: ${at(error)} has ${error.size} bytes, more than maxBytes (${error.maxBytes})`
+) {}
 
 /**
  * The file could not be written. A file that existed at `path` is unchanged.
@@ -91,15 +79,15 @@ export class ResultTooLarge extends Expected.TaggedError<ResultTooLarge>()("Resu
  * @since 0.1.0
  * @category errors
  */
-export class SaveFailed extends Expected.TaggedError<SaveFailed>()("SaveFailed", {
-  path: Schema.String,
-  reason: Schema.Literals(["Full", "Denied", "NotFound", "NotAFile", "Other"]),
-  description: Schema.String
-}) {
-  override get message() {
-    return `Results.save: ${this.path} was not written: ${this.description}`
-  }
-}
+export class SaveFailed extends Expected.TaggedError<SaveFailed>()(
+  "SaveFailed",
+  {
+    path: Schema.String,
+    reason: Schema.Literals(["Full", "Denied", "NotFound", "NotAFile", "Other"]),
+    description: Schema.String
+  },
+  ({ description, path }) => `Results.save: ${path} was not written: ${description}`
+) {}
 
 /**
  * The errors of `Results.download`.

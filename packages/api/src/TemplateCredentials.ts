@@ -17,10 +17,7 @@ import * as Confidential from "./internal/confidential.ts"
  * @since 0.1.0
  * @category operations
  */
-export const Create = Operation.make({
-  name: "TemplateCredentials.create",
-  method: "POST",
-  path: "/template_credentials",
+export const Create = Operation.make("TemplateCredentials.create", "POST /template_credentials", {
   scope: "template_credentials:write",
   params: TemplateCredential.CreateRequest,
   success: TemplateCredential.Created,
@@ -49,10 +46,7 @@ export const create = (request: TemplateCredential.CreateRequest) => run(Create,
  * @since 0.1.0
  * @category operations
  */
-export const Get = Operation.make({
-  name: "TemplateCredentials.get",
-  method: "GET",
-  path: "/template_credentials/:credentialId",
+export const Get = Operation.make("TemplateCredentials.get", "GET /template_credentials/:credentialId", {
   variables: { credentialId: TemplateCredential.CredentialId },
   scope: "template_credentials:read",
   success: TemplateCredential.Found,
@@ -79,10 +73,7 @@ export const get = (credentialId: TemplateCredential.CredentialId) => run(Get, {
  * @since 0.1.0
  * @category operations
  */
-export const List = Operation.make({
-  name: "TemplateCredentials.list",
-  method: "GET",
-  path: "/template_credentials",
+export const List = Operation.make("TemplateCredentials.list", "GET /template_credentials", {
   scope: "template_credentials:read",
   success: TemplateCredential.Listing,
   errors: { TEMPLATE_CREDENTIALS_NOT_FOUND: ApiError.TemplateCredentialsNotFound },
@@ -109,10 +100,7 @@ export const list = run(List, {}, {})
  * @since 0.1.0
  * @category operations
  */
-export const Delete = Operation.make({
-  name: "TemplateCredentials.delete",
-  method: "DELETE",
-  path: "/template_credentials/:credentialId",
+export const Delete = Operation.make("TemplateCredentials.delete", "DELETE /template_credentials/:credentialId", {
   variables: { credentialId: TemplateCredential.CredentialId },
   scope: "template_credentials:write",
   success: TemplateCredential.Deleted,
@@ -138,10 +126,7 @@ const remove = (credentialId: TemplateCredential.CredentialId) => run(Delete, { 
  * @since 0.1.0
  * @category operations
  */
-export const Types = Operation.make({
-  name: "TemplateCredentials.types",
-  method: "GET",
-  path: "/template_credentials/types",
+export const Types = Operation.make("TemplateCredentials.types", "GET /template_credentials/types", {
   scope: "template_credentials:read",
   success: TemplateCredential.TypeListing
 })
@@ -166,10 +151,7 @@ export const types = run(Types, {}, {})
  * @since 0.1.0
  * @category operations
  */
-export const Update = Operation.make({
-  name: "TemplateCredentials.update",
-  method: "PUT",
-  path: "/template_credentials/:credentialId",
+export const Update = Operation.make("TemplateCredentials.update", "PUT /template_credentials/:credentialId", {
   variables: { credentialId: TemplateCredential.CredentialId },
   scope: "template_credentials:write",
   params: TemplateCredential.UpdateRequest,

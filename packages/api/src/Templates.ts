@@ -16,10 +16,7 @@ import * as Pages from "./internal/pages.ts"
  * @since 0.1.0
  * @category operations
  */
-export const Create = Operation.make({
-  name: "Templates.create",
-  method: "POST",
-  path: "/templates",
+export const Create = Operation.make("Templates.create", "POST /templates", {
   scope: "templates:write",
   params: Template.CreateRequest,
   success: Template.Created,
@@ -49,10 +46,7 @@ export const create = (request: Template.CreateRequest) => run(Create, {}, reque
  * @since 0.1.0
  * @category operations
  */
-export const Get = Operation.make({
-  name: "Templates.get",
-  method: "GET",
-  path: "/templates/:templateIdOrName",
+export const Get = Operation.make("Templates.get", "GET /templates/:templateIdOrName", {
   variables: { templateIdOrName: Template.IdOrName },
   scope: "templates:read",
   success: Template.Found,
@@ -79,10 +73,7 @@ export const get = (templateIdOrName: string) => run(Get, { templateIdOrName }, 
  * @since 0.1.0
  * @category operations
  */
-export const List = Operation.make({
-  name: "Templates.list",
-  method: "GET",
-  path: "/templates",
+export const List = Operation.make("Templates.list", "GET /templates", {
   scope: "templates:read",
   params: Template.Query,
   success: Template.Page,
@@ -142,10 +133,7 @@ export const listAll = (query: Template.Query = {}) =>
  * @since 0.1.0
  * @category operations
  */
-export const Delete = Operation.make({
-  name: "Templates.delete",
-  method: "DELETE",
-  path: "/templates/:templateIdOrName",
+export const Delete = Operation.make("Templates.delete", "DELETE /templates/:templateIdOrName", {
   variables: { templateIdOrName: Template.IdOrName },
   scope: "templates:write",
   success: Template.Deleted,
@@ -171,10 +159,7 @@ const remove = (templateIdOrName: string) => run(Delete, { templateIdOrName }, {
  * @since 0.1.0
  * @category operations
  */
-export const Update = Operation.make({
-  name: "Templates.update",
-  method: "PUT",
-  path: "/templates/:templateIdOrName",
+export const Update = Operation.make("Templates.update", "PUT /templates/:templateIdOrName", {
   variables: { templateIdOrName: Template.IdOrName },
   scope: "templates:write",
   params: Template.UpdateRequest,

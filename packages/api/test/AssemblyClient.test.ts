@@ -17,10 +17,10 @@ import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import * as Tracer from "effect/Tracer"
 import type { Socket } from "node:net"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 
@@ -315,24 +315,13 @@ describe("connections", () => {
 describe("what can be observed", () => {
   it.effect("each operation has one span with HTTP attributes and without capabilities", () =>
     Effect.gen(function* () {
-      const spans: Array<Tracer.NativeSpan> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = Spans.make()
       for (const operation of cases) {
         const service = Service.make(Service.json(200, operation.success))
-        yield* operation.run.pipe(provide(service), Effect.provideService(Tracer.Tracer, tracer))
+        yield* operation.run.pipe(provide(service), Effect.withTracer(tracer))
       }
       const failing = Service.make(Service.json(503, { error: "SERVER_503" }))
-      yield* Assemblies.get(assemblyId).pipe(
-        provide(failing),
-        Effect.provideService(Tracer.Tracer, tracer),
-        Effect.flip
-      )
+      yield* Assemblies.get(assemblyId).pipe(provide(failing), Effect.withTracer(tracer), Effect.flip)
       assert.deepStrictEqual(
         spans.map(({ name }) => name),
         [...cases.map(({ name }) => name), "Assemblies.get"]

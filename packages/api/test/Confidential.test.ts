@@ -12,11 +12,11 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
-import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
 import { beyond, secret } from "./utils/beyond.ts"
 import { credentials } from "./utils/FakeService.ts"
 import type { Case } from "./utils/operations.ts"
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const secretive = beyond.filter(({ success }) => JSON.stringify(success).includes(secret))
@@ -49,14 +49,7 @@ const observe = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
     const note = Logger.make((entry) => {
       seen.push(Logger.formatLogFmt.log(entry), Logger.formatJson.log(entry), Logger.formatSimple.log(entry))
     })
-    const spans: Array<Tracer.NativeSpan> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
+    const { spans, tracer } = Spans.make()
     const client = AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
       Layer.provide([
         Authenticator.layerSigned().pipe(Layer.provide(credentials)),
@@ -70,7 +63,7 @@ const observe = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
       Effect.withSpan("application"),
       Effect.provide([client, Logger.layer([note, Logger.tracerLogger])]),
       Effect.provideService(References.MinimumLogLevel, "All"),
-      Effect.provideService(Tracer.Tracer, tracer)
+      Effect.withTracer(tracer)
     )
     assert.isAtLeast(spans.length, 2)
     for (const { attributes, events, name } of spans) {

@@ -47,7 +47,7 @@ const examples = readdirSync(new URL("../src", import.meta.url), { recursive: tr
     readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8").split(/^export const \w+ = Operation\.make/m)
   )
   .flatMap((source) => {
-    const operation = /name: "(\w+\.\w+)",/.exec(source)?.[1]
+    const operation = /^\("(\w+\.\w+)",/.exec(source)?.[1]
     const found = beyond.find(({ name }) => name === operation)
     if (found === undefined) return []
     const programs = [...source.matchAll(/^ \* @example\n(.*?)^ \*\n \* @since/gms)].map(([, text = ""]) =>

@@ -7,7 +7,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
@@ -62,29 +61,6 @@ describe("a circuit breaker", () => {
       const tags = Effect.forEach([1, 2], () => Effect.map(Effect.flip(get), ({ _tag }) => _tag))
       assert.deepStrictEqual(yield* Effect.provide(Effect.tap(tags, get), layer), ["RateLimited", "RateLimited"])
       assert.lengthOf(times, 3)
-    })
-  )
-
-  it.effect("fails with TransportFailure, and sends nothing, if its store fails and onStoreError is `fail`", () =>
-    Effect.gen(function* () {
-      const failed = new CircuitBreaker.CircuitBreakerError({
-        reason: new CircuitBreaker.CircuitBreakerStoreError({ message: "no connection to Redis" })
-      })
-      const store = Layer.succeed(CircuitBreaker.CircuitBreakerStore, {
-        admit: () => Effect.fail(failed),
-        record: () => Effect.fail(failed),
-        state: () => Effect.fail(failed)
-      })
-      const breaker = CircuitBreaker.layer({
-        tripPolicy: CircuitBreaker.consecutive(5),
-        openDuration: "30 seconds",
-        onStoreError: "fail"
-      }).pipe(Layer.provide(store))
-      const { layer, times } = guarded(Guard.layerCircuitBreakerNoDeps.pipe(Layer.provide(breaker)), ok)
-      const { _tag, message } = yield* Effect.flip(Effect.provide(get, layer))
-      assert.strictEqual(_tag, "TransportFailure")
-      assert.include(message, "the store of the circuit breaker failed")
-      assert.deepStrictEqual(times, [])
     })
   )
 })

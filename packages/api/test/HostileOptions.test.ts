@@ -86,7 +86,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   },
   {
     name: "Guard.layerCircuitBreaker",
-    options: Object.keys(Guard.Breaker.fields),
+    options: ["failures", "openFor"],
     build: (options) => Layer.build(Guard.layerCircuitBreaker(options)),
     meaning: { openFor: [0.5] }
   },

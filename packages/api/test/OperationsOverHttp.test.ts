@@ -97,10 +97,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
 
   it("has the declared errors", () => {
     const declared = answers.flatMap(({ code, tag }) => (code === undefined ? [] : [[code, tag]]))
-    assert.deepStrictEqual(
-      declared,
-      operation.named.map(([code, , tag]) => [code, tag])
-    )
+    assert.deepStrictEqual<unknown>(declared, operation.named)
   })
 
   it.live.each(answers)("$name is $tag", ({ answer, code, tag }) =>

@@ -1,6 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -13,7 +14,6 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
-import * as Tracer from "effect/Tracer"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId } from "./utils/operations.ts"
 
@@ -134,14 +134,7 @@ describe("one call", () => {
 
   it.effect("withAttributes adds attributes to the span of the operation, and replaces none", () =>
     Effect.gen(function* () {
-      const spans: Array<Tracer.NativeSpan> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = Spans.make()
       const call = list.pipe(
         AssemblyClient.withAttributes({ "app.tenant": "a", "url.template": "mine" }),
         Effect.withTracer(tracer)

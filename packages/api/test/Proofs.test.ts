@@ -85,7 +85,7 @@ describe("Without a proof", () => {
 
 /** Returns `token-1`, `token-2`, … and the same verdict for every refusal. */
 const counting = (verdict: "retry" | "final") => {
-  const asked: Array<Authenticator.Unauthenticated> = []
+  const asked: Array<Parameters<Authenticator.Authenticator["Service"]["authenticate"]>[0]> = []
   const refused: Array<readonly [token: string, code: string | undefined, status: number]> = []
   const authenticator: Authenticator.Authenticator["Service"] = {
     authenticate: (request) =>

@@ -16,9 +16,9 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import * as Tracer from "effect/Tracer"
 import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as FileServer from "./utils/FileServer.ts"
@@ -287,17 +287,10 @@ describe("a download", () => {
     Effect.gen(function* () {
       const { url } = yield* FileServer.make([Server.text(503, ""), whole])
       const registry = new Map()
-      const spans: Array<Tracer.NativeSpan> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = Spans.make()
       yield* collect({ ssl_url: url }).pipe(
         five,
-        Effect.provideService(Tracer.Tracer, tracer),
+        Effect.withTracer(tracer),
         Effect.provideService(Metric.MetricRegistry, registry)
       )
       const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)

@@ -123,7 +123,7 @@ const socketAt = (path: string) =>
 it.live("save fails with NotAFile or NotFound for a folder, a socket or a missing folder, and sends nothing", () =>
   Effect.gen(function* () {
     const { file, folder, path, server } = yield* folderAnd(whole)
-    const reasonOf = (target: string, options: Results.SaveOptions = {}) =>
+    const reasonOf = (target: string, options: Parameters<typeof Results.save>[2] = {}) =>
       Effect.map(Effect.flip(Results.save(file, target, options)), (error) =>
         error._tag === "SaveFailed" ? error.reason : error._tag
       )

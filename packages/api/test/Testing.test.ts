@@ -359,14 +359,6 @@ describe("a client with generated answers", () => {
   )
 })
 
-describe("headers of tus", () => {
-  it.effect.prop("are encoded from valid creations", [Testing.of(TusUpload.Creation).valid.decoded], ([creation]) =>
-    Effect.map(Schema.encodeEffect(TusUpload.Creation)(creation), (headers) =>
-      assert.strictEqual(headers["tus-resumable"], "1.0.0")
-    )
-  )
-})
-
 // After all others: a secret in a generated success may be any word, and would be found in what the others show.
 describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
   it.effect("decodes every generated success", () =>

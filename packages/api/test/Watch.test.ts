@@ -42,7 +42,7 @@ const slow = { interval: "1 hour", maxInterval: "1 hour" } as const
 const at = ({ baseUrl }: Server.HostileServer, http = FetchHttpClient.layer) =>
   Effect.provide(AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticated, http]), Layer.orDie))
 
-const statesOf = (options: Assemblies.FollowOptions = slow) =>
+const statesOf = (options: Parameters<typeof Assemblies.watch>[1] = slow) =>
   Stream.runCollect(Stream.map(Assemblies.watch(assemblyId, options), ({ ok }) => ok))
 
 const updates = { ...status, ok: "ASSEMBLY_EXECUTING", update_stream_url: "https://api2.example.com/updates" }
@@ -50,7 +50,7 @@ const updates = { ...status, ok: "ASSEMBLY_EXECUTING", update_stream_url: "https
 /** Runs a watch for some seconds. Returns the number of its connections to the update stream, and of its readings. */
 const counting = Effect.fnUntraced(function* (
   seconds: number,
-  options: Assemblies.FollowOptions,
+  options: Parameters<typeof Assemblies.watch>[1],
   stream: (connection: number) => Service.Line
 ) {
   const counts = { connections: 0, readings: 0 }

@@ -19,13 +19,12 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  * @category errors
  */
-export class InvalidCredentials extends Expected.TaggedError<InvalidCredentials>()("InvalidCredentials", {
-  issues: Schema.Array(Issue)
-}) {
-  override get message() {
-    return `the credentials are invalid: ${this.issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")}`
-  }
-}
+export class InvalidCredentials extends Expected.TaggedError<InvalidCredentials>()(
+  "InvalidCredentials",
+  { issues: Schema.Array(Issue) },
+  ({ issues }) =>
+    `the credentials are invalid: ${issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")}`
+) {}
 
 /**
  * This runtime has no `crypto.subtle`. The Layers of this package that sign, verify or encrypt with WebCrypto fail with
@@ -35,11 +34,12 @@ export class InvalidCredentials extends Expected.TaggedError<InvalidCredentials>
  * @since 0.1.0
  * @category errors
  */
-export class CryptoUnavailable extends Expected.TaggedError<CryptoUnavailable>()("CryptoUnavailable", {}) {
-  override get message() {
-    return "crypto.subtle is unavailable, but signatures and encryption need it; serve the page over https or from localhost"
-  }
-}
+export class CryptoUnavailable extends Expected.TaggedError<CryptoUnavailable>()(
+  "CryptoUnavailable",
+  {},
+  () =>
+    "crypto.subtle is unavailable, but signatures and encryption need it; serve the page over https or from localhost"
+) {}
 
 /**
  * A response that refuses a token request, a token or a signature: its error code (absent if the response has no
@@ -55,8 +55,10 @@ export const Refusal = Schema.Struct({ code: Schema.optionalKey(Schema.String), 
  */
 export type Refusal = typeof Refusal.Type
 
-const describe = ({ code, status }: Refusal, meaning: string): string =>
-  `${meaning} (status ${status}${code === undefined ? "" : `, ${code}`})`
+const describe =
+  (meaning: string) =>
+  ({ code, status }: { readonly code?: string | undefined; readonly status: number }): string =>
+    `${meaning} (status ${status}${code === undefined ? "" : `, ${code}`})`
 
 /**
  * The service does not know the Auth Key, or the Auth Secret is wrong: the code `GET_ACCOUNT_UNKNOWN_AUTH_KEY` or
@@ -66,11 +68,11 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
  * @since 0.1.0
  * @category errors
  */
-export class WrongCredentials extends Expected.TaggedError<WrongCredentials>()("WrongCredentials", Refusal) {
-  override get message() {
-    return describe(this, "The Auth Key or the Auth Secret is wrong")
-  }
-}
+export class WrongCredentials extends Expected.TaggedError<WrongCredentials>()(
+  "WrongCredentials",
+  Refusal.fields,
+  describe("The Auth Key or the Auth Secret is wrong")
+) {}
 
 /**
  * `TOKEN_INVALID_SCOPE` or `INSUFFICIENT_AUTH_SCOPE`: the Auth Key does not have the requested scopes (spec.md,
@@ -79,14 +81,11 @@ export class WrongCredentials extends Expected.TaggedError<WrongCredentials>()("
  * @since 0.1.0
  * @category errors
  */
-export class ScopeNotGranted extends Expected.TaggedError<ScopeNotGranted>()("ScopeNotGranted", {
-  ...Refusal.fields,
-  scopes: Schema.Array(Schema.String)
-}) {
-  override get message() {
-    return describe(this, `The Auth Key does not grant ${this.scopes.join(" ")}`)
-  }
-}
+export class ScopeNotGranted extends Expected.TaggedError<ScopeNotGranted>()(
+  "ScopeNotGranted",
+  { ...Refusal.fields, scopes: Schema.Array(Schema.String) },
+  (error) => describe(`The Auth Key does not grant ${error.scopes.join(" ")}`)(error)
+) {}
 
 /**
  * `TOKEN_INVALID_AUDIENCE`: the service issues no tokens for the requested audience.
@@ -94,11 +93,11 @@ export class ScopeNotGranted extends Expected.TaggedError<ScopeNotGranted>()("Sc
  * @since 0.1.0
  * @category errors
  */
-export class AudienceRefused extends Expected.TaggedError<AudienceRefused>()("AudienceRefused", Refusal) {
-  override get message() {
-    return describe(this, "The service issues no tokens for this audience")
-  }
-}
+export class AudienceRefused extends Expected.TaggedError<AudienceRefused>()(
+  "AudienceRefused",
+  Refusal.fields,
+  describe("The service issues no tokens for this audience")
+) {}
 
 /**
  * The service refused the token request with an error that has no tag of its own, such as `TOKEN_INVALID_REQUEST`. The
@@ -107,11 +106,11 @@ export class AudienceRefused extends Expected.TaggedError<AudienceRefused>()("Au
  * @since 0.1.0
  * @category errors
  */
-export class TokenRefused extends Expected.TaggedError<TokenRefused>()("TokenRefused", Refusal) {
-  override get message() {
-    return describe(this, "The service refused the token request")
-  }
-}
+export class TokenRefused extends Expected.TaggedError<TokenRefused>()(
+  "TokenRefused",
+  Refusal.fields,
+  describe("The service refused the token request")
+) {}
 
 /**
  * Too many token requests. `retryAfter` is the pause that the service requests, or zero if the service requests none.
@@ -121,18 +120,14 @@ export class TokenRefused extends Expected.TaggedError<TokenRefused>()("TokenRef
  * @since 0.1.0
  * @category errors
  */
-export class TokenRateLimited extends Expected.TaggedError<TokenRateLimited>()("TokenRateLimited", {
-  ...Refusal.fields,
-  status: Schema.optionalKey(Schema.Int),
-  retryAfter: Rules.elapsed
-}) {
-  override get message() {
-    const { status } = this
-    return status === undefined
+export class TokenRateLimited extends Expected.TaggedError<TokenRateLimited>()(
+  "TokenRateLimited",
+  { ...Refusal.fields, status: Schema.optionalKey(Schema.Int), retryAfter: Rules.elapsed },
+  ({ code, status }) =>
+    status === undefined
       ? "The budget of the account granted no permit in time; no token request was sent"
-      : describe({ ...this, status }, "Too many token requests")
-  }
-}
+      : describe("Too many token requests")({ code, status })
+) {}
 
 /**
  * The token request got no complete response or a server error (5xx), or the store of the budget failed. A later retry may
@@ -146,17 +141,17 @@ export class TokenRateLimited extends Expected.TaggedError<TokenRateLimited>()("
  * @since 0.1.0
  * @category errors
  */
-export class TokenUnavailable extends Expected.TaggedError<TokenUnavailable>()("TokenUnavailable", {
-  description: Schema.String,
-  code: Schema.optionalKey(Schema.String),
-  status: Schema.optionalKey(Schema.Int),
-  permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  retryAfter: Schema.optionalKey(Rules.elapsed)
-}) {
-  override get message() {
-    return `No token: ${this.description}`
-  }
-}
+export class TokenUnavailable extends Expected.TaggedError<TokenUnavailable>()(
+  "TokenUnavailable",
+  {
+    description: Schema.String,
+    code: Schema.optionalKey(Schema.String),
+    status: Schema.optionalKey(Schema.Int),
+    permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+    retryAfter: Schema.optionalKey(Rules.elapsed)
+  },
+  ({ description }) => `No token: ${description}`
+) {}
 
 /**
  * A response that is neither a token nor an error of the service.
@@ -166,15 +161,9 @@ export class TokenUnavailable extends Expected.TaggedError<TokenUnavailable>()("
  */
 export class UnexpectedTokenResponse extends Expected.TaggedError<UnexpectedTokenResponse>()(
   "UnexpectedTokenResponse",
-  {
-    status: Schema.Int,
-    description: Schema.String
-  }
-) {
-  override get message() {
-    return `No token: status ${this.status}, ${this.description}`
-  }
-}
+  { status: Schema.Int, description: Schema.String },
+  ({ description, status }) => `No token: status ${status}, ${description}`
+) {}
 
 /**
  * All errors of `Authenticator.authenticate`.

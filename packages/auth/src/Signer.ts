@@ -159,10 +159,5 @@ export const layerHmac = (
 ): Layer.Layer<Signer, InvalidRequest | AuthError.CryptoUnavailable, Credentials.Credentials> =>
   Layer.effect(
     Signer,
-    Effect.gen(function* () {
-      const { secret } = yield* Credentials.Credentials
-      return yield* make({ secret, ...options }).pipe(
-        Effect.catch((error) => (error._tag === "CryptoError" ? Effect.die(error) : Effect.fail(error)))
-      )
-    })
+    Effect.flatMap(Credentials.Credentials, ({ secret }) => make({ secret, ...options }))
   ).pipe(Layer.provide(Hmac.layer))

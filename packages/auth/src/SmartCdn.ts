@@ -66,7 +66,7 @@ const isExpiry = (given: unknown): given is Expiry => {
  * @since 0.1.0
  * @category schemas
  */
-export const Request = Schema.Struct({
+const Request = Schema.Struct({
   workspace: rule("1 to 63 letters, digits, hyphens and underscores, because it is a part of the host name", (text) =>
     /^[A-Za-z0-9_-]{1,63}$/.test(text)
   ),
@@ -83,7 +83,7 @@ export const Request = Schema.Struct({
  * @since 0.1.0
  * @category models
  */
-export type Request = typeof Request.Type
+type Request = typeof Request.Type
 
 const check = Input.encoder(Request)
 

@@ -44,13 +44,11 @@ export type Notification = typeof Notification.Type
  * @since 0.1.0
  * @category errors
  */
-export class SignatureMismatch extends Expected.TaggedError<SignatureMismatch>()("SignatureMismatch", {
-  description: Schema.String
-}) {
-  override get message() {
-    return `The signature of the notification is invalid: ${this.description}`
-  }
-}
+export class SignatureMismatch extends Expected.TaggedError<SignatureMismatch>()(
+  "SignatureMismatch",
+  { description: Schema.String },
+  ({ description }) => `The signature of the notification is invalid: ${description}`
+) {}
 
 /**
  * A signed notification that is not an Assembly Status. `path` names the field that breaks a rule.
@@ -58,30 +56,11 @@ export class SignatureMismatch extends Expected.TaggedError<SignatureMismatch>()
  * @since 0.1.0
  * @category errors
  */
-export class MalformedNotification extends Expected.TaggedError<MalformedNotification>()("MalformedNotification", {
-  path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
-  description: Schema.String
-}) {
-  override get message() {
-    return `The notification is not an Assembly Status: ${this.description}`
-  }
-}
-
-/**
- * A signed notification about an Assembly other than the expected Assembly. `assemblyId` is the id of the expected
- * Assembly. The error does not contain the Status in the notification, because the other Assembly may belong to
- * somebody else.
- *
- * @since 0.1.0
- * @category errors
- */
-export class UnexpectedAssembly extends Expected.TaggedError<UnexpectedAssembly>()("UnexpectedAssembly", {
-  assemblyId: Schema.String
-}) {
-  override get message() {
-    return `The notification is not about Assembly ${this.assemblyId.slice(0, 6)}…`
-  }
-}
+export class MalformedNotification extends Expected.TaggedError<MalformedNotification>()(
+  "MalformedNotification",
+  { path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])), description: Schema.String },
+  ({ description }) => `The notification is not an Assembly Status: ${description}`
+) {}
 
 /**
  * Verifies notifications.
@@ -148,7 +127,7 @@ const make = Effect.fnUntraced(function* (options: Options = {}) {
     }
     // `Mac` compares in constant time and refuses a digest of another length. HMAC cannot fail in a way that a caller
     // could handle.
-    const key = yield* Effect.orDie(Hmac.key(algorithm, secret))
+    const key = yield* Hmac.key(algorithm, secret)
     const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
     return matches ? undefined : yield* mismatch("the digest does not match the text")
   })
@@ -206,23 +185,3 @@ export const verify = (
   notification: Notification
 ): Effect.Effect<Assembly.Status, SignatureMismatch | MalformedNotification, Webhook> =>
   Webhook.use((webhook) => webhook.verify(notification))
-
-/**
- * Verifies a notification about one Assembly. Fails if the Status names another Assembly than `assemblyId`. A Status
- * without any Assembly id is accepted.
- *
- * @example
- * Webhook.verifyOf(notification, assemblyId)
- *
- * @since 0.1.0
- * @category utilities
- */
-export const verifyOf = (
-  notification: Notification,
-  assemblyId: Assembly.AssemblyId
-): Effect.Effect<Assembly.Status, SignatureMismatch | MalformedNotification | UnexpectedAssembly, Webhook> =>
-  Effect.filterOrFail(
-    verify(notification),
-    (status) => !Assembly.isOfAnother(status, assemblyId),
-    () => new UnexpectedAssembly({ assemblyId })
-  )

@@ -14,7 +14,7 @@ import { createHmac } from "node:crypto"
 const credentials = Credentials.layer({ key: "a-key", secret: Redacted.make("a-secret") })
 const baseUrl = SecureUrl.make("https://api2.example.com")
 
-const authenticate = (request: Partial<Authenticator.Unauthenticated>) =>
+const authenticate = (request: Partial<Parameters<Authenticator.Authenticator["Service"]["authenticate"]>[0]>) =>
   Authenticator.Authenticator.use((service) =>
     service.authenticate({ baseUrl, params: {}, nonceIn: "params", scope: undefined, ...request })
   )

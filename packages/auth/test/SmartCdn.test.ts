@@ -15,7 +15,7 @@ import { inspect } from "node:util"
 const smartCdn = (key: string, secret: string) =>
   SmartCdn.layer.pipe(Layer.provide(Layer.succeed(Credentials.Credentials, { key, secret: Redacted.make(secret) })))
 
-const request: SmartCdn.Request = {
+const request: Parameters<typeof SmartCdn.signedUrl>[0] = {
   workspace: "my-workspace",
   template: "thumbnails",
   input: "photos/cat.jpg",
@@ -24,7 +24,7 @@ const request: SmartCdn.Request = {
 
 /** The paths and messages of the refused fields. */
 const refusedFields = (input: unknown) =>
-  SmartCdn.signedUrl(input as SmartCdn.Request).pipe(
+  SmartCdn.signedUrl(input as Parameters<typeof SmartCdn.signedUrl>[0]).pipe(
     Effect.flip,
     Effect.map(({ issues }) => issues.map(({ path }) => path.join(".")))
   )

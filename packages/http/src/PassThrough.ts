@@ -161,12 +161,12 @@ const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
  * @since 0.1.0
  * @category schemas
  */
-export const Event = Schema.Union([AssemblyUploadEvent.Public, Stored, Failed])
+const Event = Schema.Union([AssemblyUploadEvent.Public, Stored, Failed])
 /**
  * @since 0.1.0
  * @category models
  */
-export type Event = typeof Event.Type
+type Event = typeof Event.Type
 
 /**
  * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Anybody who knows
@@ -176,7 +176,7 @@ export type Event = typeof Event.Type
  * @since 0.1.0
  * @category schemas
  */
-export const UploadId = Schema.String.check(
+const UploadId = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{16,64}$/u, { expected: "16 to 64 letters, digits, - and _" })
 )
 

@@ -10,7 +10,7 @@ import { Restrictions } from "./unstable/Auth.ts"
 import { generateFew } from "./internal/generate.ts"
 import * as Identifier from "./Identifier.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { extensible, renamed } from "./internal/struct.ts"
 import { Count, NonEmptyString } from "./unstable/Scalar.ts"
 
@@ -48,7 +48,7 @@ const boolean = lenient(Schema.Boolean)
  * @since 0.1.0
  * @category schemas
  */
-export const File = named<File, File.Encoded>()(
+export const File = named<File, Schema.JsonObject>()(
   extensible({
     id: text,
     name: text,
@@ -80,13 +80,6 @@ export const File = named<File, File.Encoded>()(
  */
 export interface File extends Structure<typeof File> {}
 /**
- * @since 0.1.0
- * @category models
- */
-export declare namespace File {
-  interface Encoded extends EncodedStructure<typeof File> {}
-}
-/**
  * A receipt: what the service knows about one tus upload. A receipt with `finished: true` proves that the file has
  * arrived, even after the upload URL is gone. `size` and `offset` are in bytes. A field whose value has the wrong type
  * is left out, because such a value proves nothing.
@@ -96,7 +89,7 @@ export declare namespace File {
  * @since 0.1.0
  * @category schemas
  */
-export const TusReceipt = named<TusReceipt, TusReceipt.Encoded>()(
+export const TusReceipt = named<TusReceipt, Schema.JsonObject>()(
   extensible({
     filename: text,
     fieldname: text,
@@ -112,13 +105,6 @@ export const TusReceipt = named<TusReceipt, TusReceipt.Encoded>()(
  * @category models
  */
 export interface TusReceipt extends Structure<typeof TusReceipt> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace TusReceipt {
-  interface Encoded extends EncodedStructure<typeof TusReceipt> {}
-}
 /**
  * The Assembly Status. Unknown fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
  * error code of a failed Assembly. Use {@link state} to determine the state.

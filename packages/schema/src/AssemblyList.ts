@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { AssemblyId } from "./Assembly.ts"
 import { lenient, orAbsent } from "./internal/lenient.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { shortcut } from "./internal/quick.ts"
 import { extensible, renamed } from "./internal/struct.ts"
 import { Count, FromDate, ToDate } from "./unstable/Scalar.ts"
@@ -101,21 +101,13 @@ const fieldsOfEntry = {
  * @since 0.1.0
  * @category schemas
  */
-export const Entry = named<Entry, Entry.Encoded>()(extensible(fieldsOfEntry))
+export const Entry = named<Entry, Schema.JsonObject>()(extensible(fieldsOfEntry))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Entry extends Structure<typeof Entry> {}
-/**
- * {@link Entry} in its encoded form.
- *
- * @since 0.1.0
- * @category models
- */
-export declare namespace Entry {
-  interface Encoded extends EncodedStructure<typeof Entry> {}
-}
+const entries = Schema.Array(Entry)
 
 const isId = Schema.is(AssemblyId)
 const isJson = Schema.is(Schema.Json)
@@ -152,9 +144,9 @@ const isExactList = (input: unknown): boolean =>
  * @since 0.1.0
  * @category schemas
  */
-export const Page = named<Page, Page.Encoded>()(
+export const Page = named<Page, Schema.JsonObject>()(
   Schema.Struct({
-    items: shortcut(Schema.Array(Entry), isExactList),
+    items: shortcut(entries, isExactList),
     count: orAbsent(Count)
   })
 )
@@ -164,27 +156,17 @@ export const Page = named<Page, Page.Encoded>()(
  */
 export interface Page extends Structure<typeof Page> {}
 /**
- * {@link Page} in its encoded form.
- *
- * @since 0.1.0
- * @category models
- */
-export declare namespace Page {
-  interface Encoded extends EncodedStructure<typeof Page> {}
-}
-
-/**
  * The response to a list request, which decodes to a {@link Page}. The response is a plain array (spec.md, "a JSON
  * list") or an object with `items` and `count` (beyond the specification).
  *
  * @since 0.1.0
  * @category schemas
  */
-export const Listing: Schema.Codec<Page, Page.Encoded | ReadonlyArray<Entry.Encoded>> = Schema.Union([
+export const Listing: Schema.Codec<Page, Schema.JsonObject | ReadonlyArray<Schema.JsonObject>> = Schema.Union([
   Page,
   // The conversion of a plain array checks the entries a second time, as a `Page`. An object, which the service usually
   // sends, needs no conversion.
-  Schema.Array(Entry).pipe(
+  entries.pipe(
     Schema.decodeTo(Schema.toType(Page), {
       decode: SchemaGetter.transform((items) => ({ items })),
       encode: SchemaGetter.transform(({ items }) => items)

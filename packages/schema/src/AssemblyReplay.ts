@@ -10,7 +10,7 @@ import { Flag } from "./internal/flag.ts"
 import { generateFew } from "./internal/generate.ts"
 import { lenient } from "./internal/lenient.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString } from "./unstable/Scalar.ts"
 
 const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
@@ -53,7 +53,7 @@ export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Replayed = named<Replayed, Replayed.Encoded>()(
+export const Replayed = named<Replayed, Schema.JsonObject>()(
   extensible({
     ok: Schema.Literal("ASSEMBLY_REPLAYING"),
     message: lenient(Schema.String),
@@ -69,10 +69,3 @@ export const Replayed = named<Replayed, Replayed.Encoded>()(
  * @category models
  */
 export interface Replayed extends Structure<typeof Replayed> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Replayed {
-  interface Encoded extends EncodedStructure<typeof Replayed> {}
-}

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { lenient } from "./internal/lenient.ts"
 import { kept } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 
 /**
  * A month as `YYYY-MM`.
@@ -53,7 +53,7 @@ const amount = lenient(Amount)
  * @since 0.1.0
  * @category schemas
  */
-export const Bill = named<Bill, Bill.Encoded>()(
+export const Bill = named<Bill, Schema.JsonObject>()(
   kept({
     ok: Schema.Literal("BILL_FOUND"),
     message: text,
@@ -72,10 +72,3 @@ export const Bill = named<Bill, Bill.Encoded>()(
  * @category models
  */
 export interface Bill extends Structure<typeof Bill> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Bill {
-  interface Encoded extends EncodedStructure<typeof Bill> {}
-}

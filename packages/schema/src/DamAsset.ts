@@ -7,7 +7,7 @@ import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { broken, ofName, type TextRule } from "./internal/text.ts"
 import { closed, extensible, strict } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./unstable/Scalar.ts"
 
 const lowerHex = (digits: number) =>
@@ -30,7 +30,7 @@ const PaddedBase64 = Schema.String.check(
  * @since 0.1.0
  * @category schemas
  */
-export const Asset = named<Asset, Asset.Encoded>()(
+export const Asset = named<Asset, Schema.JsonObject>()(
   extensible({
     asset_id: Identifier.AssetId,
     version_id: Identifier.VersionId,
@@ -51,13 +51,6 @@ export const Asset = named<Asset, Asset.Encoded>()(
  * @category models
  */
 export interface Asset extends Structure<typeof Asset> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Asset {
-  interface Encoded extends EncodedStructure<typeof Asset> {}
-}
 const nfc = (text: string): string => text.normalize("NFC")
 
 const codePoints = (text: string): number => [...text].length

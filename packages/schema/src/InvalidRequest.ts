@@ -27,16 +27,16 @@ export type Issue = typeof Issue.Type
  * @since 0.1.0
  * @category errors
  */
-export class InvalidRequest extends Expected.TaggedError<InvalidRequest>()("InvalidRequest", {
-  operation: Schema.String,
-  host: Schema.optionalKey(Schema.String),
-  assemblyId: Schema.optionalKey(Schema.String),
-  issues: Schema.Array(Issue)
-}) {
-  override get message() {
-    const lines = this.issues.map(({ message, path }) =>
-      path.length === 0 ? message : `${path.join(".")}: ${message}`
-    )
-    return `${this.operation}: ${lines.join("; ")}`
+export class InvalidRequest extends Expected.TaggedError<InvalidRequest>()(
+  "InvalidRequest",
+  {
+    operation: Schema.String,
+    host: Schema.optionalKey(Schema.String),
+    assemblyId: Schema.optionalKey(Schema.String),
+    issues: Schema.Array(Issue)
+  },
+  ({ issues, operation }) => {
+    const lines = issues.map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
+    return `${operation}: ${lines.join("; ")}`
   }
-}
+) {}

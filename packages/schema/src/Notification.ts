@@ -11,7 +11,7 @@ import { AssemblyId } from "./Assembly.ts"
 import { lenient } from "./internal/lenient.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
 import { kept, renamed, success } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString } from "./unstable/Scalar.ts"
 
 const text = lenient(Schema.String)
@@ -26,7 +26,7 @@ const text = lenient(Schema.String)
  * @since 0.1.0
  * @category schemas
  */
-export const Notification = named<Notification, Notification.Encoded>()(
+export const Notification = named<Notification, Schema.JsonObject>()(
   kept({
     id: text,
     app_id: text,
@@ -45,13 +45,6 @@ export const Notification = named<Notification, Notification.Encoded>()(
  * @category models
  */
 export interface Notification extends Structure<typeof Notification> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Notification {
-  interface Encoded extends EncodedStructure<typeof Notification> {}
-}
 /**
  * The notifications of one Assembly.
  *

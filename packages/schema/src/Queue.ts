@@ -11,7 +11,7 @@ import { Since } from "./AssemblyStatistics.ts"
 import { generateFew } from "./internal/generate.ts"
 import { lenient } from "./internal/lenient.ts"
 import { kept, success } from "./internal/struct.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString, NonNegativeNumber } from "./unstable/Scalar.ts"
 
 /**
@@ -85,7 +85,7 @@ const number = lenient(Schema.Finite)
  * @since 0.1.0
  * @category schemas
  */
-export const Bucket = named<Bucket, Bucket.Encoded>()(
+export const Bucket = named<Bucket, Schema.JsonObject>()(
   kept({ data_from_ts: NonNegativeNumber, avg_slot_count: number, max_slot_count: number, slot_count: number })
 )
 /**
@@ -94,13 +94,6 @@ export const Bucket = named<Bucket, Bucket.Encoded>()(
  */
 export interface Bucket extends Structure<typeof Bucket> {}
 /**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Bucket {
-  interface Encoded extends EncodedStructure<typeof Bucket> {}
-}
-/**
  * The statistics of the job slots. `granularity` is the length of a bucket in seconds. Unknown fields are kept.
  *
  * Beyond the specification.
@@ -108,7 +101,7 @@ export declare namespace Bucket {
  * @since 0.1.0
  * @category schemas
  */
-export const Statistics = named<Statistics, Statistics.Encoded>()(
+export const Statistics = named<Statistics, Schema.JsonObject>()(
   kept({
     ok: Schema.Literal("PRIORITY_JOB_SLOT_STATS_FOUND"),
     message: lenient(Schema.String),
@@ -124,10 +117,3 @@ export const Statistics = named<Statistics, Statistics.Encoded>()(
  * @category models
  */
 export interface Statistics extends Structure<typeof Statistics> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Statistics {
-  interface Encoded extends EncodedStructure<typeof Statistics> {}
-}

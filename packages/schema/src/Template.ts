@@ -17,7 +17,7 @@ import { pathSegment } from "./internal/pathSegment.ts"
 import { ServiceDate } from "./internal/serviceDate.ts"
 import { extensible, kept, renamed, success } from "./internal/struct.ts"
 import * as Json from "./unstable/Json.ts"
-import { type EncodedStructure, named, type Structure } from "./unstable/Named.ts"
+import { named, type Structure } from "./unstable/Named.ts"
 import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./unstable/Scalar.ts"
 
 /**
@@ -60,7 +60,7 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
  * @since 0.1.0
  * @category schemas
  */
-export const Content = named<Content, Content.Encoded>()(
+export const Content = named<Content, Schema.JsonObject>()(
   extensible({
     steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
     ...fieldsOfContent
@@ -72,13 +72,6 @@ export const Content = named<Content, Content.Encoded>()(
  */
 export interface Content extends Structure<typeof Content> {}
 /**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Content {
-  interface Encoded extends EncodedStructure<typeof Content> {}
-}
-/**
  * The content of a stored Template. The Steps of a stored Template are not checked, because an old Template may break a
  * rule. A field whose value has the wrong type is left out.
  *
@@ -87,7 +80,7 @@ export declare namespace Content {
  * @since 0.1.0
  * @category schemas
  */
-export const StoredContent = named<StoredContent, StoredContent.Encoded>()(
+export const StoredContent = named<StoredContent, Schema.JsonObject>()(
   extensible({
     steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
     fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
@@ -101,15 +94,8 @@ export const StoredContent = named<StoredContent, StoredContent.Encoded>()(
  * @category models
  */
 export interface StoredContent extends Structure<typeof StoredContent> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace StoredContent {
-  interface Encoded extends EncodedStructure<typeof StoredContent> {}
-}
 /** The content of a Template in a response: an object, or the JSON text of an object. */
-const Sent = Schema.make<Schema.Codec<StoredContent, StoredContent.Encoded | string>>(
+const Sent = Schema.make<Schema.Codec<StoredContent, Schema.JsonObject | string>>(
   Schema.Union([StoredContent, Json.fromString(StoredContent)]).ast
 )
 
@@ -188,19 +174,12 @@ const shown = <const Ok extends string>(ok: Ok) =>
  * @since 0.1.0
  * @category schemas
  */
-export const Found = named<Found, Found.Encoded>()(shown("TEMPLATE_FOUND"))
+export const Found = named<Found, Schema.JsonObject>()(shown("TEMPLATE_FOUND"))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Found extends Structure<typeof Found> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Found {
-  interface Encoded extends EncodedStructure<typeof Found> {}
-}
 /**
  * A new Template.
  *
@@ -209,19 +188,12 @@ export declare namespace Found {
  * @since 0.1.0
  * @category schemas
  */
-export const Created = named<Created, Created.Encoded>()(shown("TEMPLATE_CREATED"))
+export const Created = named<Created, Schema.JsonObject>()(shown("TEMPLATE_CREATED"))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Created extends Structure<typeof Created> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Created {
-  interface Encoded extends EncodedStructure<typeof Created> {}
-}
 /**
  * A changed Template.
  *
@@ -230,19 +202,12 @@ export declare namespace Created {
  * @since 0.1.0
  * @category schemas
  */
-export const Updated = named<Updated, Updated.Encoded>()(shown("TEMPLATE_UPDATED"))
+export const Updated = named<Updated, Schema.JsonObject>()(shown("TEMPLATE_UPDATED"))
 /**
  * @since 0.1.0
  * @category models
  */
 export interface Updated extends Structure<typeof Updated> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Updated {
-  interface Encoded extends EncodedStructure<typeof Updated> {}
-}
 /**
  * The response to the deletion of a Template.
  *
@@ -306,7 +271,7 @@ export interface Query extends Structure<typeof Query> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Item = named<Item, Item.Encoded>()(
+export const Item = named<Item, Schema.JsonObject>()(
   kept({
     ...settings,
     content: orAbsent(Sent),
@@ -322,13 +287,6 @@ export const Item = named<Item, Item.Encoded>()(
  * @category models
  */
 export interface Item extends Structure<typeof Item> {}
-/**
- * @since 0.1.0
- * @category models
- */
-export declare namespace Item {
-  interface Encoded extends EncodedStructure<typeof Item> {}
-}
 /**
  * One page of a list of Templates. `count` is the number of Templates on all pages, if the service reports it.
  *

@@ -17,12 +17,13 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { Part } from "./internal/rules/parts.ts"
 import * as Rule from "./internal/rules/rule.ts"
 import { resources } from "./internal/rules/resources.ts"
 import { specified } from "./internal/rules/specified.ts"
 import { tus } from "./internal/rules/tus.ts"
 
-export type { Break, Change, Key, Options, Path, Rules, Values } from "./internal/rules/rule.ts"
+export type { Key, Rules } from "./internal/rules/rule.ts"
 
 /**
  * An input that breaks one rule. `path` is the path of the invalid part, with the key names of `input`. `rule` is the
@@ -61,7 +62,7 @@ export interface Case<out A> {
  * @since 0.1.0
  * @category models
  */
-export interface Forms<out Decoded, out Wire> {
+interface Forms<out Decoded, out Wire> {
   readonly decoded: Decoded
   readonly wire: Wire
 }
@@ -156,13 +157,6 @@ const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules
     rules: cases
   }
 }
-
-/** The inputs of a schema that has several kinds of values. */
-const either = (all: ReadonlyArray<Inputs<unknown, unknown>>): Inputs<unknown, unknown> => ({
-  valid: Rule.inBoth((form) => anyOf(all.map(({ valid }) => valid[form]))),
-  invalid: Rule.inBoth((form) => anyOf(all.map(({ invalid }) => invalid[form]))),
-  rules: Rule.inBoth((form) => all.flatMap(({ rules }) => rules[form]))
-})
 
 /**
  * The inputs of values that `decoded` generates and `encode` writes, with their rules.
@@ -285,7 +279,7 @@ export const required = Rule.missing
  */
 export const closed = Rule.unknownKey
 
-const table = [...specified, ...resources, ...tus]
+const table: ReadonlyMap<Schema.ConstraintCodec<unknown, unknown>, Part> = new Map([...specified, ...resources, ...tus])
 
 /**
  * All schemas with rules.
@@ -293,23 +287,9 @@ const table = [...specified, ...resources, ...tus]
  * @since 0.1.0
  * @category constants
  */
-export const schemas: ReadonlyArray<Schema.ConstraintCodec<unknown, unknown>> = [
-  ...new Set(table.map(([schema]) => schema))
-]
+export const schemas = Array.from(table.keys())
 
 const known = new WeakMap<object, Inputs<unknown, unknown>>()
-
-const find = (
-  schema: Schema.ConstraintCodec<unknown, unknown>,
-  valid?: Arbitrary.Arbitrary<unknown>
-): Inputs<unknown, unknown> => {
-  const encode = Schema.encodeSync(schema)
-  return either(
-    table
-      .filter(([one]) => one === schema)
-      .map(([, rules, kind]) => from(valid ?? Arbitrary.schema(kind ?? schema), encode, ...rules([])))
-  )
-}
 
 /**
  * The inputs of a request schema or a header set of this package, with all of its rules. `valid` generates the values to
@@ -323,12 +303,16 @@ export const of = <T, E>(
   schema: Schema.ConstraintCodec<T, E>,
   options?: { readonly valid?: Arbitrary.Arbitrary<T> | undefined }
 ): Inputs<T, E> => {
-  if (!schemas.includes(schema)) {
+  const rules = table.get(schema)
+  if (rules === undefined) {
     const message = "Expected an operation, such as Dam.Move, or a request schema. Testing.make takes any schema"
     throw Rule.mistake("Testing.of", [], message)
   }
-  const inputs = options?.valid === undefined ? (known.get(schema) ?? find(schema)) : find(schema, options.valid)
-  if (options?.valid === undefined) known.set(schema, inputs)
+  const { valid } = options ?? {}
+  const made = () => from(valid ?? Arbitrary.schema(schema), Schema.encodeSync(schema), ...rules([]))
+  if (valid !== undefined) return made()
+  const inputs = known.get(schema) ?? made()
+  known.set(schema, inputs)
   // The generators of a schema generate its values.
   return inputs as Inputs<T, E>
 }

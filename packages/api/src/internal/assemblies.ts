@@ -24,10 +24,7 @@ import * as ServiceUrl from "../unstable/ServiceUrl.ts"
  * @since 0.1.0
  * @category operations
  */
-export const Get = Operation.make({
-  name: "Assemblies.get",
-  method: "GET",
-  path: "/assemblies/:assemblyId",
+export const Get = Operation.make("Assemblies.get", "GET /assemblies/:assemblyId", {
   variables: { assemblyId: Assembly.AssemblyId },
   auth: "none",
   answers: "assemblyStatus",
@@ -117,10 +114,7 @@ const creation = {
  * @since 0.1.0
  * @category operations
  */
-export const Create = Operation.make({
-  name: "Assemblies.create",
-  method: "POST",
-  path: "/assemblies/:assemblyId",
+export const Create = Operation.make("Assemblies.create", "POST /assemblies/:assemblyId", {
   ...creation
 })
 
@@ -195,7 +189,7 @@ export const create: (
  * @since 0.1.0
  * @category models
  */
-export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
+interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
 
 /**
  * `PUT /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
@@ -203,10 +197,7 @@ export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateFo
  * @since 0.1.0
  * @category operations
  */
-export const Replace = Operation.make({
-  name: "Assemblies.replace",
-  method: "PUT",
-  path: "/assemblies/:assemblyId",
+export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:assemblyId", {
   ...creation
 })
 
@@ -234,10 +225,7 @@ export const replace = (assemblyId: Assembly.AssemblyId, options: ReplaceOptions
  * @since 0.1.0
  * @category operations
  */
-export const Cancel = Operation.make({
-  name: "Assemblies.cancel",
-  method: "DELETE",
-  path: "/assemblies/:assemblyId",
+export const Cancel = Operation.make("Assemblies.cancel", "DELETE /assemblies/:assemblyId", {
   variables: { assemblyId: Assembly.AssemblyId },
   auth: "none",
   carrier: "query",

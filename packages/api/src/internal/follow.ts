@@ -46,19 +46,17 @@ export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled 
  * @category utilities
  */
 export const outcome = (status: Assembly.Status): Option.Option<Result.Result<Assembly.Status, AssemblyError>> => {
-  switch (Assembly.state(status)) {
-    case "Busy":
-    case "Unknown":
-      return Option.none()
-    case "Completed":
-      return Option.some(Result.succeed(status))
-    case "Canceled":
-      return Option.some(Result.fail(new ApiError.AssemblyCanceled(detailsOf(status))))
-    case "Aborted":
-      return Option.some(Result.fail(new ApiError.AssemblyAborted(detailsOf(status))))
-    case "Failed":
-      return Option.some(Result.fail(new ApiError.AssemblyFailed(detailsOf(status))))
-  }
+  const state = Assembly.state(status)
+  if (state === "Busy" || state === "Unknown") return Option.none()
+  return Option.some(
+    state === "Completed" ? Result.succeed(status) : Result.fail(new endings[state](detailsOf(status)))
+  )
+}
+
+const endings = {
+  Canceled: ApiError.AssemblyCanceled,
+  Aborted: ApiError.AssemblyAborted,
+  Failed: ApiError.AssemblyFailed
 }
 
 const detailsOf = (status: Assembly.Status) => {
@@ -254,7 +252,7 @@ const Settings = Schema.Struct({
  * @since 0.1.0
  * @category models
  */
-export interface FollowOptions extends Omit<AwaitOptions, "timeout"> {}
+interface FollowOptions extends Omit<AwaitOptions, "timeout"> {}
 
 /**
  * - `timeout`: the time limit of the whole `awaitCompletion`. By default the limit is 1 hour, without the waits for the

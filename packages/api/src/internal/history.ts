@@ -40,10 +40,7 @@ export const checkSince = ({ since }: AssemblyStatistics.Query, now: DateTime.Ut
  * @since 0.1.0
  * @category operations
  */
-export const Statistics = Operation.make({
-  name: "Assemblies.statistics",
-  method: "GET",
-  path: "/assembly_stats",
+export const Statistics = Operation.make("Assemblies.statistics", "GET /assembly_stats", {
   scope: "assemblies:read",
   params: AssemblyStatistics.Query,
   success: AssemblyStatistics.Statistics,
@@ -81,10 +78,7 @@ export const statistics = (query: AssemblyStatistics.Query) => run(Statistics, {
  * @since 0.1.0
  * @category operations
  */
-export const List = Operation.make({
-  name: "Assemblies.list",
-  method: "GET",
-  path: "/assemblies",
+export const List = Operation.make("Assemblies.list", "GET /assemblies", {
   scope: "assemblies:read",
   nonceIn: "auth",
   params: AssemblyList.Query,
@@ -146,10 +140,7 @@ export const listAll = (query: AssemblyList.Query) =>
  * @since 0.1.0
  * @category operations
  */
-export const Replay = Operation.make({
-  name: "Assemblies.replay",
-  method: "POST",
-  path: "/assemblies/:assemblyId/replay",
+export const Replay = Operation.make("Assemblies.replay", "POST /assemblies/:assemblyId/replay", {
   variables: { assemblyId: Assembly.AssemblyId },
   scope: "assemblies:write",
   params: AssemblyReplay.ReplayRequest,

@@ -2,7 +2,6 @@
  * The fields of errors that describe the request and the response, and the messages of these errors.
  */
 import * as Expected from "@assembly-effect/schema/unstable/Expected"
-import type * as Cause from "effect/Cause"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -57,7 +56,11 @@ export type Details = typeof Details.Type
  * @since 0.1.0
  * @category utilities
  */
-export const answered = ({ code, description, status }: Pick<Details, "code" | "description" | "status">): string =>
+export const answered = ({
+  code,
+  description,
+  status
+}: Pick<Details, "description" | "status"> & { readonly code?: string | undefined }): string =>
   `${code === undefined ? "" : `${code}, `}status ${status}${description === "" || description === code ? "" : `: ${description}`}`
 
 /**
@@ -84,13 +87,6 @@ export const withMessage = <Base extends abstract new (...args: never) => { read
   return base
 }
 
-/** The class of an error with the {@link Details} of a response. */
-type Refusal<Self, Tag extends string> = Schema.Class<
-  Self,
-  Schema.TaggedStruct<Tag, (typeof Details)["fields"]>,
-  Cause.YieldableError
->
-
 /**
  * Makes the base class of an error with the {@link Details} of a response.
  *
@@ -99,13 +95,8 @@ type Refusal<Self, Tag extends string> = Schema.Class<
  */
 export const refusal =
   <Self>() =>
-  <const Tag extends string>(tag: Tag): Refusal<Self, Tag> => {
-    // The class is its own `Self` only where it is declared.
-    const base = Expected.TaggedError<Details>()(tag, Details.fields) as unknown as Refusal<Self & Details, Tag>
-    return withMessage(base, function () {
-      return `${this.operation} failed with ${answered(this)}`
-    })
-  }
+  <const Tag extends string>(tag: Tag) =>
+    Expected.TaggedError<Self>()(tag, Details.fields, (error) => `${error.operation} failed with ${answered(error)}`)
 
 /**
  * The fields that every typed error has. A cause that is encoded as JSON contains only these fields.

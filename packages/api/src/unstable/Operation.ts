@@ -112,12 +112,16 @@ export interface Any extends Operation<
 
 type None = typeof nothing
 
+/** The fields of an operation that {@link make} takes. */
+type Described = Exclude<keyof Any, "name" | "method" | "path">
+
 /** The fields of an operation that have no default. */
-type Named = "name" | "method" | "path" | "success" | "creates" | "confidential" | "check"
+type Named = "success" | "creates" | "confidential" | "check"
 
 /**
- * Describes an operation. The description does not compile if a variable of the path has no codec, or if a code in
- * `retry` is not an error of the operation.
+ * Describes an operation by its name, its method and path, such as `"GET /dam/assets/:assetId"`, and its other fields.
+ * The description does not compile if a variable of the path has no codec, or if a code in `retry` is not an error of
+ * the operation.
  *
  * By default, an operation is signed, has no params, no form fields and no named errors, and returns its result. A GET
  * request carries its params in the query and is safe to repeat. Any other request carries them in a urlencoded body,
@@ -135,14 +139,17 @@ export const make = <
   Fields extends Codec = None,
   const Errors extends Readonly<Record<string, NamedError>> = {}
 >(
+  name: string,
+  route: `${Any["method"]} ${Path}`,
   operation: Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, Named> &
-    Partial<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>> & {
+    Partial<Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, Described>> & {
       readonly retry?: "safe" | "never" | ReadonlyArray<keyof Errors>
     } & ([Variable<Path>] extends [keyof Variables]
       ? unknown
       : { readonly variables: Readonly<Record<Variable<Path>, Codec<string>>> })
 ): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => {
-  const isRead = operation.method === "GET"
+  const [method, path] = route.split(" ")
+  const isRead = method === "GET"
   const defaults = {
     variables: {},
     auth: "signed",
@@ -156,7 +163,15 @@ export const make = <
     retry: isRead ? "safe" : []
   }
   // A field that the description leaves out has the type of its default.
-  return { ...defaults, ...operation } as Operation<Path, Auth, Variables, Params, Fields, Result, Errors>
+  return { ...defaults, ...operation, name, method, path } as unknown as Operation<
+    Path,
+    Auth,
+    Variables,
+    Params,
+    Fields,
+    Result,
+    Errors
+  >
 }
 
 /**

@@ -19,10 +19,9 @@ const found = Assemblies.get(Assembly.AssemblyId.make("0".repeat(32)))
 // @ts-expect-error an operation without authentication cannot fail with AuthenticationFailed
 export const nothingToCatch = Effect.catchTag(found, "AuthenticationFailed", () => Effect.void)
 
+const name = "Test.operation"
+const route = "GET /things/:thingId"
 const described = {
-  name: "Test.operation",
-  method: "GET",
-  path: "/things/:thingId",
   variables: { thingId: Schema.String },
   auth: "signed",
   scope: undefined,
@@ -36,13 +35,13 @@ const described = {
   retry: "safe"
 } as const
 
-export const complete = Operation.make(described)
+export const complete = Operation.make(name, route, described)
 
 // @ts-expect-error a variable of the path has no codec
-export const withoutVariable = Operation.make({ ...described, variables: {} })
+export const withoutVariable = Operation.make(name, route, { ...described, variables: {} })
 
 // @ts-expect-error a code to retry that is no error of the operation
-export const withoutCode = Operation.make({ ...described, retry: ["NO_SUCH_CODE"] })
+export const withoutCode = Operation.make(name, route, { ...described, retry: ["NO_SUCH_CODE"] })
 
 // @ts-expect-error a signed request goes nowhere but to the base URL
 export const elsewhere: Operation.Input<typeof complete>["at"] = "https://elsewhere.example"

@@ -28,8 +28,19 @@ export interface Case {
   readonly path: string
   readonly signed: boolean
   readonly success: unknown
-  readonly named: ReadonlyArray<readonly [code: string, status: number, tag: string]>
+  readonly named: ReadonlyArray<readonly [code: string, tag: string]>
 }
+
+/** An operation that is sent to a route such as `"GET /assemblies"`. */
+const at =
+  (signed: boolean) =>
+  (name: string, run: Case["run"], route: string, success: unknown, named: Case["named"] = []): Case => {
+    const [method = "", path = ""] = route.split(" ")
+    return { name, run, method, path, signed, success, named }
+  }
+
+export const signed = at(true)
+export const unsigned = at(false)
 
 export const status = {
   ok: "ASSEMBLY_EXECUTING",

@@ -14,7 +14,7 @@ import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Predicate from "effect/Predicate"
 import { beyond } from "./beyond.ts"
-import { assemblyId, assetId, type Case, status } from "./case.ts"
+import { assemblyId, assetId, type Case, signed, status, unsigned } from "./case.ts"
 
 export { type AnyError, assemblyId, type Case, status } from "./case.ts"
 
@@ -57,87 +57,56 @@ const moved = {
 }
 
 const specified: ReadonlyArray<Case> = [
-  {
-    name: "Assemblies.statistics",
-    run: Assemblies.statistics({ region: "all", since: "yesterday" }),
-    method: "GET",
-    path: "/assembly_stats",
-    signed: true,
-    success: statistics,
-    named: [
-      ["ASSEMBLY_STATS_INVALID_TIME", 400, "StatisticsInvalidTime"],
-      ["ASSEMBLY_STATS_MISSING_REGION", 400, "StatisticsMissingRegion"],
-      ["ASSEMBLY_STATS_ERROR", 500, "StatisticsUnavailable"]
+  signed(
+    "Assemblies.statistics",
+    Assemblies.statistics({ region: "all", since: "yesterday" }),
+    "GET /assembly_stats",
+    statistics,
+    [
+      ["ASSEMBLY_STATS_INVALID_TIME", "StatisticsInvalidTime"],
+      ["ASSEMBLY_STATS_MISSING_REGION", "StatisticsMissingRegion"],
+      ["ASSEMBLY_STATS_ERROR", "StatisticsUnavailable"]
     ]
-  },
-  {
-    name: "Assemblies.list",
-    run: Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }),
-    method: "GET",
-    path: "/assemblies",
-    signed: true,
-    success: { items: [{ id: assemblyId, created: "2026/01/01 10:00:00 GMT" }], count: 1 },
-    named: [["ASSEMBLY_LIST_ERROR", 400, "AssemblyListFailed"]]
-  },
-  {
-    name: "Dam.move",
-    run: Dam.move(assetId, { filename: "report.pdf" }),
-    method: "PATCH",
-    path: `/dam/assets/${assetId}`,
-    signed: true,
-    success: moved,
-    named: [
-      ["DAM_INVALID_REQUEST", 400, "DamInvalidRequest"],
-      ["DAM_RESOURCE_NOT_FOUND", 404, "DamResourceNotFound"],
-      ["DAM_MUTATION_CONFLICT", 409, "DamMutationConflict"],
-      ["DAM_MUTATION_FAILED", 500, "DamMutationFailed"]
-    ]
-  },
-  {
-    name: "Assemblies.create",
+  ),
+  signed(
+    "Assemblies.list",
+    Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }),
+    "GET /assemblies",
+    { items: [{ id: assemblyId, created: "2026/01/01 10:00:00 GMT" }], count: 1 },
+    [["ASSEMBLY_LIST_ERROR", "AssemblyListFailed"]]
+  ),
+  signed("Dam.move", Dam.move(assetId, { filename: "report.pdf" }), `PATCH /dam/assets/${assetId}`, moved, [
+    ["DAM_INVALID_REQUEST", "DamInvalidRequest"],
+    ["DAM_RESOURCE_NOT_FOUND", "DamResourceNotFound"],
+    ["DAM_MUTATION_CONFLICT", "DamMutationConflict"],
+    ["DAM_MUTATION_FAILED", "DamMutationFailed"]
+  ]),
+  signed(
+    "Assemblies.create",
     // Without the recovery of a lost response, which has separate tests.
-    run: AssemblyClient.use((client) =>
+    AssemblyClient.use((client) =>
       client.run(Assemblies.Create, {
         path: { assemblyId },
         params: { templateId: "t" },
         fields: { numExpectedUploadFiles: 1 }
       })
     ),
-    method: "POST",
-    path: `/assemblies/${assemblyId}`,
-    signed: true,
-    success: status,
-    named: []
-  },
-  {
-    name: "Assemblies.get",
-    run: Assemblies.get(assemblyId),
-    method: "GET",
-    path: `/assemblies/${assemblyId}`,
-    signed: false,
-    success: status,
-    named: []
-  },
-  {
-    name: "Assemblies.cancel",
-    run: AssemblyClient.use((client) =>
-      client.run(Assemblies.Cancel, { path: { assemblyId }, params: {}, fields: {} })
-    ),
-    method: "DELETE",
-    path: `/assemblies/${assemblyId}`,
-    signed: false,
-    success: { ...status, ok: "ASSEMBLY_CANCELED" },
-    named: []
-  },
-  {
-    name: "Assemblies.replace",
-    run: Assemblies.replace(assemblyId, { templateId: "t", numExpectedUploadFiles: 1 }),
-    method: "PUT",
-    path: `/assemblies/${assemblyId}`,
-    signed: true,
-    success: status,
-    named: []
-  }
+    `POST /assemblies/${assemblyId}`,
+    status
+  ),
+  unsigned("Assemblies.get", Assemblies.get(assemblyId), `GET /assemblies/${assemblyId}`, status),
+  unsigned(
+    "Assemblies.cancel",
+    AssemblyClient.use((client) => client.run(Assemblies.Cancel, { path: { assemblyId }, params: {}, fields: {} })),
+    `DELETE /assemblies/${assemblyId}`,
+    { ...status, ok: "ASSEMBLY_CANCELED" }
+  ),
+  signed(
+    "Assemblies.replace",
+    Assemblies.replace(assemblyId, { templateId: "t", numExpectedUploadFiles: 1 }),
+    `PUT /assemblies/${assemblyId}`,
+    status
+  )
 ]
 
 export const cases: ReadonlyArray<Case> = [...specified, ...beyond]

@@ -27,11 +27,11 @@ export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
 }
 
 /**
- * The key of a secret. The bytes are copied, because Effect refuses bytes of another realm, and in jsdom the result of
+ * The key of a secret; an empty secret is a defect. The bytes are copied, because Effect refuses bytes of another realm, and in jsdom the result of
  * `TextEncoder` is such an array.
  */
 export const key = (algorithm: Algorithm, secret: Redacted.Redacted) =>
-  Mac.key(algorithms[algorithm], new Uint8Array(new TextEncoder().encode(Redacted.value(secret))))
+  Effect.orDie(Mac.key(algorithms[algorithm], new Uint8Array(new TextEncoder().encode(Redacted.value(secret)))))
 
 /**
  * Fails if `crypto.subtle` is missing. Without this check, the crypto modules of Effect would die when they are first

@@ -80,7 +80,9 @@ export const tokens = (
   Tokens.layer(options).pipe(Layer.provide([credentials(secret), FetchHttpClient.layer, store]), Layer.fresh)
 
 /** The text of the current token. */
-export const get = (request: Tokens.Request): Effect.Effect<string, AuthError.AuthError, Tokens.Tokens> =>
+export const get = (
+  request: Parameters<Tokens.Tokens["Service"]["get"]>[0]
+): Effect.Effect<string, AuthError.AuthError, Tokens.Tokens> =>
   Tokens.Tokens.use((service) => Effect.map(service.get(request), ({ value }) => Redacted.value(value)))
 
 export const refuse = (text: string): Effect.Effect<void, never, Tokens.Tokens> =>

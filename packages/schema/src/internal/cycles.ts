@@ -16,28 +16,10 @@ const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<st
  * no Step. The search does not recurse, because Steps may form a long chain.
  */
 export const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const users = new Map<string, Array<string>>()
-  const counts = new Map<string, number>()
-  for (const [name, used] of uses) {
-    const known = used.filter((one) => uses.has(one))
-    counts.set(name, known.length)
-    for (const one of known) {
-      const others = users.get(one)
-      if (others === undefined) users.set(one, [name])
-      else others.push(name)
-    }
+  const left = new Map(uses)
+  for (const name of uses.keys()) {
+    // A Step in no circle leads to none through itself, so later searches leave it out.
+    if (!reachesItself(name, (one) => left.get(one) ?? [])) left.delete(name)
   }
-  // A Step that uses no Step in `left` is not part of a cycle, so its name is removed from `left`.
-  const free = [...uses.keys()].filter((name) => counts.get(name) === 0)
-  const left = new Set(uses.keys())
-  for (let name = free.pop(); name !== undefined; name = free.pop()) {
-    left.delete(name)
-    for (const user of users.get(name) ?? []) {
-      const count = (counts.get(user) ?? 0) - 1
-      counts.set(user, count)
-      if (count === 0) free.push(user)
-    }
-  }
-  const usedBy = (name: string) => (uses.get(name) ?? []).filter((one) => left.has(one))
-  return [...left].filter((name) => reachesItself(name, usedBy))
+  return [...left.keys()]
 }

@@ -1,6 +1,7 @@
 /**
  * Errors that a program expects.
  */
+import type * as Cause from "effect/Cause"
 import * as Schema from "effect/Schema"
 
 /** Sets how many frames the stack of a new error has. A runtime may refuse it. */
@@ -18,19 +19,43 @@ const withoutFrames: ProxyHandler<new () => object> = {
   }
 }
 
-/** Any arguments, because the types of the result are those of `Schema.TaggedError`. */
+/** Any arguments, because the type of the class depends on a class that is being declared. */
 type Make = (...args: ReadonlyArray<unknown>) => new () => object
 
+const make = Schema.TaggedError() as unknown as Make
+
 /**
- * `Schema.TaggedError`, whose errors have no frames in their `stack`: the message says what happened, and all frames
- * would be inside of the packages. The spans say where the program failed.
+ * `Schema.TaggedError`, with a message that is made of the fields. An error has no frames in its `stack`: the message
+ * says what happened, and all frames would be inside of the packages. The spans say where the program failed.
+ *
+ * @example
+ * class NotFound extends Expected.TaggedError<NotFound>()(
+ *   "NotFound",
+ *   { id: Schema.String },
+ *   ({ id }) => `nothing has the id ${id}`
+ * ) {}
  *
  * @since 0.1.0
  * @category constructors
  */
-export const TaggedError: typeof Schema.TaggedError = (() => {
-  const make = Schema.TaggedError() as unknown as Make
-  const taggedError: Make = (...args) => new Proxy(make(...args), withoutFrames)
-  // The proxy changes only how long the stack of an instance is.
-  return taggedError as unknown as ReturnType<typeof Schema.TaggedError>
-}) as typeof Schema.TaggedError
+export const TaggedError =
+  <Self>() =>
+  <const Tag extends string, const Fields extends Schema.Struct.Fields>(
+    tag: Tag,
+    fields: Fields,
+    message?: (error: Schema.TaggedStruct<Tag, Fields>["Type"]) => string
+  ): Schema.Class<Self, Schema.TaggedStruct<Tag, Fields>, Cause.YieldableError> => {
+    const base = make(tag, fields)
+    if (message !== undefined) {
+      Object.defineProperty(base.prototype, "message", {
+        get() {
+          return message(this)
+        }
+      })
+    }
+    return new Proxy(base, withoutFrames) as unknown as Schema.Class<
+      Self,
+      Schema.TaggedStruct<Tag, Fields>,
+      Cause.YieldableError
+    >
+  }

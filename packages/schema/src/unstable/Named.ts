@@ -1,18 +1,17 @@
 /**
- * Names for decoded and encoded types, so that an editor shows `Assembly.Status` instead of all its fields.
+ * Names for decoded types, so that an editor shows `Assembly.Status` instead of all its fields.
  */
 import type * as Schema from "effect/Schema"
 
 /**
- * The schema `S` with `Self` as the name of its decoded type and `Wire` as the name of its encoded type. The property
- * types `Structure` and `EncodedStructure` are the decoded and the encoded type without these names.
+ * The schema `S` with `Self` as the name of its decoded type and `Wire` as its encoded type. The property type
+ * `Structure` is the decoded type without this name.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends Schema.Codec<Self, Wire, never, never> {
   readonly Structure: S["Type"]
-  readonly EncodedStructure: S["Encoded"]
   readonly "~type.make.in": S["~type.make.in"]
   readonly "~type.make": S["~type.make"]
 }
@@ -25,26 +24,16 @@ export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends 
  */
 export type Structure<N extends { readonly Structure: unknown }> = N["Structure"]
 
-/**
- * The base type in `interface Encoded extends EncodedStructure<typeof Self> {}` in the namespace `Self`, which declares the name of the
- * encoded type.
- *
- * @since 0.1.0
- * @category models
- */
-export type EncodedStructure<N extends { readonly EncodedStructure: unknown }> = N["EncodedStructure"]
-
 type Rest<S> = Omit<S, keyof Schema.Top>
 
 /**
- * Gives the decoded type of a schema the name `Self`, and its encoded type the name `Wire`. The schema itself is
- * unchanged.
+ * Gives the decoded type of a schema the name `Self`. The schema itself is unchanged.
  *
  * **Gotchas**
  *
- * Give both names to a struct that has optional keys and keeps unknown keys. Where a type has no name, the compiler may
- * write its fields into the declaration files. In a declaration file, an index signature next to optional keys compiles
- * only with `exactOptionalPropertyTypes`.
+ * Give a struct that has optional keys and keeps unknown keys the encoded type `Schema.JsonObject`. The compiler would
+ * write its fields into the declaration files, where an index signature next to optional keys compiles only with
+ * `exactOptionalPropertyTypes`.
  *
  * @example
  * export const Point = named<Point>()(Schema.Struct({ x: Schema.Finite, y: Schema.Finite }))

@@ -1,14 +1,9 @@
 /**
  * The headers of tus 1.0.0 as the service uses them (spec.md, "Create a tus upload").
  */
-import type * as Arr from "effect/Array"
-import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import type * as SchemaIssue from "effect/SchemaIssue"
-import * as SchemaParser from "effect/SchemaParser"
-import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as MetadataCodec from "../internal/metadata.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
@@ -121,31 +116,6 @@ export const Concat = Schema.String.check(
 export type Concat = typeof Concat.Type
 
 /**
- * The URL of a part in `upload-concat`, with or without scheme and host.
- *
- * Clause: spec.md, "Create a tus upload".
- *
- * @since 0.1.0
- * @category schemas
- */
-export const PartUrl = Schema.String.check(
-  Schema.isPattern(new RegExp(`^${url}$`, "u"), { expected: "an upload URL [https://host]/resumable/files/<id>[/…]" })
-)
-
-const toConcat = (parts: ReadonlyArray<string>): string => `final;${parts.join(" ")}`
-
-const toParts = (concat: string): Arr.NonEmptyReadonlyArray<string> => {
-  const [first = "", ...others] = concat.slice("final;".length).split(" ")
-  return [first, ...others]
-}
-
-const Parts = Schema.NonEmptyArray(PartUrl).check(
-  Schema.makeFilter((parts) => toConcat(parts).length <= maxConcat, {
-    expected: `part URLs of at most ${maxConcat} characters in upload-concat`
-  })
-)
-
-/**
  * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII without comma and space,
  * optionally followed by a space and the Base64 of the UTF-8 text of its value. A key without a value decodes to null.
  * Keys are unique. Ordinary, partial and final creations require the keys `assembly_url`, `filename` and `fieldname`,
@@ -221,114 +191,6 @@ export const FinalHeaders = Schema.Struct({
   "upload-concat": Concat,
   "content-type": absent("in a final creation")
 })
-
-const flag = Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
-
-const CreationCases = Schema.TaggedUnion({
-  Fixed: { metadata: Schema.toType(Metadata), length: Schema.toType(UploadLength), partial: flag, withBody: flag },
-  Deferred: { metadata: Schema.toType(Metadata), partial: flag, withBody: flag },
-  Final: { metadata: Schema.toType(Metadata), parts: Parts }
-})
-
-type Ordinary = Pick<typeof FixedHeaders.Type, keyof typeof ordinary>
-
-const read = (headers: Ordinary) => ({
-  metadata: headers["upload-metadata"],
-  partial: headers["upload-concat"] !== undefined,
-  withBody: headers["content-type"] !== undefined
-})
-
-const write = ({ metadata, partial, withBody }: ReturnType<typeof read>): Ordinary => ({
-  "tus-resumable": tusVersion,
-  "upload-metadata": metadata,
-  ...(partial ? { "upload-concat": "partial" } : undefined),
-  ...(withBody ? { "content-type": offsetOctetStream } : undefined)
-})
-
-const Fixed = FixedHeaders.pipe(
-  Schema.decodeTo(
-    CreationCases.cases.Fixed,
-    SchemaTransformation.transform({
-      decode: (headers) => ({ _tag: "Fixed" as const, length: headers["upload-length"], ...read(headers) }),
-      encode: ({ length, ...creation }) => ({ "upload-length": length, ...write(creation) })
-    })
-  )
-)
-
-const Deferred = DeferredHeaders.pipe(
-  Schema.decodeTo(
-    CreationCases.cases.Deferred,
-    SchemaTransformation.transform({
-      decode: (headers) => ({ _tag: "Deferred" as const, ...read(headers) }),
-      encode: (creation) => ({ "upload-defer-length": "1" as const, ...write(creation) })
-    })
-  )
-)
-
-const Final = FinalHeaders.pipe(
-  Schema.decodeTo(
-    CreationCases.cases.Final,
-    SchemaTransformation.transform({
-      decode: (headers) => ({
-        _tag: "Final" as const,
-        metadata: headers["upload-metadata"],
-        parts: toParts(headers["upload-concat"])
-      }),
-      encode: ({ metadata, parts }) => ({
-        "tus-resumable": tusVersion,
-        "upload-metadata": metadata,
-        "upload-concat": toConcat(parts)
-      })
-    })
-  )
-)
-
-const codecs = {
-  Fixed: { decode: SchemaParser.decodeUnknownEffect(Fixed), encode: SchemaParser.encodeUnknownEffect(Fixed) },
-  Deferred: { decode: SchemaParser.decodeUnknownEffect(Deferred), encode: SchemaParser.encodeUnknownEffect(Deferred) },
-  Final: { decode: SchemaParser.decodeUnknownEffect(Final), encode: SchemaParser.encodeUnknownEffect(Final) }
-}
-
-const formOf = (headers: Readonly<Record<string, string>>): keyof typeof codecs => {
-  if ("upload-concat" in headers && headers["upload-concat"] !== "partial") return "Final"
-  return "upload-defer-length" in headers ? "Deferred" : "Fixed"
-}
-
-/**
- * A creation request of one of three kinds, so that contradictory headers cannot be encoded (spec.md, "Create a tus
- * upload"):
- *
- * - `Fixed`: an upload of `length` bytes. `partial` marks a part of a later final upload. `withBody` states that the
- *   request contains the first bytes.
- * - `Deferred`: the length is sent later.
- * - `Final`: concatenates `parts` in the given order.
- *
- * Decoding expects lowercase header names and ignores unknown headers. Decoding chooses the kind of the request first:
- * `Final` if there is an `upload-concat` other than `partial`, else `Deferred` if there is an `upload-defer-length`,
- * else `Fixed`. Only the broken rules of the chosen kind are reported.
- *
- * @example `{ _tag: "Fixed", length: 42n, metadata, partial: false, withBody: false }`
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
-  Schema.decodeTo(CreationCases, {
-    decode: SchemaGetter.transformEffect(
-      (headers, options): Effect.Effect<typeof CreationCases.Encoded, SchemaIssue.Issue> =>
-        codecs[formOf(headers)].decode(headers, options)
-    ),
-    encode: SchemaGetter.transformEffect(
-      (creation, options): Effect.Effect<Readonly<Record<string, string>>, SchemaIssue.Issue> =>
-        codecs[creation._tag].encode(creation, options)
-    )
-  })
-)
-/**
- * @since 0.1.0
- * @category models
- */
-export type Creation = typeof Creation.Type
 
 /**
  * The headers of the 201 response to a creation. For `location`, this schema requires only at least one character,

@@ -47,23 +47,12 @@ export const query3: AssemblyStatistics.Query = { region: "all" }
 export const query4: AssemblyStatistics.Query = { region: "all", since: "x", templateId: null }
 
 // Contradictory creations cannot be written.
-const flags = { partial: false, withBody: false }
-export const creations: ReadonlyArray<TusUpload.Creation> = [
-  { _tag: "Fixed", metadata, length: 5n, ...flags },
-  { _tag: "Deferred", metadata, ...flags },
-  { _tag: "Final", metadata, parts: ["/resumable/files/a"] }
-]
+const shared = { "tus-resumable": "1.0.0", "upload-metadata": metadata } as const
+export const fixed: typeof TusUpload.FixedHeaders.Type = { ...shared, "upload-length": 5n }
 // @ts-expect-error a deferred length has no length
-export const creation1: TusUpload.Creation = { _tag: "Deferred", metadata, length: 5n, ...flags }
+export const deferred: typeof TusUpload.DeferredHeaders.Type = { ...shared, "upload-length": 5n }
 // @ts-expect-error a final upload has no body
-export const creation2: TusUpload.Creation = { _tag: "Final", metadata, parts: ["a"], withBody: true }
-// @ts-expect-error a final upload has a part
-export const creation3: TusUpload.Creation = { _tag: "Final", metadata, parts: [] }
-// @ts-expect-error a length is a bigint
-export const creation4: TusUpload.Creation = { _tag: "Fixed", metadata, length: 5, ...flags }
-// @ts-expect-error a fixed length has a length
-export const creation5: TusUpload.Creation = { _tag: "Fixed", metadata, ...flags }
-export const withDefaults = TusUpload.Creation.to.cases.Fixed.make({ metadata, length: 5n })
+export const final: typeof TusUpload.FinalHeaders.Type = { ...shared, "content-type": TusUpload.offsetOctetStream }
 
 // Metadata has its three keys.
 // @ts-expect-error fieldname is missing

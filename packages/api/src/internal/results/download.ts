@@ -19,10 +19,11 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { AssemblyClient } from "../../AssemblyClient.ts"
-import type * as ApiError from "../../ApiError.ts"
+import * as ApiError from "../../ApiError.ts"
 import * as ResultError from "../../ResultError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Md5 from "../../unstable/Md5.ts"
+import * as Exchange from "../../unstable/Exchange.ts"
 import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
 import * as Request from "./request.ts"
@@ -62,32 +63,8 @@ const statusIssues = Rules.checker(
 
 type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 
-/**
- * An error that ends the download, or a failure after which the retry policy decides whether the download continues.
- */
-type Problem =
-  | ResultError.ResultChanged
-  | ResultError.ResultMismatch
-  | ResultError.ResultTooLarge
-  | ApiError.UnexpectedResponse
-  | Request.Failed
-
-/**
- * The input that is the same for all requests of a download. `size` and `md5hash` are the values in the Status. `sums`:
- * whether the MD5 is computed even if the Status has no MD5.
- */
-interface Job {
-  readonly operation: string
-  readonly sums: boolean
-  readonly file: string
-  readonly url: URL
-  readonly size: number | undefined
-  readonly md5hash: string | undefined
-  readonly stallTimeout: Duration.Duration
-  readonly maxBytes: number
-  readonly offset: number
-  readonly http: HttpClient.HttpClient
-}
+/** An error, or a response that is no file. The retry policy decides after which of them the download continues. */
+type Problem = Exclude<ResultError.DownloadError, InvalidRequest> | Request.Refused
 
 /**
  * A response whose body is being read.
@@ -99,7 +76,7 @@ interface Job {
 interface Attempt {
   readonly subject: Request.Subject
   readonly status: number
-  readonly pull: Pull.Pull<Pieces, Request.Failed>
+  readonly pull: Pull.Pull<Pieces, ApiError.TransportFailure | ApiError.TimedOut>
   readonly close: Effect.Effect<void>
   readonly skipped: Md5.Md5 | undefined
   skip: number
@@ -136,6 +113,10 @@ const allowsHttp = Effect.map(
   })
 )
 
+/**
+ * The input that is the same for all requests of a download. `size` and `md5hash` are the values in the Status. `sums`:
+ * whether the MD5 is computed even if the Status has no MD5.
+ */
 const makeJob = Effect.fnUntraced(function* (
   operation: string,
   file: Assembly.File,
@@ -147,7 +128,7 @@ const makeJob = Effect.fnUntraced(function* (
   const url = Request.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
   if (Result.isFailure(url)) return yield* new InvalidRequest({ operation, issues: [url.failure] })
   const { offset = 0 } = options
-  const job: Job = {
+  return {
     operation,
     sums,
     file: nameOf(file),
@@ -159,8 +140,9 @@ const makeJob = Effect.fnUntraced(function* (
     offset,
     http: yield* HttpClient.HttpClient
   }
-  return job
 })
+
+type Job = Effect.Success<ReturnType<typeof makeJob>>
 
 const checkSize = (
   { file, maxBytes }: Job,
@@ -200,7 +182,7 @@ const headersOf = (first: number, { seen }: State): Readonly<Record<string, stri
  * The error of a 416 response (range not satisfiable). Usually the file has fewer bytes than an earlier response or the
  * Status says.
  */
-const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: number | undefined): Problem => {
+const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: number | undefined) => {
   if (size === undefined) return Request.unexpected(subject, 416, "a refused range without the size of the file")
   if (seen?.total !== undefined && seen.total !== size) return changed(job, subject, "length")
   if (job.size !== undefined && job.size !== size) return mismatch(job, subject, "size", job.size, size)
@@ -242,13 +224,13 @@ const check = Effect.fnUntraced(function* (
     state.total = job.size
   }
   const field = state.seen === undefined ? undefined : Representation.difference(state.seen, representation)
-  if (field !== undefined) return yield* Effect.fail(changed(job, subject, field))
+  if (field !== undefined) return yield* changed(job, subject, field)
   if (state.seen !== undefined && isUnproven(job, state, state.seen, answer)) {
-    return yield* Effect.fail(changed(job, subject, "last-modified"))
+    return yield* changed(job, subject, "last-modified")
   }
   const { total } = representation
   if (total !== undefined && state.total !== undefined && total !== state.total) {
-    return yield* Effect.fail(mismatch(job, subject, "size", state.total, total))
+    return yield* mismatch(job, subject, "size", state.total, total)
   }
   if (state.seen === undefined) {
     state.seen = representation
@@ -257,7 +239,7 @@ const check = Effect.fnUntraced(function* (
   }
   state.total ??= total
   if (state.total === undefined) {
-    return yield* Effect.fail(Request.unexpected(subject, answer.status, "a file whose size is unknown"))
+    return yield* Request.unexpected(subject, answer.status, "a file whose size is unknown")
   }
   yield* checkSize(job, subject, state.total)
 })
@@ -280,12 +262,12 @@ const open = Effect.fnUntraced(function* (
     })
     const { status } = response
     if (status === 416) {
-      return yield* Effect.fail(unsatisfied(job, state, subject, Representation.sizeOfUnsatisfied(response.headers)))
+      return yield* unsatisfied(job, state, subject, Representation.sizeOfUnsatisfied(response.headers))
     }
     // Validators are comparable only between responses from one URL, and a redirect may lead to another URL each time.
     const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
     const part = Representation.read({ status, headers }, first)
-    if (Result.isFailure(part)) return yield* Effect.fail(Request.unexpected(subject, status, part.failure))
+    if (Result.isFailure(part)) return yield* Request.unexpected(subject, status, part.failure)
     yield* check(job, state, subject, { status, isRedirected, part: part.success })
     const { end, start } = part.success
     const pull = yield* Stream.toPull(response.stream)
@@ -299,7 +281,7 @@ const open = Effect.fnUntraced(function* (
           (error) => !Cause.isDone(error) && error.reason._tag === "EmptyBodyError",
           () => Cause.done()
         ),
-        Effect.mapError((error) => (Cause.isDone(error) ? error : Request.lost(subject)(error))),
+        Effect.mapError((error) => (Cause.isDone(error) ? error : Exchange.toFailure(subject)(error))),
         Request.inTime(subject, stallTimeout)
       ),
       close: Scope.close(scope, Exit.void),
@@ -348,7 +330,8 @@ const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effec
   const { received, sum, total = 0 } = state
   if (received < total) {
     // A server may send a shorter range than the requested range. The rest of the range is then requested.
-    return left === 0 ? Effect.void : Effect.fail(Request.cut(subject, received, total))
+    const description = `the body ended after ${received} of ${total} bytes`
+    return left === 0 ? Effect.void : Effect.fail(new ApiError.TransportFailure({ ...subject, description }))
   }
   state.isDone = true
   const { md5hash } = job
@@ -386,7 +369,7 @@ const read = Effect.fnUntraced(function* (
   for (const whole of pieces) {
     const piece = take(job, state, attempt, whole)
     // The earlier pieces in `taken` are not emitted, because this failure ends the download.
-    if (Result.isFailure(piece)) return yield* Effect.fail(piece.failure)
+    if (Result.isFailure(piece)) return yield* piece.failure
     if (piece.success.length > 0) taken.push(piece.success)
   }
   return taken
@@ -401,8 +384,7 @@ const persist = Effect.fnUntraced(function* (job: Job, state: State) {
   let failures = 0
   let received = job.offset
   return Effect.fnUntraced(function* (problem: Problem): Effect.fn.Return<void, ResultError.DownloadError> {
-    if ("_tag" in problem) return yield* Effect.fail(problem)
-    const { error, wait } = problem
+    const { error, wait } = "_tag" in problem ? { error: problem, wait: Option.none() } : problem
     if (state.received > received) {
       received = state.received
       failures = 0

@@ -71,18 +71,11 @@ export const redirect = (location: string | undefined, from: URL): Result.Result
 /** The maximum number of redirects of one request. */
 const maxRedirects = 5
 
-type RequestError = ApiError.RateLimited | ApiError.UnexpectedResponse | ApiError.TransportFailure | ApiError.TimedOut
-
-/**
- * An error after which the retry policy decides whether the download continues, and the pause that the response
- * requested.
- */
-export interface Failed {
-  readonly error: RequestError
+/** A response that is no file, and the pause that it requested. */
+export interface Refused {
+  readonly error: ApiError.RateLimited | ApiError.UnexpectedResponse
   readonly wait: Option.Option<Duration.Duration>
 }
-
-const withoutWait = (error: RequestError): Failed => ({ error, wait: Option.none() })
 
 /** The operation and the host of a request. */
 export interface Subject {
@@ -100,42 +93,27 @@ export const unexpected = (subject: Subject, status: number, problem: string): A
 /** Fails if nothing arrives for `limit`. */
 export const inTime =
   (subject: Subject, limit: Duration.Duration) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failed, R> =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ApiError.TimedOut, R> =>
     Effect.timeoutOrElse(effect, {
       duration: limit,
-      orElse: () => Effect.fail(withoutWait(new ApiError.TimedOut({ ...subject, after: limit })))
+      orElse: () => Effect.fail(new ApiError.TimedOut({ ...subject, after: limit }))
     })
-
-/** Converts the error of a connection that ended before the end of the body. */
-export const lost =
-  (subject: Subject) =>
-  (error: Parameters<ReturnType<typeof Exchange.toFailure>>[0]): Failed =>
-    withoutWait(Exchange.toFailure(subject)(error))
-
-/** The failure of a body that ended before its last byte. */
-export const cut = (subject: Subject, received: number, total: number): Failed =>
-  withoutWait(
-    new ApiError.TransportFailure({ ...subject, description: `the body ended after ${received} of ${total} bytes` })
-  )
 
 const refusal = (
   subject: Subject,
   response: HttpClientResponse.HttpClientResponse,
   secrets: ReadonlyArray<string>
-): Effect.Effect<Failed> =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
+): Effect.Effect<never, Refused> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const wait = Wait.named(response.headers, undefined, now)
     const { status } = response
     const about = { ...subject, status, ...Exchange.requestIdOf(response.headers, secrets) }
+    const retryAfter = Option.getOrElse(wait, () => Duration.zero)
     const error =
       status === 429
-        ? new ApiError.RateLimited({
-            ...about,
-            description: "",
-            retryAfter: Option.getOrElse(wait, () => Duration.zero)
-          })
+        ? new ApiError.RateLimited({ ...about, description: "", retryAfter })
         : new ApiError.UnexpectedResponse({ ...about, description: "not a file", excerpt: "" })
-    return { error, wait }
+    return Effect.fail({ error, wait })
   })
 
 /**
@@ -156,7 +134,7 @@ export const send = Effect.fnUntraced(function* (
     readonly subject: Subject
     readonly isRedirected: boolean
   },
-  Failed | ApiError.UnexpectedResponse,
+  Refused | ApiError.UnexpectedResponse | ApiError.TransportFailure | ApiError.TimedOut,
   Scope.Scope
 > {
   const parent = yield* Effect.scope
@@ -166,7 +144,6 @@ export const send = Effect.fnUntraced(function* (
     const subject = { operation: options.operation, host: url.host }
     const scope = yield* Scope.fork(parent)
     const response = yield* Exchange.open(http, HttpClientRequest.get(url.href, { headers }), subject).pipe(
-      Effect.mapError(withoutWait),
       inTime(subject, options.stallTimeout),
       Scope.provide(scope)
     )
@@ -174,7 +151,7 @@ export const send = Effect.fnUntraced(function* (
     if (status === 200 || status === 206 || status === 416) {
       return { response, subject, isRedirected: redirects > 0 }
     }
-    if (!isRedirect(status)) return yield* Effect.fail(yield* refusal(subject, response, [url.href]))
+    if (!isRedirect(status)) return yield* refusal(subject, response, [url.href])
     yield* Scope.close(scope, Exit.void)
     if (redirects === maxRedirects) {
       return yield* unexpected(subject, status, `more than ${maxRedirects} redirects`)

@@ -59,13 +59,12 @@ const reasons: ReadonlyMap<string | undefined, ResultError.SaveFailed["reason"]>
   ["EISDIR", "NotAFile"]
 ] as const)
 
-const failed = (path: string) => (error: PlatformError.PlatformError) => {
+const reasonOf = (error: PlatformError.PlatformError) => reasons.get(codeOf(error)) ?? "Other"
+
+const failed = (path: string, error: PlatformError.PlatformError) => {
   const code = codeOf(error)
-  return new ResultError.SaveFailed({
-    path,
-    reason: reasons.get(code) ?? "Other",
-    description: code === undefined ? error.message : `${error.message} (${code})`
-  })
+  const description = code === undefined ? error.message : `${error.message} (${code})`
+  return new ResultError.SaveFailed({ path, reason: reasonOf(error), description })
 }
 
 const notAFile = (path: string, description: string) =>
@@ -74,13 +73,11 @@ const notAFile = (path: string, description: string) =>
 /** The mode of the file at `path`, if there is a file. Anything else at `path` is refused. */
 const existingMode = (fs: FileSystem.FileSystem, path: string) =>
   fs.stat(path).pipe(
-    Effect.mapError(failed(path)),
     Effect.flatMap(({ mode, type }) =>
       type === "File" ? Effect.succeed(mode & 0o777) : Effect.fail(notAFile(path, `it is not a file (${type})`))
     ),
-    Effect.catchIf(
-      ({ reason }) => reason === "NotFound",
-      () => Effect.undefined
+    Effect.catchTag("PlatformError", (error) =>
+      reasonOf(error) === "NotFound" ? Effect.undefined : Effect.fail(error)
     )
   )
 
@@ -98,26 +95,21 @@ const randomName = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pi
 const syncFolder = (fs: FileSystem.FileSystem, folder: string): Effect.Effect<void> =>
   Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync)))
 
-/** Downloads the file to `temporary`, and syncs it to the disk. */
-const fetchInto = (
-  fs: FileSystem.FileSystem,
-  temporary: string,
-  mode: number,
-  file: Assembly.File,
-  path: string,
-  options: SaveOptions
-) =>
-  Effect.gen(function* () {
-    const { next, state } = yield* Download.start(operation, file, { ...options, sums: true })
-    const handle = yield* Effect.mapError(fs.open(temporary, { flag: "wx", mode }), failed(path))
-    const write = Effect.flatMap(next, (pieces) =>
-      Effect.forEach(pieces, (piece) => Effect.mapError(handle.writeAll(piece), failed(path)), { discard: true })
-    )
-    yield* Pull.catchDone(Effect.forever(write, { disableYield: true }), () => Effect.void)
-    yield* Effect.mapError(handle.sync, failed(path))
-    const saved: Saved = { path, size: state.received, md5hash: state.sum?.hex() ?? "" }
-    return saved
-  }).pipe(Effect.scoped)
+/** Writes all bytes of a download to a new file, and syncs it to the disk. */
+const write = Effect.fnUntraced(function* (
+  { next, state }: Download.Download,
+  open: ReturnType<FileSystem.FileSystem["open"]>,
+  path: string
+) {
+  const handle = yield* open
+  const step = Effect.flatMap(
+    next,
+    Effect.forEach((piece) => handle.writeAll(piece), { discard: true })
+  )
+  yield* Pull.catchDone(Effect.forever(step, { disableYield: true }), () => Effect.void)
+  yield* handle.sync
+  return { path, size: state.received, md5hash: state.sum?.hex() ?? "" } satisfies Saved
+})
 
 /**
  * Downloads a file as `Results.download` does, and writes it to `path`.
@@ -159,15 +151,17 @@ export const save: (
       const mode = options.mode ?? existing
       const folder = dirname(path)
       const temporary = join(folder, yield* randomName)
-      const saved = yield* Effect.gen(function* () {
-        const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
+      const saved = yield* Download.start(operation, file, { ...options, sums: true }).pipe(
+        Effect.flatMap((download) => write(download, fs.open(temporary, { flag: "wx", mode: mode ?? 0o666 }), path)),
+        Effect.scoped,
         // `open` has removed the permissions that the umask forbids, so the permissions are set again.
-        if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
-        yield* Effect.mapError(fs.rename(temporary, path), failed(path))
-        return written
-      }).pipe(Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))))
+        Effect.tap(() => (mode === undefined ? Effect.void : fs.chmod(temporary, mode))),
+        Effect.tap(() => fs.rename(temporary, path)),
+        Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
+      )
       yield* syncFolder(fs, folder)
       return saved
     },
+    (saved, _, path) => Effect.catchTag(saved, "PlatformError", (error) => Effect.fail(failed(path, error))),
     Effect.withSpan(operation, { kind: "client" })
   )

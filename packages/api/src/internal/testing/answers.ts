@@ -44,8 +44,9 @@ export const oneOf = <const A>(...all: ReadonlyArray<A>): Arbitrary.Arbitrary<A>
 
 const json = { "content-type": "application/json; charset=utf-8" }
 
-const whole = (tag: string, status: number, body: string | Uint8Array, headers: Answer["headers"] = json): Answer => ({
-  tag,
+type Untagged = Omit<Answer, "tag">
+
+const whole = (status: number, body: Answer["body"], headers: Answer["headers"] = json): Untagged => ({
   status,
   headers,
   body,
@@ -55,9 +56,9 @@ const whole = (tag: string, status: number, body: string | Uint8Array, headers: 
 /** The error object without its code. */
 const errorObject = Arbitrary.schema(Schema.Struct({ message: Schema.String, reason: Schema.optionalKey(Schema.Json) }))
 
-const withCode = (tag: string, codes: Arbitrary.Arbitrary<string>, statuses: Arbitrary.Arbitrary<number>) =>
+const withCode = (codes: Arbitrary.Arbitrary<string>, statuses: Arbitrary.Arbitrary<number>) =>
   Arbitrary.map(Arbitrary.all([codes, statuses, errorObject]), ([error, http_code, rest]) =>
-    whole(tag, http_code, JSON.stringify({ error, http_code, ...rest }))
+    whole(http_code, JSON.stringify({ error, http_code, ...rest }))
   )
 
 /** The status of a code of the specification; for another code, the client accepts any status. */
@@ -75,7 +76,6 @@ const rateLimited = Arbitrary.map(
   ]),
   ([error, seconds, told]) =>
     whole(
-      "RateLimited",
       429,
       JSON.stringify({ error, http_code: 429, ...(told === "retryIn" ? { info: { retryIn: seconds } } : undefined) }),
       told === "retry-after" ? { ...json, "retry-after": String(seconds) } : json
@@ -108,89 +108,63 @@ const bodies = (operation: Operation.Any, assemblyId: string | undefined): Arbit
     return JSON.stringify(isAbout ? { ...body, assembly_id: assemblyId } : body)
   })
 
-/** A share of a text, never all of it. */
-const begun = (body: string, share: number): string => body.slice(0, Math.floor((body.length - 1) * share))
-
 const share = Arbitrary.map(
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))),
   (thousandths) => thousandths / 1000
 )
 
-const broken = (
-  success: Arbitrary.Arbitrary<string>
-): ReadonlyArray<readonly [string, Arbitrary.Arbitrary<Answer>]> => {
-  const unexpected = (status: number, body: string | Uint8Array, headers?: Answer["headers"]) =>
-    whole("UnexpectedResponse", status, body, headers)
-  return [
-    [
-      "half a body",
-      Arbitrary.map(Arbitrary.all([success, share]), ([body, part]) => unexpected(200, begun(body, part)))
-    ],
-    [
-      "a body of another type",
-      Arbitrary.map(oneOf<unknown>(null, true, 5, "text", { ok: 1 }, [1]), (body) =>
-        unexpected(200, JSON.stringify(body))
-      )
-    ],
-    [
-      "a page instead of JSON",
-      Arbitrary.map(oneOf(200, 404, 502, 503), (status) =>
-        unexpected(status, "<html>Bad Gateway</html>", { "content-type": "text/html" })
-      )
-    ],
-    ["a body that is not UTF-8", oneOf(unexpected(200, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])))],
-    [
-      "the status of a redirect",
-      Arbitrary.map(Arbitrary.all([success, oneOf(301, 302, 303, 307, 308)]), ([body, status]) =>
-        unexpected(status, body, { ...json, location: "https://elsewhere.example.com/" })
-      )
-    ]
-  ]
-}
-
 /** All answers to requests of an operation. */
 export const of = (operation: Operation.Any, assemblyId: string | undefined): ReadonlyArray<AnswerCase> => {
   const success = bodies(operation, assemblyId)
-  const one = (name: string, tag: string, answer: AnswerCase["answer"], code?: string): AnswerCase => ({
+  /** A share of a success, never all of it. */
+  const half = Arbitrary.map(Arbitrary.all([success, share]), ([body, part]) =>
+    whole(200, body.slice(0, Math.floor((body.length - 1) * part)))
+  )
+  const one = (name: string, tag: string, answer: Arbitrary.Arbitrary<Untagged>, code?: string): AnswerCase => ({
     name,
     tag,
     code,
-    answer
+    answer: Arbitrary.map(answer, (untagged) => ({ tag, ...untagged }))
   })
+  const unexpected = (name: string, answer: Arbitrary.Arbitrary<Untagged>) => one(name, "UnexpectedResponse", answer)
+  const unauthenticated = withCode(oneOf(...ServiceError.authenticationCodes), oneOf(400, 401, 403))
+  const unknown = withCode(unnamed(operation), oneOf(400, 403, 404, 409, 500, 503))
+  const otherBody = oneOf<unknown>(null, true, 5, "text", { ok: 1 }, [1])
+  const page = oneOf(200, 404, 502, 503)
+  const redirect = Arbitrary.all([success, oneOf(301, 302, 303, 307, 308)])
+  const elsewhere = { ...json, location: "https://elsewhere.example.com/" }
   return [
     one(
       "a success",
       "Success",
-      Arbitrary.map(success, (body) => whole("Success", 200, body))
+      Arbitrary.map(success, (body) => whole(200, body))
     ),
     ...Object.entries(operation.errors).map(([code, Named]) => {
       const { _tag: tag } = new Named({ operation: operation.name, code, status: 400, description: "" })
-      return one(code, tag, withCode(tag, oneOf(code), statusOf(code)), code)
+      return one(code, tag, withCode(oneOf(code), statusOf(code)), code)
     }),
-    ...(operation.auth === "signed"
-      ? [
-          one(
-            "an authentication error",
-            "AuthenticationFailed",
-            withCode("AuthenticationFailed", oneOf(...ServiceError.authenticationCodes), oneOf(400, 401, 403))
-          )
-        ]
-      : []),
+    ...(operation.auth === "signed" ? [one("an authentication error", "AuthenticationFailed", unauthenticated)] : []),
     one("a rate limit", "RateLimited", rateLimited),
-    one(
-      "an error without a name",
-      "ServiceFailure",
-      withCode("ServiceFailure", unnamed(operation), oneOf(400, 403, 404, 409, 500, 503))
+    one("an error without a name", "ServiceFailure", unknown),
+    unexpected("half a body", half),
+    unexpected(
+      "a body of another type",
+      Arbitrary.map(otherBody, (body) => whole(200, JSON.stringify(body)))
     ),
-    ...broken(success).map(([name, answer]) => one(name, "UnexpectedResponse", answer)),
+    unexpected(
+      "a page instead of JSON",
+      Arbitrary.map(page, (status) => whole(status, "<html>Bad Gateway</html>", { "content-type": "text/html" }))
+    ),
+    unexpected("a body that is not UTF-8", oneOf(whole(200, new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])))),
+    unexpected(
+      "the status of a redirect",
+      Arbitrary.map(redirect, ([body, status]) => whole(status, body, elsewhere))
+    ),
     one(
       "a cut connection",
       "TransportFailure",
-      Arbitrary.map(Arbitrary.all([success, share]), ([body, part]): Answer => ({
-        ...whole("TransportFailure", 200, begun(body, part)),
-        end: "cut"
-      }))
+      Arbitrary.map(half, (begun) => ({ ...begun, end: "cut" }))
     ),
-    one("no answer in time", "TimedOut", oneOf<Answer>({ ...whole("TimedOut", 200, ""), end: "late" }))
+    one("no answer in time", "TimedOut", oneOf<Untagged>({ ...whole(200, ""), end: "late" }))
   ]
 }

@@ -55,10 +55,8 @@ const updateRoute = Effect.gen(function* () {
 })
 
 /** `POST /assemblies`: creates an Assembly with a new id. */
-const CreateWithoutId = Operation.make({
+const CreateWithoutId = Operation.make("Assemblies.createWithoutId", "POST /assemblies", {
   ...Operations.Create,
-  name: "Assemblies.createWithoutId",
-  path: "/assemblies",
   variables: {},
   retry: "never"
 })

@@ -3,6 +3,7 @@
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
+import type * as Schema from "effect/Schema"
 import { integers, type Key, mapBreaks, missing, oneOf, type Options, rule, type Rules, text, values } from "./rule.ts"
 
 /** The rules of the part at a path. */
@@ -27,12 +28,6 @@ export const coded =
   (code: string, ...parts: ReadonlyArray<Part>): Part =>
   (at) =>
     mapBreaks(all(...parts)(at), (one) => ({ ...one, code }))
-
-/** The rules of one kind of the values of a schema. */
-export const kind =
-  (name: string, part: Part): Part =>
-  (at) =>
-    mapBreaks(part(at), (one) => ({ ...one, name: `${name}: ${one.name}` }))
 
 /** A rule of the decoded form. */
 export const decoded = (name: string, bad: Arbitrary.Arbitrary<unknown>, more?: Partial<Options>): Part =>
@@ -246,3 +241,14 @@ export const entryPath = required(
     )
   )
 )
+
+type Codec = Schema.ConstraintCodec<unknown, unknown>
+
+/** Schemas with their rules. */
+export type Table = ReadonlyArray<readonly [schema: Codec, rules: Part]>
+
+/** An object with the rules of its parts by key, and the code of the error with which the service refuses it. */
+export const request = (schema: Codec, of: Readonly<Record<string, Part>>, code?: string): readonly [Codec, Part] => [
+  schema,
+  code === undefined ? struct(of) : coded(code, struct(of))
+]

@@ -16,7 +16,6 @@ import * as TemplateCredential from "../../TemplateCredential.ts"
 import * as Part from "./parts.ts"
 import { oneOf, type Path, text, values } from "./rule.ts"
 import { restrictions } from "./specified.ts"
-import { request, type Table } from "./table.ts"
 
 const robot = "/image/resize"
 
@@ -29,13 +28,7 @@ const robots = Part.is("names the robot of each Step", values({ a: {} }, { a: { 
   below: ["a", "robot"]
 })
 
-const payloads = [
-  "without_params",
-  "without_results",
-  "without_result_meta_data",
-  "without_uploads",
-  "without_upload_meta_data"
-]
+const payloads = Assembly.NotificationPayload.literals
 
 const createAssembly = Part.struct({
   steps: Part.all(stepObjects, robots),
@@ -144,7 +137,7 @@ const assetIds = Part.required(
 
 const damInvalid = "DAM_INVALID_REQUEST"
 
-export const resources: Table = [
+export const resources: Part.Table = [
   [
     Assembly.AssemblyId,
     Part.is(
@@ -166,22 +159,22 @@ export const resources: Table = [
       )
     })
   ],
-  request(AssemblyReplay.ReplayRequest, {
+  Part.request(AssemblyReplay.ReplayRequest, {
     steps: stepObjects,
     fields: Part.json,
     notifyUrl: Part.filled,
     templateId: Part.filled,
     reparseTemplate: Part.flag
   }),
-  request(Notification.ReplayRequest, { notifyUrl: Part.filled, wait: Part.boolean }),
-  request(
+  Part.request(Notification.ReplayRequest, { notifyUrl: Part.filled, wait: Part.boolean }),
+  Part.request(
     AuthKey.CreateRequest,
     { ...authKeySettings, scope: Part.required(authKeySettings.scope), authKey: Part.filled },
     "AUTH_KEY_NOT_CREATED"
   ),
-  request(AuthKey.UpdateRequest, authKeySettings, "AUTH_KEY_NOT_UPDATED"),
+  Part.request(AuthKey.UpdateRequest, authKeySettings, "AUTH_KEY_NOT_UPDATED"),
   [AuthKey.AuthKeyId, Part.segment],
-  request(
+  Part.request(
     Template.Query,
     {
       page: Part.integer(1),
@@ -195,20 +188,20 @@ export const resources: Table = [
     },
     "TEMPLATE_LIST_ERROR"
   ),
-  request(
+  Part.request(
     Template.CreateRequest,
     { ...templateSettings, name: Part.required(Part.segments), template: Part.required(content) },
     "TEMPLATE_VALIDATION_ERROR"
   ),
   [Template.Content, content],
-  request(Template.UpdateRequest, templateSettings, "TEMPLATE_VALIDATION_ERROR"),
+  Part.request(Template.UpdateRequest, templateSettings, "TEMPLATE_VALIDATION_ERROR"),
   [Template.IdOrName, Part.segments],
-  request(
+  Part.request(
     TemplateCredential.CreateRequest,
     { ...credentialSettings, content: Part.required(credentialSettings.content) },
     "TEMPLATE_CREDENTIALS_NOT_CREATED"
   ),
-  request(TemplateCredential.UpdateRequest, credentialSettings, "TEMPLATE_CREDENTIALS_NOT_UPDATED"),
+  Part.request(TemplateCredential.UpdateRequest, credentialSettings, "TEMPLATE_CREDENTIALS_NOT_UPDATED"),
   [TemplateCredential.CredentialId, Part.segment],
   [
     Bill.Month,
@@ -227,18 +220,22 @@ export const resources: Table = [
       Part.string
     )
   ],
-  request(Queue.StatisticsQuery, {
+  Part.request(Queue.StatisticsQuery, {
     region: Part.coded("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", Part.required(Part.filled)),
     since: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", Part.required(Part.since)),
     aggregation: Part.coded("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", Part.word("avg", "max"))
   }),
-  request(DamEntries.GetQuery, { versionId: Part.identifier }, damInvalid),
-  request(DamEntries.ListQuery, { prefix: Part.string, cursor: Part.filled, limit: Part.integer(1, 500) }, damInvalid),
-  request(
+  Part.request(DamEntries.GetQuery, { versionId: Part.identifier }, damInvalid),
+  Part.request(
+    DamEntries.ListQuery,
+    { prefix: Part.string, cursor: Part.filled, limit: Part.integer(1, 500) },
+    damInvalid
+  ),
+  Part.request(
     DamEntries.MoveManyRequest,
     { assetIds, destinationFolderId: Part.required(Part.identifierOrNull) },
     damInvalid
   ),
-  request(DamEntries.DeleteManyRequest, { assetIds }, damInvalid),
-  request(DamEntries.MoveEntryRequest, { source: Part.entryPath, destination: Part.entryPath }, damInvalid)
+  Part.request(DamEntries.DeleteManyRequest, { assetIds }, damInvalid),
+  Part.request(DamEntries.MoveEntryRequest, { source: Part.entryPath, destination: Part.entryPath }, damInvalid)
 ]

@@ -7,7 +7,6 @@ import * as Auth from "../../unstable/Auth.ts"
 import * as DamAsset from "../../DamAsset.ts"
 import * as Identifier from "../../Identifier.ts"
 import * as Part from "./parts.ts"
-import { request, type Table } from "./table.ts"
 import { oneOf, text, unknownKey, values } from "./rule.ts"
 
 const size = Part.integer(0, Number.MAX_SAFE_INTEGER)
@@ -54,7 +53,7 @@ const tokenScopes = Part.required(
   Part.decoded("holds scopes without white space", Part.each(0, text("^[a-z]{0,4} [a-z]{0,4}$")), { below: [0] })
 )
 
-export const specified: Table = [
+export const specified: Part.Table = [
   [
     AssemblyStatistics.Query,
     Part.all(
@@ -69,7 +68,7 @@ export const specified: Table = [
       (at) => [unknownKey(at)]
     )
   ],
-  request(
+  Part.request(
     AssemblyList.Query,
     {
       "fromDate/fromdate": Part.required(Part.listDate),
@@ -91,9 +90,9 @@ export const specified: Table = [
     )
   ],
   [Identifier.AssetId, Part.coded("DAM_INVALID_REQUEST", Part.identifier)],
-  request(Auth.AuthParams, authParams),
-  request(Auth.SignedAuthParams, { ...authParams, expires: Part.required(expires) }),
-  request(Auth.TokenRequest, {
+  Part.request(Auth.AuthParams, authParams),
+  Part.request(Auth.SignedAuthParams, { ...authParams, expires: Part.required(expires) }),
+  Part.request(Auth.TokenRequest, {
     grantType: Part.required(Part.word("client_credentials")),
     aud: Part.required(Part.word("api2")),
     scope: tokenScopes

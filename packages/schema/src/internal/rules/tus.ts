@@ -6,16 +6,9 @@ import * as Record from "effect/Record"
 import * as TusUpload from "../../unstable/TusUpload.ts"
 import * as Part from "./parts.ts"
 import { changed, integers, oneOf, type Path, type Rules, setter, text, values } from "./rule.ts"
-import type { Table } from "./table.ts"
 
 const partUrl = "/resumable/files/"
 const maxConcat = 8192
-
-const badUrl = oneOf(
-  text("^(?:/files/[a-z]{4})?$"),
-  text("^/resumable/files/(?:\\.\\.?|%2e)$"),
-  text("^/resumable/files/a b$")
-)
 
 const badConcat = oneOf(
   text("^final;$"),
@@ -48,11 +41,9 @@ const onlyIn =
   (at) =>
     part(at).map((rules) => ({ decoded: [], wire: [], [form]: rules[form] }))
 
-const present = onlyIn("wire", Part.required())
-
 /** The rules of headers that must not be there. */
 const absentIn = (what: string, headers: Readonly<Record<string, string>>) =>
-  Part.parts(Record.map(headers, (value) => Part.wire(`is not in a ${what} creation`, values(value))))
+  Part.parts(Record.map(headers, (value) => Part.is(`is not in a ${what} creation`, values(value))))
 
 const minimal = "assembly_url YQ==,filename YQ==,fieldname YQ=="
 const mandatory = ["assembly_url", "filename", "fieldname"]
@@ -124,9 +115,9 @@ const length = Part.all(
   )
 )
 
-const version = Part.all(present, Part.wire("is 1.0.0", text("^(?:0\\.[0-9]|1\\.0|1\\.0\\.[1-9]|2\\.0\\.0)$")))
+const version = Part.required(Part.is("is 1.0.0", text("^(?:0\\.[0-9]|1\\.0|1\\.0\\.[1-9]|2\\.0\\.0)$")))
 
-const octetStream = Part.wire(
+const octetStream = Part.is(
   `is ${TusUpload.offsetOctetStream}`,
   values("application/octet-stream", "", `${TusUpload.offsetOctetStream}; charset=utf-8`)
 )
@@ -134,60 +125,16 @@ const octetStream = Part.wire(
 /** The rules that the three kinds of creations share. */
 const creation = Part.parts({
   "tus-resumable": version,
-  "metadata/upload-metadata": Part.required(metadataHeader, metadata)
+  "upload-metadata": Part.required(metadataHeader, metadata)
 })
 
 /** The rules of creations of one file or of a part. */
 const ordinary = Part.all(
   creation,
-  Part.parts({
-    "content-type": octetStream,
-    partial: onlyIn("decoded", Part.boolean),
-    withBody: onlyIn("decoded", Part.boolean)
-  })
+  Part.parts({ "content-type": octetStream, "upload-concat": Part.is("is partial", values("", "Partial", "final", 5)) })
 )
 
-const notDeferred: Part.Part = (at) => [
-  changed(at, "is not beside upload-defer-length", (path) =>
-    Arbitrary.Constant({ path, apply: setter(["upload-defer-length"], "1") })
-  )
-]
-
-const fixed = Part.all(
-  ordinary,
-  Part.parts({ "length/upload-length": Part.required(length), "upload-length": onlyIn("wire", notDeferred) })
-)
-
-const deferred = Part.all(
-  ordinary,
-  Part.parts({ "upload-defer-length": Part.wire("is 1", values("0", "true", "", "01")) }),
-  absentIn("deferred", { "upload-length": "5" })
-)
-
-const final = Part.all(
-  creation,
-  Part.parts({
-    parts: Part.all(
-      Part.decoded("has a part", values([]), { below: [0] }),
-      Part.decoded("holds upload URLs", Part.each(0, badUrl), { below: [0] }),
-      Part.decoded(
-        `is at most ${maxConcat} characters`,
-        Arbitrary.map(integers(500, 600), (count) => Array<string>(count).fill(`${partUrl}a`)),
-        { edge: { decoded: values([concatOf(maxConcat).slice("final;".length)]) } }
-      )
-    ),
-    "upload-concat": onlyIn("wire", concat)
-  }),
-  absentIn("final", {
-    "upload-length": "5",
-    "upload-defer-length": "1",
-    "content-type": TusUpload.offsetOctetStream
-  })
-)
-
-const { Deferred, Final, Fixed } = TusUpload.Creation.to.cases
-
-export const tus: Table = [
+export const tus: Part.Table = [
   [
     TusUpload.Metadata,
     Part.all(
@@ -203,15 +150,40 @@ export const tus: Table = [
     )
   ],
   [TusUpload.Concat, concat],
-  [TusUpload.Creation, Part.kind("fixed", fixed), Fixed],
-  [TusUpload.Creation, Part.kind("deferred", deferred), Deferred],
-  [TusUpload.Creation, Part.kind("final", final), Final],
+  [
+    TusUpload.FixedHeaders,
+    Part.all(
+      ordinary,
+      Part.parts({ "upload-length": Part.required(length) }),
+      absentIn("fixed", { "upload-defer-length": "1" })
+    )
+  ],
+  [
+    TusUpload.DeferredHeaders,
+    Part.all(
+      ordinary,
+      Part.parts({ "upload-defer-length": Part.required(Part.is("is 1", values("0", "true", "", "01"))) }),
+      absentIn("deferred", { "upload-length": "5" })
+    )
+  ],
+  [
+    TusUpload.FinalHeaders,
+    Part.all(
+      creation,
+      Part.parts({ "upload-concat": Part.required(concat) }),
+      absentIn("final", {
+        "upload-length": "5",
+        "upload-defer-length": "1",
+        "content-type": TusUpload.offsetOctetStream
+      })
+    )
+  ],
   [
     TusUpload.AppendHeaders,
     Part.parts({
-      "tus-resumable": Part.all(version, onlyIn("decoded", Part.required())),
+      "tus-resumable": version,
       "upload-offset": Part.required(length),
-      "content-type": Part.all(present, octetStream),
+      "content-type": Part.required(octetStream),
       "upload-length": length
     })
   ]
