@@ -56,6 +56,9 @@ const create = Assemblies.create({ steps: {} })
 const atOnce = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: count }), () => effect, { concurrency: "unbounded" })
 
+/** The stores that several budgets share. */
+const stores = Layer.mergeAll(Budget.layerStoreMemory, Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory))
+
 /** The most of these times, in milliseconds, that any minute has. */
 const inOneMinute = (times: ReadonlyArray<number>) =>
   Math.max(0, ...times.map((begin) => times.filter((time) => time >= begin && time < begin + 60_000).length))
@@ -171,11 +174,12 @@ describe("requests in ten seconds", () => {
       const service = account([ok])
       const program = Effect.gen(function* () {
         yield* create
-        yield* Effect.timeoutOption(create, "20 seconds")
+        // Its request has a token after 10.2 seconds, and the next token would come after 20.4.
+        yield* Effect.timeoutOption(create, "15 seconds")
         yield* get
       })
-      yield* run(service, { created: 1, requests: 2 }, program)
-      assert.isAtMost(service.times[1] ?? 0, 21)
+      yield* run(service, { created: 1, requests: 1 }, program)
+      assert.deepStrictEqual(service.times, [0, 15])
     })
   )
 })
@@ -232,14 +236,38 @@ describe("a pause that the service requests", () => {
       })
   )
 
+  it.effect("of 100 seconds that 20 budgets share ends at a different time for each, at most a second later", () =>
+    Effect.gen(function* () {
+      const entered = Effect.gen(function* () {
+        const budgets = yield* Effect.forEach(Array(20), () => Effect.provide(Low.Budget, Budget.layerNoDeps()))
+        yield* budgets[0]!.pause("request", Duration.seconds(100))
+        const enter = (budget: Low.Budget | undefined) =>
+          Effect.andThen(
+            budget!.enter({ url: publicService, need: "request", until: Infinity }),
+            Clock.currentTimeMillis
+          )
+        return yield* Effect.forEach(budgets, enter, { concurrency: "unbounded" })
+      })
+      const { value } = yield* Idle.passTime(Effect.provide(entered, stores))
+      assert.isAtLeast(new Set(value).size, 15)
+      assert.isAtLeast(Math.min(...value), 100_000)
+      assert.isAtMost(Math.max(...value), 101_000)
+    })
+  )
+
+  it.effect("of a second leaves 60 s of a pause of 60 s in the memory of a process", () =>
+    Effect.gen(function* () {
+      const store = yield* Budget.BudgetStore
+      yield* store.pause("a", 60_000)
+      yield* store.pause("a", 1000)
+      assert.strictEqual(yield* store.pauseLeft("a"), 60_000)
+    }).pipe(Effect.provide(Budget.layerStoreMemory))
+  )
+
   it.effect("of 300 days is kept for a day, and one of another process is seen within half a second", () =>
     Effect.gen(function* () {
       const service = account([limited(429, 300 * 86_400), ok])
       const other = account([ok])
-      const stores = Layer.mergeAll(
-        Budget.layerStoreMemory,
-        Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)
-      )
       const program = Effect.gen(function* () {
         yield* Effect.provide(get, Layer.provideMerge(other.client, Budget.layerNoDeps()))
         const [first, second] = [Budget.layerNoDeps(), Budget.layerNoDeps()]
@@ -287,6 +315,20 @@ describe("Assemblies running at once", () => {
       const { value } = yield* Idle.passTime(Effect.provide(program, Budget.layer(limits)))
       assert.strictEqual(value, 15_000)
     })
+  )
+
+  it.effect(
+    "a creation that is interrupted during a pause gives its place back: the next enters when the pause ends",
+    () =>
+      Effect.gen(function* () {
+        const program = Effect.gen(function* () {
+          yield* (yield* Low.Budget)!.pause("creation", Duration.seconds(10))
+          yield* Effect.timeoutOption(enter("impatient"), "5 seconds")
+          return yield* enter("next", new Set(["impatient"]))
+        })
+        const { value } = yield* Idle.passTime(Effect.provide(program, Budget.layer({ created: false, running: 1 })))
+        assert.isBelow(value, 12_000)
+      }).pipe(Effect.timeout("10 minutes"))
   )
 
   it.effect("250 of a program that died are asked for once, and those that do not run are free in two minutes", () =>

@@ -7,9 +7,11 @@
 import type * as Budget from "@assembly-effect/api/Budget"
 import * as Low from "@assembly-effect/auth/unstable/Budget"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { InvalidSecret, StoreFailed } from "./DurableError.ts"
 import * as OverSql from "./internal/budget.ts"
@@ -26,6 +28,8 @@ export interface Options extends Budget.Options {
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
+const decode = Rules.decoder("BudgetSql.layer", Schema.Struct({ secrets: Secrets.Setting }))
+
 /**
  * Does the same as `Budget.layer`, for all processes that use the database. Creates the missing tables. To share the
  * quotas with durable jobs, use the database and the secrets of these jobs.
@@ -39,11 +43,13 @@ export interface Options extends Budget.Options {
  * @since 0.1.0
  * @category layers
  */
-export const layer = ({
-  secrets,
-  ...options
-}: Options): Layer.Layer<never, InvalidRequest | InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
+export const layer = (
+  options: Options
+): Layer.Layer<never, InvalidRequest | InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
   Layer.effect(
     Low.Budget,
-    Effect.flatMap(Secrets.make(secrets), (known) => OverSql.make(known, options))
+    Effect.gen(function* () {
+      const { secrets } = yield* decode(options)
+      return yield* OverSql.make(yield* Secrets.make(secrets), options)
+    })
   )

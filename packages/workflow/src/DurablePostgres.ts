@@ -49,6 +49,7 @@ const settingIssues = Rules.checker(
         })
       )
     ),
+    secrets: Secrets.Setting,
     database: Schema.Struct({ maxConnections: Schema.optional(Rules.whole(1)) })
   })
 )

@@ -5,17 +5,20 @@
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import * as DurableError from "./DurableError.ts"
 import * as Host from "./internal/host.ts"
 import * as OwnerFiles from "./internal/ownerFiles.ts"
+import * as Secrets from "./internal/secrets.ts"
 import * as Database from "./internal/database.ts"
 
 /**
@@ -35,7 +38,16 @@ export interface Options extends Omit<Durable.Options, "secrets"> {
  */
 const isNoFile = (path: string): boolean => path === "" || path === ":memory:" || path.startsWith("file:")
 
-const pathIssue = { path: ["path"], message: "Expected the path of a file, so that the jobs outlive the process" }
+const settingIssues = Rules.checker(
+  Schema.Struct({
+    path: Schema.String.check(
+      Schema.makeFilter((path) => !isNoFile(path), {
+        expected: "the path of a file, so that the jobs outlive the process"
+      })
+    ),
+    secrets: Schema.optional(Secrets.Setting)
+  })
+)
 
 /**
  * Opens the database, and locks it: no other process can open the database while this process has it open. Except on
@@ -45,16 +57,19 @@ const database = (path: string) =>
   Layer.effect(
     SqlClient.SqlClient,
     Effect.gen(function* () {
-      yield* Effect.mapError(
-        OwnerFiles.closeDatabase(path),
-        ({ message }) => new DurableError.StoreFailed({ operation: "open", description: message, path })
-      )
+      yield* OwnerFiles.createDatabase(path)
       // After a power failure, a missing transaction could make the next process create a second Assembly.
-      return yield* SqliteClient.make({ path, isExclusive: true, isSynced: true }).pipe(
-        Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
-        Effect.catchTag("SqlError", (error) => Effect.fail(Database.failedTo("open")(error)))
-      )
-    })
+      const client = yield* SqliteClient.make({ path, isExclusive: true, isSynced: true })
+      yield* OwnerFiles.closeDatabase(path)
+      return client
+    }).pipe(
+      Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
+      Effect.catchTags({
+        SqlError: (error) => Effect.fail(Database.failedTo("open")(error)),
+        PlatformError: ({ message }) =>
+          Effect.fail(new DurableError.StoreFailed({ operation: "open", description: message, path }))
+      })
+    )
   ).pipe(Layer.provide(Reactivity.layer))
 
 /**
@@ -95,5 +110,7 @@ export const layer = (
     // Locks the database first, so that two processes cannot both create the secret.
     Layer.provideMerge(database(path)),
     (host) =>
-      Layer.unwrap(Effect.as(Host.check("DurableSqlite.layer", options, isNoFile(path) ? [pathIssue] : []), host))
+      Layer.unwrap(
+        Effect.as(Host.check("DurableSqlite.layer", options, settingIssues({ path, secrets: options.secrets })), host)
+      )
   )

@@ -15,9 +15,11 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import { dump } from "./dump.ts"
@@ -76,11 +78,42 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
       yield* first.pause("request", Duration.hours(1))
       yield* first.pause("request", Duration.seconds(5))
       const second = yield* processAt(database, {})
-      const entered = Effect.forEach([first, second], (budget) =>
-        Effect.andThen(budget.enter({ ...creation, need: "request" }), Clock.currentTimeMillis)
+      const entered = Effect.forEach(
+        [first, second],
+        (budget) => Effect.andThen(budget.enter({ ...creation, need: "request" }), Clock.currentTimeMillis),
+        // One after the other, the second would not read the pause before it has ended.
+        { concurrency: 2 }
       )
       const { value } = yield* passTime(entered)
       for (const time of value) assert.isAtLeast(time, 3_600_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect.each([
+    { what: "the first token of an account", before: 0 },
+    { what: "a token that has come back", before: 1 }
+  ])("one of two that have read $what at the same time takes it, and the other waits for the next", ({ before }) =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const processes = [yield* processAt(database, { created: 1 }), yield* processAt(database, { created: 1 })]
+      yield* passTime(Effect.andThen(useUp(before)(processes[0]!), Effect.sleep(Duration.minutes(before * 2))))
+      const bothHaveRead = Latch.makeUnsafe(false)
+      let read = 0
+      const holdWrites: Statement.Transformer = (statement) => {
+        if (!/^\s*(INSERT|UPDATE)/u.test(statement.compile()[0])) return Effect.succeed(statement)
+        const arrived = ++read === 2 ? bothHaveRead.open : Effect.void
+        return arrived.pipe(Effect.andThen(bothHaveRead.await), Effect.as(statement))
+      }
+      const enter = (budget: Budget.Budget) => Effect.andThen(budget.enter(creation), Clock.currentTimeMillis)
+      const { value } = yield* passTime(
+        Effect.provideService(
+          Effect.forEach(processes, enter, { concurrency: 2 }),
+          Statement.CurrentTransformer,
+          holdWrites
+        )
+      )
+      const [one = 0, other = 0] = value
+      assert.isAtLeast(Math.abs(one - other), 60_000)
     }).pipe(Effect.scoped)
   )
 

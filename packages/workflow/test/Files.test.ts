@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { InvalidSecret } from "@assembly-effect/workflow/DurableError"
 import { assert, layer } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
+import * as OwnerFiles from "../src/internal/ownerFiles.ts"
 import { gated } from "./gates.ts"
 import { folder, job, live, until, withRunner } from "./support.ts"
 
@@ -28,6 +29,8 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
   it.effect("can be read by its owner only, from its beginning", () =>
     Effect.gen(function* () {
       const { database } = yield* folder
+      yield* OwnerFiles.createDatabase(database)
+      assert.strictEqual(yield* modeOf(database), "600")
       const modes = yield* withRunner(database)(
         Effect.all([modeOf(database), modeOf(`${database}-wal`), modeOf(`${database}.secret`)])
       )
@@ -43,6 +46,38 @@ layer(live, { excludeTestServices: true })("The database of an embedded runner",
       yield* fs.writeFileString(`${database}-shm`, "")
       for (const name of [database, `${database}-shm`]) yield* fs.chmod(name, 0o644)
       const modes = yield* withRunner(database)(Effect.all([modeOf(database), modeOf(`${database}-shm`)]))
+      assert.deepStrictEqual(modes, ["600", "600"])
+    })
+  )
+
+  it.effect.each([
+    { what: "a folder", description: "Expected the file of a database, got a folder", make: "mkdir -m 755 $0" },
+    { what: "a short text", description: "file is not a database", make: "echo text > $0; chmod 644 $0" },
+    {
+      what: "a text behind a symbolic link",
+      description: "file is not a database",
+      make: "printf %10000s text > $0.text; chmod 644 $0.text; ln -s $0.text $0"
+    }
+  ])("is StoreFailed at the path of $what, which keeps its mode", ({ description, make }) =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      execFileSync("sh", ["-c", make, database])
+      const before = yield* modeOf(database)
+      const error = yield* Effect.flip(open(database))
+      assert.deepInclude(error, { _tag: "StoreFailed", path: database })
+      assert.include(error.message, description)
+      assert.strictEqual(yield* modeOf(database), before)
+    })
+  )
+
+  it.effect("gets the mode 600 with the files beside it, if it has 644 and is behind a symbolic link", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      yield* open(database)
+      yield* fs.chmod(database, 0o644)
+      yield* fs.symlink(database, `${path}/link.db`)
+      const modes = yield* withRunner(`${path}/link.db`)(Effect.all([modeOf(database), modeOf(`${database}-wal`)]))
       assert.deepStrictEqual(modes, ["600", "600"])
     })
   )

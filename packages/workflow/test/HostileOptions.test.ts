@@ -1,9 +1,11 @@
 /** Walks over the options of the hosts of durable jobs. */
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
+import * as BudgetSql from "@assembly-effect/workflow/BudgetSql"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
-import { layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -66,4 +68,36 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
 
 layer(services, { excludeTestServices: true })("A hostile value of an option", (it) => {
   it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
+})
+
+layer(services, { excludeTestServices: true })("A missing or plain option", (it) => {
+  const none = undefined as never
+  const plain = ["a secret in plain text, of 32 bytes or more"] as never
+  const errorOf = <A, E, R>(made: Layer.Layer<A, E, R>) => Effect.scoped(Effect.flip(Layer.build(made)))
+  const budget = (secrets: never) =>
+    errorOf(Layer.provide(BudgetSql.layer({ secrets }), SqliteClient.layer({ path: ":memory:" })))
+  it.effect.each([
+    ["DurableSqlite.layer", "path", "without a path", () => errorOf(DurableSqlite.layer(none))],
+    [
+      "DurableSqlite.layer",
+      "secrets.0",
+      "with a text",
+      () => errorOf(DurableSqlite.layer("/nowhere/at/all", { secrets: plain }))
+    ],
+    [
+      "DurablePostgres.client",
+      "secrets",
+      "without secrets",
+      () => errorOf(DurablePostgres.client({ ...postgres, secrets: none }))
+    ],
+    ["BudgetSql.layer", "secrets", "without secrets", () => budget(none)],
+    ["BudgetSql.layer", "secrets.0", "with a text", () => budget(plain)]
+  ] as const)("%s: InvalidRequest that names %s and its rule, %s", ([name, path, , fails]) =>
+    Effect.gen(function* () {
+      const error = yield* fails()
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.include(error.message, `${name}: ${path}: Expected `)
+      assert.notInclude(error.message, "plain text")
+    })
+  )
 })

@@ -6,7 +6,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import type * as SqlClient from "effect/sql/SqlClient"
-import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
+import { InvalidSecret, StoreFailed } from "../DurableError.ts"
 import { hasBegun } from "./database.ts"
 
 /** The mode of a file that only its owner may read and write. */
@@ -28,12 +28,24 @@ const openTo = ({ mode }: FileSystem.File.Info): string | undefined =>
 const besides = ["-wal", "-shm"]
 
 /**
- * Creates the file of a database with a mode for its owner only. If the database exists, gives all its files this mode.
+ * Creates the file of a database with a mode for its owner only, if nothing has this path. What exists keeps its mode,
+ * because it may be something else than a database. Refuses what is no file.
  */
-export const closeDatabase = Effect.fnUntraced(function* (path: string) {
+export const createDatabase = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(path))) yield* Effect.scoped(fs.open(path, { flag: "a", mode: ownerOnly }))
-  for (const file of [path, ...besides.map((suffix) => `${path}${suffix}`)]) {
+  const { type } = yield* fs.stat(path)
+  if (type === "File") return
+  const description = `Expected the file of a database, got a ${type === "Directory" ? "folder" : type}`
+  return yield* new StoreFailed({ operation: "open", description, path })
+})
+
+/** Gives the files of a database that SQLite has opened and locked a mode for their owner only. */
+export const closeDatabase = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  // SQLite follows a symbolic link, and creates the other files beside the file that the link leads to.
+  const database = yield* fs.realPath(path)
+  for (const file of [database, ...besides.map((suffix) => `${database}${suffix}`)]) {
     if ((yield* fs.exists(file)) && openTo(yield* fs.stat(file)) !== undefined) yield* fs.chmod(file, ownerOnly)
   }
 })

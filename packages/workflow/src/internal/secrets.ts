@@ -10,6 +10,7 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
 import type { Row } from "./row.ts"
@@ -17,6 +18,9 @@ import * as Database from "./database.ts"
 
 /** The minimum length of a secret in bytes, which is the output length of the HMAC. */
 const minBytes = 32
+
+/** The rule of the option `secrets`. {@link make} checks how many there are, and their lengths. */
+export const Setting = Schema.Array(Schema.Redacted(Schema.String))
 
 const algorithm = Aead.aes256Gcm
 

@@ -1,0 +1,163 @@
+/** The tables of the jobs: what a change leaves if somebody else has changed the job before. */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Budget from "@assembly-effect/auth/unstable/Budget"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
+import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Database from "../src/internal/database.ts"
+import * as Jobs from "../src/internal/jobs.ts"
+import * as Outage from "../src/internal/outage.ts"
+import * as Packs from "../src/internal/packs.ts"
+import type * as Row from "../src/internal/row.ts"
+import * as Secrets from "../src/internal/secrets.ts"
+import * as Verdict from "../src/internal/verdict.ts"
+import * as Work from "../src/internal/work.ts"
+
+const runner = "1".repeat(32)
+const assemblyId = Assembly.AssemblyId.make("a".repeat(32))
+const failure = { reason: "AssemblyFailed", message: "failed" }
+
+/** The kind of jobs of which 8 are a full pack. */
+const kind = JSON.stringify({ files: 8, bytes: 1000, within: 3_600_000, params: "" })
+
+const newRow = (key: string, pack?: string): Row.NewRow => ({
+  key,
+  pack,
+  job: JSON.stringify({ params: {}, files: [{ source: { _tag: "Path", path: "/a" }, filename: "a" }] }),
+  sources: [{ size: "1", identity: "" }]
+})
+
+const statements = Effect.gen(function* () {
+  yield* Database.migrate
+  const secrets = yield* Secrets.make([Redacted.make("a secret of the deployment, 32 bytes or more")])
+  const jobs = yield* Jobs.make(secrets, Duration.minutes(1))
+  const packs = yield* Packs.make(secrets)
+  const claim = (state: Row.Row["state"]) =>
+    Effect.flatMap(jobs.claim(runner, 1, [state]), ([first]) => Effect.fromResult(first?.[1] ?? assert.fail()))
+  /** Queues 8 jobs that wait for their pack, and claims what is ready. */
+  const pack = (name: string) =>
+    Effect.gen(function* () {
+      yield* jobs.insert([newRow(`${name}1`, kind), ...[2, 3, 4, 5, 6, 7, 8].map((n) => newRow(`${name}${n}`, kind))])
+      const { rows } = yield* packs.form(runner)
+      return yield* Effect.fromResult(rows[0]?.[1] ?? assert.fail())
+    })
+  return { secrets, jobs, packs, claim, pack }
+})
+
+const database = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provide(effect, Layer.fresh(SqliteClient.layer({ path: ":memory:" })))
+
+describe("A claimed job", () => {
+  it.effect.each([
+    { what: "the entry of an upload", write: ({ setUpload }: Jobs.Jobs, row: Row.Row) => setUpload(row, "a", "b") },
+    { what: "its Assembly", write: ({ setAssembly }: Jobs.Jobs, row: Row.Row) => setAssembly(row, "a", "b") },
+    { what: "that all bytes are stored", write: ({ stored }: Jobs.Jobs, row: Row.Row) => stored(row) }
+  ])("that is canceled during its upload refuses $what", ({ write }) =>
+    Effect.gen(function* () {
+      const { claim, jobs } = yield* statements
+      yield* jobs.insert([newRow("a")])
+      const row = yield* claim("Queued")
+      assert.isTrue(yield* write(jobs, row))
+      yield* jobs.cancel("a")
+      assert.isFalse(yield* write(jobs, row))
+    }).pipe(database)
+  )
+
+  it.effect("whose second attempt failed has no second retry of its first attempt", () =>
+    Effect.gen(function* () {
+      const { claim, jobs } = yield* statements
+      yield* jobs.insert([newRow("a")])
+      const failed = Effect.flatMap(claim("Queued"), (row) => jobs.end(row, "Failed", ["Uploading"], failure))
+      yield* failed
+      assert.deepInclude(yield* jobs.retry(1, newRow("a")), { attempt: 2, state: "Queued" })
+      yield* failed
+      assert.isUndefined(yield* jobs.retry(1, newRow("a")))
+      assert.deepInclude(yield* jobs.find("a"), { attempt: 2, state: "Failed" })
+    }).pipe(database)
+  )
+
+  it.effect("whose Assembly runs keeps its place among the running Assemblies with each look", () =>
+    Effect.gen(function* () {
+      const { claim, jobs, packs, secrets } = yield* statements
+      yield* jobs.insert([newRow("a")])
+      const row = yield* claim("Queued")
+      const entry = yield* Hosting.encodeAssembly({ _tag: "Created", assemblyId, writtenAt: 0 })
+      yield* jobs.setAssembly(row, yield* secrets.seal(row, entry), "")
+      yield* jobs.stored(row)
+      const work = Work.make({
+        jobs,
+        packs,
+        secrets,
+        upload: {},
+        patience: Duration.hours(1),
+        pollInterval: Duration.minutes(1),
+        outage: Outage.make(),
+        ended: () => Effect.void
+      })
+      const told: Array<string> = []
+      const tell = (what: string) => (url: string, id: string) => Effect.sync(() => told.push(`${what} ${url} ${id}`))
+      const budget = {
+        enter: () => Effect.void,
+        pause: () => Effect.void,
+        keep: tell("keep"),
+        release: tell("release")
+      }
+      const look = Effect.flatMap(jobs.findClaimed(row), (now) => work.look(now ?? assert.fail()))
+      yield* Effect.gen(function* () {
+        yield* look
+        yield* Effect.sleep("1 minute")
+        yield* claim("Processing")
+        yield* look
+      }).pipe(
+        Effect.provideService(Budget.Budget, budget),
+        Effect.provide(
+          AssemblyClient.layerTest([
+            AssemblyClient.handler(Assemblies.Get, () =>
+              Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: assemblyId })
+            )
+          ])
+        )
+      )
+      assert.deepStrictEqual(told, Array(2).fill(`keep https://api2.example.com ${assemblyId}`))
+    }).pipe(database, Idle.passTime)
+  )
+})
+
+describe("A pack", () => {
+  it.effect("one of whose jobs is canceled while its last bytes are sent: Canceled, and the others are Completed", () =>
+    Effect.gen(function* () {
+      const { jobs, pack, packs } = yield* statements
+      const row = yield* pack("a")
+      yield* jobs.cancel("a3")
+      assert.isTrue(yield* packs.stored(row, assemblyId, ["1", "2", "3", "4", "5", "6", "7", "8"]))
+      assert.deepInclude(yield* jobs.find("a3"), { state: "Canceling" })
+      const ended = yield* packs.end(row, Packs.completed)
+      assert.deepStrictEqual(
+        ended.map(([key, state]) => `${key} ${state}`).toSorted(),
+        [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `a${n} ${n === 3 ? "Canceled" : "Completed"}`)
+      )
+    }).pipe(database)
+  )
+
+  const refused = (status: number) =>
+    new ApiError.ServiceFailure({ operation: "Assemblies.create", code: "A", description: "", status })
+  it.effect.each([
+    { what: "503 of the service", error: refused(503), files: 8 },
+    { what: "401 of the service", error: refused(401), files: 8 },
+    { what: "the error of a file", error: new Error("broken"), files: 2 }
+  ])("that failed with $what is followed by a pack of $files files", ({ error, files }) =>
+    Effect.gen(function* () {
+      const { pack, packs } = yield* statements
+      packs.remember(yield* pack("a"), { state: "Failed", failure, isOfJob: Verdict.isOfJob(error) })
+      assert.lengthOf((yield* pack("b")).sources, files)
+    }).pipe(database)
+  )
+})
