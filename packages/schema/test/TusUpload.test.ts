@@ -35,6 +35,13 @@ describe("Metadata", () => {
     assert.strictEqual(encode(decode(`${header},k YR==`)), `${header},k YQ==`)
   })
 
+  it("refuses a repeated key, with or without values", () => {
+    const repeated = ["a eA==,a eQ==", "a eA==,a eA==", "a,a eQ==", "a eA==,a", "a,a", "filename YQ=="]
+    assert.deepStrictEqual(accepted(TusUpload.Metadata, [header, ...repeated.map((end) => `${header},${end}`)]), [
+      header
+    ])
+  })
+
   it("keeps keys that JavaScript treats specially", () => {
     const hostile = `${header},__proto__ YQ==,constructor Yg==,toString`
     const decoded = decode(hostile)
@@ -110,6 +117,20 @@ describe("Creation", () => {
     const headers = { ...base, "upload-concat": "final;/resumable/files/b https://tus.example.com/resumable/files/a" }
     assert.deepStrictEqual(encode(creation), headers)
     assert.deepStrictEqual(decode(headers), creation)
+  })
+
+  it.each([
+    [8192, true],
+    [8193, false]
+  ])("a final creation whose upload-concat has %d characters: accepted is %s", (length, isAccepted) => {
+    const part = `/resumable/files/${"a".repeat(4000)}`
+    const last = "/resumable/files/"
+    const rest = length - `final;${part} ${last}`.length
+    const parts = [part, last + "b".repeat(rest)]
+    const concat = `final;${parts.join(" ")}`
+    assert.strictEqual(concat.length, length)
+    assert.strictEqual(accepts(Schema.toType(Cases.Final), { _tag: "Final", metadata, parts }), isAccepted)
+    assert.strictEqual(accepts(TusUpload.Creation, { ...base, "upload-concat": concat }), isAccepted)
   })
 
   it("ignores headers of HTTP", () => {
