@@ -10,6 +10,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
@@ -140,6 +141,32 @@ describe("the options of fetch that an application sets", () => {
       }
       yield* Effect.provide(hidden, [FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetched)])
       assert.deepStrictEqual(modes, ["follow", "error"])
+    })
+  )
+})
+
+describe("a response whose URL is not the requested one", () => {
+  it.effect.each([
+    ["https://api.example.com/a?b=c", 204],
+    ["https://api.example.com/a?b=d#e", 204],
+    ["https://api.example.com/other", "REQUEST_REDIRECTED"],
+    ["https://api.example.com/", "REQUEST_REDIRECTED"],
+    ["https://other.example.com/a?b=c", "REQUEST_REDIRECTED"]
+  ] as const)("from %s to a request of https://api.example.com/a?b=c: %s", ([url, expected]) =>
+    Effect.gen(function* () {
+      const answered = HttpClient.make((request) =>
+        Effect.sync(() => {
+          const response = Object.defineProperty(new Response(null, { status: 204 }), "url", { value: url })
+          return HttpClientResponse.fromWeb(request, response)
+        })
+      )
+      const outgoing = { method: "GET", origin: "https://api.example.com", path: "/a?b=c", headers: {} } as const
+      const answer = Sender.of(answered)(outgoing, { maxBytes: 1000, millis: Infinity })
+      const shown = Effect.match(answer, {
+        onSuccess: ({ status }): unknown => status,
+        onFailure: (error) => ("code" in error ? error.code : error)
+      })
+      assert.strictEqual(yield* shown, expected)
     })
   )
 })

@@ -170,6 +170,17 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
     })
   )
 
+  it.effect("ends with the exit code 3 and one message if the service refuses the credentials of --watch", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "in/a.txt": "1", "in/b.txt": "2" })
+      const ends = Uploading.quitAt(/INVALID_SIGNATURE[^]*INVALID_SIGNATURE/)
+      const options = { env: { ASSEMBLY_AUTH_SECRET: "wrong" }, ...ends }
+      const { code, stderr, stdout } = yield* Uploading.upload(folder, ["-r", "in", "--watch"], options)
+      expect({ code, stdout }).toEqual({ code: 3, stdout: "" })
+      expect(stderr.match(/INVALID_SIGNATURE/g)).toHaveLength(1)
+    })
+  )
+
   it.effect("writes one line for many files", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 24 }, (_, index) => `many/${index}.txt`)

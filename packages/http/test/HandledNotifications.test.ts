@@ -56,6 +56,16 @@ describe.each(kinds.map((kind) => [kind, stores[kind]] as const))("HandledNotifi
       })
     )
 
+    stored.effect("does not forget what is done after a late renewal and the time of its lease", () =>
+      Effect.gen(function* () {
+        const late = yield* claimed("late")
+        yield* late.done
+        yield* late.renew
+        yield* TestClock.adjust("61 seconds")
+        assert.strictEqual(yield* tagOf("late"), "Done")
+      })
+    )
+
     stored.effect("forgets what is done after 7 days", () =>
       Effect.gen(function* () {
         yield* (yield* claimed("old")).done

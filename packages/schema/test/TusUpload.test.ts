@@ -37,6 +37,13 @@ describe("Metadata", () => {
     assert.strictEqual(encode(decode(`${header},k YR==`)), `${header},k YQ==`)
   })
 
+  it("refuses a repeated key, with or without values", () => {
+    const repeated = ["a eA==,a eQ==", "a eA==,a eA==", "a,a eQ==", "a eA==,a", "a,a", "filename YQ=="]
+    assert.deepStrictEqual(accepted(TusUpload.Metadata, [header, ...repeated.map((end) => `${header},${end}`)]), [
+      header
+    ])
+  })
+
   it("keeps keys that JavaScript treats specially", () => {
     const hostile = `${header},__proto__ YQ==,constructor Yg==,toString`
     const decoded = decode(hostile)

@@ -572,7 +572,7 @@ layer(live, { excludeTestServices: true })("transport: form, under faults", (it)
         const others = created.length - created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED").length
         console.log(`forms: ${Draw.counts(jobs.map(({ end }) => end))}; ${others} other Assemblies, all told`)
       }),
-    { timeout: Math.max(60_000, schedules * 1000) }
+    { timeout: Math.max(60_000, schedules * 5000) }
   )
 })
 

@@ -107,7 +107,7 @@ layer(live, { excludeTestServices: true })("R2", (it) => {
         }
         console.log(`R2, forms: ${kills} completed, ${others} other Assemblies, all told`)
       }).pipe(Random.withSeed("forms")),
-    { timeout: Math.max(120_000, kills * 20_000) }
+    { timeout: Math.max(600_000, kills * 60_000) }
   )
 
   it.effect(
@@ -143,6 +143,6 @@ layer(live, { excludeTestServices: true })("R2", (it) => {
         }
         console.log(`R2, packs: ${kills} times 40 completed, ${again} files again`)
       }).pipe(Random.withSeed("packs")),
-    { timeout: Math.max(120_000, kills * 30_000) }
+    { timeout: Math.max(600_000, kills * 60_000) }
   )
 })

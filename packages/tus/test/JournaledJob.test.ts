@@ -445,6 +445,13 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     assert.sameMembers(storedIn(status), whole)
   })
 
+  test("restart creates another Assembly if the one that the journal knows has completed", function* () {
+    const first = yield* AssemblyUpload.journaled.run(job("completed before"))
+    const second = yield* AssemblyUpload.journaled.run(job("completed before", { restart: true }))
+    assert.notStrictEqual(second.assembly_id, first.assembly_id)
+    assert.sameMembers(storedIn(second), whole)
+  })
+
   test("restart creates another Assembly if the one that the journal knows is gone", function* () {
     const { assemblies } = yield* UploadJournal.UploadJournal
     yield* until(job("gone before"), "AssemblyCreated")

@@ -2,7 +2,9 @@
  * The rules of packing: which jobs share an Assembly, what follows a failure, and how large the next pack is. The driver
  * of these tests has an event queue of its own, as a simulation has.
  */
+import * as PackedStatus from "../src/internal/packedStatus.ts"
 import * as Packing from "../src/internal/packing.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
@@ -157,5 +159,55 @@ describe("packing", () => {
     assert.isAtMost(mean, best * 1.5)
     for (let pack = 0; pack < 1000; pack++) run(0)
     assert.strictEqual(Packing.size(seen, limits), 100)
+  })
+
+  it.each([
+    [1, []],
+    [2, ["0", "1"]],
+    [3, ["0", "1", "2"]],
+    [4, ["0,1 then 2,3"]],
+    [5, ["0,1 then 2,3,4"]]
+  ])("a pack of %d jobs that fails: the next packs are %j", (count, expected) => {
+    const ids = (jobs: ReadonlyArray<Job>) => jobs.map(({ id }) => id).join()
+    const packs = Packing.failed(Packing.make(jobsOf(count, () => true)))
+    assert.deepStrictEqual(
+      packs.map(({ jobs, other }) => (other.length === 0 ? ids(jobs) : `${ids(jobs)} then ${ids(other)}`)),
+      expected
+    )
+  })
+
+  it.each([true, false])("the end of a half, with a failure: %s, does not change what was seen", (hasFailed) => {
+    const seen = { files: 10, failed: 1 }
+    const halves = Packing.failed(Packing.make(jobsOf(4, () => true)))
+    assert.deepStrictEqual(
+      halves.map((half) => Packing.remember(seen, half, 2, hasFailed)),
+      [seen]
+    )
+  })
+})
+
+describe("PackedStatus.share", () => {
+  it.each(["a", "b"])("a job with upload %s gets its own results, and those that were made from no upload", (own) => {
+    const uploads = ["a", "b"].map((id) => ({ id }))
+    const results = {
+      imported: [{ id: "i" }, { id: "of i", original_id: "i" }],
+      encoded: [
+        { id: "of a", original_id: "a" },
+        { id: "of b", original_id: "b" },
+        { id: "of both", original_id: ["a", "b"] }
+      ]
+    }
+    const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("0".repeat(32)), uploads, results }
+    const shared = PackedStatus.share(
+      status,
+      uploads.filter(({ id }) => id === own)
+    )
+    assert.deepStrictEqual(
+      Object.values(shared.results ?? {}).map((files) => files.map(({ id }) => id)),
+      [
+        ["i", "of i"],
+        [`of ${own}`, "of both"]
+      ]
+    )
   })
 })

@@ -114,15 +114,26 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in part
   })
 
   it.effect("too many parts for one final request are refused before a byte is sent", function* () {
-    const { server, target } = yield* Scene.make()
+    const server = yield* ScriptedTus.make
+    // Long URLs, because a busy machine may not remove a hundred parts in the time that a failure waits for this.
+    const long = `/resumable/files/${"a".repeat(1000)}/`
+    server.meet = (_, go) => {
+      const { headers: { location = "", ...headers } = {}, ...answer } = go()
+      return {
+        ...answer,
+        headers: location === "" ? headers : { location: location.replace("/resumable/files/", long) }
+      }
+    }
     const source = UploadSource.make({
-      size: 200n * 1024n * 1024n,
+      size: 9n * 1024n * 1024n,
       bytes: () => Stream.die("no byte may be asked for")
     })
-    const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, parallel: 200 }))
+    const error = yield* Effect.flip(Upload.run(server.target, source, { ...Scene.options, parallel: 9 }))
     assert.strictEqual(error._tag, "InvalidRequest")
-    assert.notInclude(server.log.join(), "PATCH")
-    assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, server.partials())
+    assert.deepStrictEqual(
+      ["POST", "PATCH", "DELETE"].map((method) => server.requests.filter((one) => one === method).length),
+      [9, 0, 9]
+    )
   })
 
   it.effect("a small source has no parts, a one-shot stream cannot have any", function* () {

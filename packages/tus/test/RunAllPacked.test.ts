@@ -4,12 +4,15 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as Emulated from "./utils/Emulated.ts"
@@ -189,6 +192,52 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
     assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
   })
 
+  for (const [status, error] of [
+    [
+      401,
+      new ApiError.AuthenticationFailed({ operation: "Assemblies.create", status: 401, description: "no such key" })
+    ],
+    [503, new ApiError.ServiceFailure({ operation: "Assemblies.create", status: 503, description: "away" })]
+  ] as const) {
+    effect(`a pack of 3 files that meets the status ${status}: the next packs have 3 files too`, function* () {
+      const sizes: Array<number> = []
+      const invalid = new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not an image" })
+      const answer = ({ length }: ReadonlyArray<unknown>) => {
+        sizes.push(length)
+        return Stream.fail(sizes.length === 1 ? invalid : error)
+      }
+      const jobs = yield* Queue.unbounded<Jobs[number]>()
+      const ended = yield* Queue.unbounded<string>()
+      yield* Stream.fromQueue(jobs).pipe(
+        AssemblyUpload.runAll({ packing: { ...packing, files: 10 } }),
+        Stream.runForEach(({ _tag }) => Queue.offer(ended, _tag)),
+        Effect.provide(AssemblyUpload.layerTest(answer)),
+        Effect.forkScoped
+      )
+      const one = (row: number) => jobOf("sizes", row)
+      // After the failure of 10 files, the next pack has 3.
+      for (const group of [
+        [jobOf("sizes", 0, hashing, "photo.txt", 10)],
+        [1, 2, 3].map(one),
+        [4, 5, 6, 7, 8, 9].map(one)
+      ]) {
+        yield* Queue.offerAll(jobs, group)
+        yield* Queue.takeN(ended, group.length)
+      }
+      assert.deepStrictEqual(sizes, [10, 3, 3, 3])
+    })
+  }
+
+  effect("forms above `bytes` together, but not alone, are an Assembly each", function* () {
+    const jobs = Array.from({ length: 2 }, (_, row) => ({ ...jobOf("bytes", row), transport: "form" as const }))
+    const outcomes = yield* run(jobs, { packing: { ...packing, bytes: 10 } })
+    for (const outcome of outcomes) {
+      assert(outcome._tag === "Completed", outcome._tag)
+      isOwn(outcome)
+    }
+    assert.strictEqual((yield* Emulated.assembliesOf("bytes")).length, 2)
+  })
+
   effect("the interruption of the stream cancels the Assemblies of packs, with a journal too", () =>
     Effect.gen(function* () {
       const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
@@ -222,6 +271,28 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
       const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
       assert.deepStrictEqual(yield* all(jobs), states)
       assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  effect("jobs with `restart` cancel the Assemblies that the journal knows, and are in no pack", () =>
+    Effect.gen(function* () {
+      const jobs = [0, 1].map((row) => jobOf("restarted", row))
+      const left = yield* Effect.forEach(jobs, (job) =>
+        AssemblyUpload.journaled.events(job).pipe(
+          Stream.filter(AssemblyUploadEvent.$is("AssemblyCreated")),
+          Stream.runHead,
+          Effect.map((event) => Option.getOrThrow(event).status.assembly_id)
+        )
+      )
+      const again = Stream.map(Stream.fromIterable(jobs), (job) => ({ ...job, restart: true }))
+      const outcomes = yield* Stream.runCollect(AssemblyUpload.journaled.batch(again, { packing }))
+      assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Completed", "Completed"])
+      const entries = yield* Emulated.assembliesOf("restarted")
+      assert.sameDeepMembers(
+        entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED").map(({ id }) => String(id)),
+        left.map(String)
+      )
+      assert.strictEqual(entries.length, 4)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 

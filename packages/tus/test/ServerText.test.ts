@@ -1,6 +1,10 @@
 /**
  * What a server wrote, in the errors and events of uploads and in their spans: an upload URL never.
  */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -11,6 +15,8 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
@@ -104,6 +110,22 @@ describe("The text of a server", () => {
     assert.match(text, /^a\\x1b\[2J bz+…$/)
     assert.isAtMost(text.length, 1001)
   })
+
+  it.effect("does not bring the Auth Secret into an error, which a signed client has and no request contains", () =>
+    Effect.gen(function* () {
+      const secret = "correct horse battery"
+      const baseUrl = yield* Loopback.serve((_, response) => {
+        response.writeHead(400).end(JSON.stringify({ error: "NO", message: `not signed with ${secret}` }))
+      })
+      const client = AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make(secret) }))
+      )
+      const error = yield* Effect.flip(Effect.provide(Assemblies.create({ steps: {} }), client))
+      assert(error._tag === "ServiceFailure", error._tag)
+      assert.strictEqual(error.description, "not signed with <redacted>")
+    }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
 
   it.effect("does not bring the URL of the Assembly into an error, which the metadata holds", () =>
     Effect.gen(function* () {
