@@ -8,7 +8,8 @@
  */
 import { AssemblyNode } from "@assembly-effect/node"
 import { SqliteClient } from "@assembly-effect/sqlite"
-import { AssemblyUpload, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { AssemblyUpload, UploadSource } from "@assembly-effect/tus"
+import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Schema } from "effect"
 import { ClusterWorkflowEngine, SingleRunner } from "effect/cluster"
@@ -42,7 +43,7 @@ const upload = (path: string) =>
 const workflows = Publish.toLayer(({ path }) => upload(path))
 
 /** An upload waits for the lease of a process that was killed, at most this long. */
-const journal = UploadJournal.layerSql({ leaseDuration: "1 second" })
+const journal = UploadJournalSql.layer({ leaseDuration: "1 second" })
 
 /** The workflows, and the uploads with their journal, in one database. */
 const host = workflows.pipe(

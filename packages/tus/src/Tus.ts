@@ -125,11 +125,18 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
  * @category requests
  */
 export const offset = (url: UploadTarget.UploadUrl) =>
-  Effect.map(request({ request: "offset", url, headers: version, read: TusUpload.OffsetHeaders }), ({ told }) => ({
-    offset: told["upload-offset"],
-    length: told["upload-length"],
-    metadata: told["upload-metadata"]
-  }))
+  request({
+    request: "offset",
+    url,
+    headers: version,
+    read: TusUpload.OffsetHeaders,
+    told: (headers) =>
+      Effect.succeed({
+        offset: headers["upload-offset"],
+        length: headers["upload-length"],
+        metadata: headers["upload-metadata"]
+      })
+  })
 
 /**
  * Appends bytes at an offset and returns the new offset, which may be less than the end of the sent bytes if the request
@@ -171,7 +178,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @category requests
  */
 export const terminate = (url: UploadTarget.UploadUrl) =>
-  Effect.asVoid(request({ request: "terminate", url, headers: version, read: Terminated }))
+  request({ request: "terminate", url, headers: version, read: Terminated, told: () => Effect.void })
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -194,12 +201,19 @@ const Discovered = Schema.Struct({
  * @category requests
  */
 export const discover = (target: UploadTarget.UploadTarget) =>
-  Effect.map(request({ request: "discover", url: target.tusUrl, headers: {}, read: Discovered }), ({ told }) => ({
-    versions: list(told["tus-version"]),
-    extensions: list(told["tus-extension"]),
-    maxSize: told["tus-max-size"],
-    checksumAlgorithms: list(told["tus-checksum-algorithm"])
-  }))
+  request({
+    request: "discover",
+    url: target.tusUrl,
+    headers: {},
+    read: Discovered,
+    told: (headers) =>
+      Effect.succeed({
+        versions: list(headers["tus-version"]),
+        extensions: list(headers["tus-extension"]),
+        maxSize: headers["tus-max-size"],
+        checksumAlgorithms: list(headers["tus-checksum-algorithm"])
+      })
+  })
 
 /** Fails with `Stalled` if the headers or the next piece of a download do not arrive within {@link RequestTimeout}. */
 const limited = <A, E, R>(

@@ -14,7 +14,6 @@ import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type * as SqlClient from "effect/sql/SqlClient"
 import {
   type AssemblyEntry,
   type Entry,
@@ -226,36 +225,3 @@ export const layerFileSystem = (
   options?: Options
 ): Layer.Layer<UploadJournal, InvalidRequest | JournalFailed, FileSystem.FileSystem | Path.Path> =>
   layerStore(Files.make(folder), options)
-
-/**
- * - `table`: the name of the table, `upload_journal` by default. The Layer creates the table if it does not exist.
- *
- * @since 0.1.0
- * @category options
- */
-export interface SqlOptions extends Options {
-  readonly table?: string | undefined
-}
-
-/**
- * A journal in a table of SQLite or Postgres, which all processes and machines with the database share. Every change of
- * a lease is atomic. The clocks of the machines must not differ by more than `leaseDuration`.
- *
- * @example UploadJournal.layerSql().pipe(Layer.provide(SqliteClient.layer({ path: "app.db" })))
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerSql = ({ table = "upload_journal", ...options }: SqlOptions = {}): Layer.Layer<
-  UploadJournal,
-  InvalidRequest | JournalFailed,
-  SqlClient.SqlClient
-> =>
-  layerStore(
-    // A program without a database does not load the SQL of Effect.
-    Effect.flatMap(
-      Effect.promise(() => import("./internal/journalSql.ts")),
-      (JournalSql) => JournalSql.make(table)
-    ),
-    options
-  )

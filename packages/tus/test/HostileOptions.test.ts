@@ -3,7 +3,9 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as Upload from "@assembly-effect/tus/Upload"
-import { layer } from "@effect/vitest"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -26,5 +28,15 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
 ]
 
 layer(services)("A hostile value of an option", (it) => {
+  it.effect.each([null, undefined, NaN, true, 5n, "params", [], new Map([["steps", 1]]), () => 1])(
+    "AssemblyUpload.run with the params %o: InvalidRequest, and nothing is created",
+    (params) =>
+      Effect.gen(function* () {
+        const job = { params, files: [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a.bin" }] }
+        const error = yield* Effect.flip(AssemblyUpload.run(job as never))
+        assert.strictEqual(error.message, "AssemblyUpload: params: Expected an object with keys")
+      })
+  )
+
   it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
 })

@@ -68,7 +68,6 @@ const shown = [
   "Upload.uploaded: UploadError",
   "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
   "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
-  "UploadJournal.layerSql: InvalidRequest | JournalFailed",
   "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
   "UploadJournal.make: InvalidRequest",
   "UploadSource.fromPath: SourceFailed",

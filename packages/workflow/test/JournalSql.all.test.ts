@@ -1,7 +1,8 @@
-/** `UploadJournal.layerSql` in a database that several processes share. */
+/** `UploadJournalSql.layer` in a database that several processes share. */
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
@@ -35,7 +36,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("A journal in SQL", (
         const journals = yield* Effect.forEach(
           Array.from({ length: processes }),
           () =>
-            Layer.build(UploadJournal.layerSql({ table: "my_uploads" }).pipe(Layer.provide(client), Layer.fresh)).pipe(
+            Layer.build(UploadJournalSql.layer({ table: "my_uploads" }).pipe(Layer.provide(client), Layer.fresh)).pipe(
               Effect.map(Context.get(UploadJournal.UploadJournal))
             ),
           { concurrency: "unbounded" }

@@ -20,18 +20,23 @@ export const sendCreation = (
   body: Body | undefined,
   sending?: { readonly limit: Duration.Duration }
 ) =>
-  Effect.flatMap(
-    exchange({ request: "create", url: target.tusUrl, headers, body, read: TusUpload.Created, ...sending }),
-    ({ told }) => {
-      const url = UploadTarget.resolve(target, told.location)
+  exchange({
+    request: "create",
+    url: target.tusUrl,
+    headers,
+    body,
+    ...sending,
+    read: TusUpload.Created,
+    told: ({ location, "upload-offset": told }) => {
+      const url = UploadTarget.resolve(target, location)
       if (Result.isFailure(url)) return Effect.fail(url.failure)
-      const offset = told["upload-offset"] ?? (body === undefined ? 0n : undefined)
+      const offset = told ?? (body === undefined ? 0n : undefined)
       const created = { url: url.success, offset }
       return body === undefined
         ? Effect.succeed(created)
         : Effect.as(Telemetry.stored(offset, BigInt(body.length)), created)
     }
-  )
+  })
 
 /**
  * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
@@ -55,11 +60,16 @@ export const sendAppend = <E>(
       ...(length === undefined ? undefined : { "upload-length": String(length) }),
       ...(checksum === undefined ? undefined : { "upload-checksum": checksum })
     }
-    return Effect.flatMap(
-      request({ request: "append", url, headers, body, read: TusUpload.Appended, ...limits }),
-      ({ declaresLength, told: { "upload-offset": offset } }) =>
+    return request({
+      request: "append",
+      url,
+      headers,
+      body,
+      ...limits,
+      read: TusUpload.Appended,
+      told: ({ "upload-offset": offset }, declaresLength) =>
         Effect.as(Telemetry.stored(offset - options.offset, BigInt(body.length)), { offset, declaresLength })
-    )
+    })
   })
 
 /**

@@ -220,18 +220,20 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
   Effect.provideService(request, RequestTimeout, limit)
 
 /**
- * Sends a request and reads the headers of the response, if the status is a success. `declaresLength`: whether the request
- * declared the length of its body. `limit` is the time limit of a request whose body is not a stream: by default
+ * Sends a request, and if the status is a success, reads the headers of the response and converts them with `told`.
+ * `declaresLength`: whether the request declared the length of its body. The span of the request has the result, so the
+ * result contains no URL in plain text. `limit` is the time limit of a request whose body is not a stream: by default
  * `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes no
  * progress. The caller has waited for the permit of the request.
  */
-export const exchange = <A, E = never>({
+export const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
   body,
   headers,
   limit,
   read,
   request,
   stalled,
+  told,
   url: to
 }: {
   readonly request: keyof typeof requests
@@ -239,13 +241,10 @@ export const exchange = <A, E = never>({
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Body<E> | undefined
   readonly read: Schema.ConstraintCodec<A, unknown>
+  readonly told: (headers: A, declaresLength: boolean) => Effect.Effect<B, E2>
   readonly limit?: Duration.Duration | undefined
   readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
-}): Effect.Effect<
-  { readonly told: A; readonly declaresLength: boolean },
-  TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled,
-  HttpClient.HttpClient
-> =>
+}): Effect.Effect<B, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled | E2, HttpClient.HttpClient> =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
     const client = Context.get(context, HttpClient.HttpClient)
     const url = Redacted.value(to)
@@ -292,18 +291,20 @@ export const exchange = <A, E = never>({
     }
     const asked = { url, headers }
     const sent = isStream(body) ? streamed(body) : gathered(body)
-    const answered = Effect.flatMap(sent, ({ answer, declaresLength }) =>
-      success.some((status) => status === answer.status)
-        ? Effect.fromResult(Result.map(readHeaders(request, read, asked, answer), (told) => ({ told, declaresLength })))
-        : Effect.flatMap(toRefusal(request, asked, answer), refused)
-    )
+    const answered = Effect.flatMap(sent, ({ answer, declaresLength }): Effect.Effect<B, TusError.AnswerError | E2> => {
+      if (!success.some((status) => status === answer.status)) {
+        return Effect.flatMap(toRefusal(request, asked, answer), refused)
+      }
+      const found = readHeaders(request, read, asked, answer)
+      return Result.isFailure(found) ? Effect.fail(found.failure) : told(found.success, declaresLength)
+    })
     return Telemetry.exchanged(context, { name: operation, method, url }, answered)
   })
 
 /** Waits for the permit of a request, and sends it: see {@link permit} and {@link exchange}. */
-export const request = <A, E = never>(
-  options: Parameters<typeof exchange<A, E>>[0]
-): ReturnType<typeof exchange<A, E>> =>
+export const request = <A, B, E = never, E2 extends { readonly _tag: string } = never>(
+  options: Parameters<typeof exchange<A, B, E, E2>>[0]
+): ReturnType<typeof exchange<A, B, E, E2>> =>
   Effect.suspend(() => {
     const { body, request: name, url } = options
     return Effect.andThen(permit(Redacted.value(url), `Tus.${name}`, body), exchange(options))

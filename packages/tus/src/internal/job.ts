@@ -204,6 +204,7 @@ const optionIssues = (job: Options<unknown>): Issues => {
       ? files.flatMap(fileIssues)
       : broken(true, ["files"], "Expected at least one file")
   return [
+    ...broken(!Input.isRecord(job.params), ["params"], "Expected an object with keys"),
     ...named,
     ...(job.transport === "form" && named.length === 0 ? formIssues(job) : []),
     ...broken(job.transport !== "form" && job.resend === true, ["resend"], 'Expected transport: "form"'),

@@ -46,13 +46,14 @@ const FinalHeaders = Schema.Struct({
  */
 const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   Effect.gen(function* () {
-    const { told: found } = yield* inTime(
+    const found = yield* inTime(
       upload.policy.stallTimeout,
       request({
         request: "offset",
         url,
         headers: { "tus-resumable": TusUpload.tusVersion },
-        read: FinalHeaders
+        read: FinalHeaders,
+        told: Effect.succeed
       })
     )
     const { "upload-length": told, "upload-offset": offset } = found

@@ -3,6 +3,7 @@
  */
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -42,7 +43,7 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempD
 export const layers = {
   memory: UploadJournal.layerMemory(),
   files: Layer.unwrap(Effect.map(folder, (path) => UploadJournal.layerFileSystem(`${path}/deep/journal`))),
-  SQLite: UploadJournal.layerSql().pipe(Layer.provide(Layer.orDie(SqliteClient.layer({ path: ":memory:" }))))
+  SQLite: UploadJournalSql.layer().pipe(Layer.provide(Layer.orDie(SqliteClient.layer({ path: ":memory:" }))))
 }
 
 /** Runs a test with a journal of its own. */

@@ -1,12 +1,15 @@
 /**
- * A store for the texts of a journal in a table of SQLite or Postgres.
+ * A journal in a table of SQLite or Postgres. `UploadJournal` has the journals that need no database.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
-import type { Key, Store } from "./journal.ts"
-import { JournalFailed } from "./journalError.ts"
+import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import type * as Layer from "effect/Layer"
+import type { Key, Store } from "./internal/journal.ts"
+import { JournalFailed } from "./internal/journalError.ts"
+import * as UploadJournal from "./UploadJournal.ts"
 
 /**
  * Fails with `JournalFailed` if the database fails. A client interrupts the statements of a connection that it closes,
@@ -26,7 +29,7 @@ const attempting =
     })
 
 /** Makes the store, and the table if it does not exist. A row with `kind` 1 is a lease. */
-export const make = (name: string): Effect.Effect<Store, JournalFailed, SqlClient.SqlClient> =>
+const make = (name: string): Effect.Effect<Store, JournalFailed, SqlClient.SqlClient> =>
   Effect.gen(function* () {
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const table = sql(name)
@@ -78,3 +81,28 @@ export const make = (name: string): Effect.Effect<Store, JournalFailed, SqlClien
       }
     }
   })
+
+/**
+ * - `table`: the name of the table, `upload_journal` by default. The Layer creates the table if it does not exist.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options extends UploadJournal.Options {
+  readonly table?: string | undefined
+}
+
+/**
+ * A journal in a table of SQLite or Postgres, which all processes and machines with the database share. Every change of
+ * a lease is atomic. The clocks of the machines must not differ by more than `leaseDuration`.
+ *
+ * @example UploadJournalSql.layer().pipe(Layer.provide(SqliteClient.layer({ path: "app.db" })))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = ({ table = "upload_journal", ...options }: Options = {}): Layer.Layer<
+  UploadJournal.UploadJournal,
+  InvalidRequest | JournalFailed,
+  SqlClient.SqlClient
+> => UploadJournal.layerStore(make(table), options)
