@@ -369,7 +369,7 @@ export const isService = (error: unknown): boolean => kindOf(error) === "service
  * @since 0.1.0
  * @category models
  */
-type Cases<E extends { readonly _tag: string }> = {
+export type Cases<E extends { readonly _tag: string }> = {
   readonly [Tag in E["_tag"]]?: (error: Extract<E, { readonly _tag: Tag }>) => unknown
 } & { readonly throttled?: (error: Extract<E, { readonly retryAfter: Duration.Duration }>) => unknown } & {
   readonly [K in Exclude<Kind, "throttled">]?: (error: E) => unknown

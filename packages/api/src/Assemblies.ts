@@ -12,7 +12,15 @@ export {
   get,
   newId,
   Replace,
-  replace
+  replace,
+  type ReplaceOptions
 } from "./internal/assemblies.ts"
-export { type AssemblyError, awaitCompletion, type AwaitOptions, outcome, watch } from "./internal/follow.ts"
+export {
+  type AssemblyError,
+  awaitCompletion,
+  type AwaitOptions,
+  type FollowOptions,
+  outcome,
+  watch
+} from "./internal/follow.ts"
 export { List, list, listAll, listPages, Replay, replay, Statistics, statistics } from "./internal/history.ts"

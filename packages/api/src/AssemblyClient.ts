@@ -268,7 +268,7 @@ export const layer = (
  * @since 0.1.0
  * @category models
  */
-interface Handler {
+export interface Handler {
   readonly operation: Operation.Any
   handle(input: Operation.Input<Operation.Any>): Effect.Effect<unknown, { readonly _tag: string }>
 }

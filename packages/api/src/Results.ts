@@ -22,7 +22,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { hasUrl } from "./internal/results/request.ts"
 
 export { download, type DownloadOptions } from "./internal/results/download.ts"
-export { save } from "./internal/results/save.ts"
+export { save, type Saved, type SaveOptions } from "./internal/results/save.ts"
 
 /**
  * The files of each Step in a Status, in the order of the Status. The map contains exactly the Steps in the `results`

@@ -21,9 +21,16 @@ import * as Answers from "./internal/testing/answers.ts"
 import * as Checks from "./internal/testing/checks.ts"
 import type * as Operation from "./unstable/Operation.ts"
 
-export type { Answer } from "./internal/testing/answers.ts"
+export type { Answer, AnswerCase } from "./internal/testing/answers.ts"
 export { sample } from "./internal/testing/sample.ts"
-export { layerGenerated, NeverDrawn, report } from "./internal/testing/generated.ts"
+export {
+  layerGenerated,
+  NeverDrawn,
+  type Options as GeneratedOptions,
+  report,
+  type Report,
+  type Tag
+} from "./internal/testing/generated.ts"
 // The `of` below takes operations too.
 export * from "@assembly-effect/schema/testing"
 
@@ -50,7 +57,7 @@ export interface Wire<Op extends Operation.Any> {
  * @since 0.1.0
  * @category models
  */
-interface OperationInputs<Op extends Operation.Any> extends Testing.Inputs<Operation.Input<Op>, Wire<Op>> {
+export interface OperationInputs<Op extends Operation.Any> extends Testing.Inputs<Operation.Input<Op>, Wire<Op>> {
   readonly params: Testing.Inputs<Op["params"]["Type"], Op["params"]["Encoded"]>
   readonly answers: ReadonlyArray<Answers.AnswerCase>
   readonly scopes: {
@@ -67,7 +74,7 @@ interface OperationInputs<Op extends Operation.Any> extends Testing.Inputs<Opera
  * @since 0.1.0
  * @category models
  */
-interface OfOptions<Op extends Operation.Any> {
+export interface OfOptions<Op extends Operation.Any> {
   readonly now?: DateTime.Utc | undefined
   readonly params?: Arbitrary.Arbitrary<Op["params"]["Type"]> | undefined
   readonly assemblyId?: string | undefined

@@ -30,7 +30,7 @@ import * as Signer from "./Signer.ts"
  * @since 0.1.0
  * @category models
  */
-interface Unauthenticated {
+export interface Unauthenticated {
   readonly baseUrl: SecureUrl
   readonly params: Schema.JsonObject
   readonly nonceIn: "params" | "auth"

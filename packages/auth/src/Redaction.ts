@@ -44,7 +44,7 @@ export const mask = "<redacted>"
  * @since 0.1.0
  * @category models
  */
-interface Options {
+export interface Options {
   readonly secrets?: ReadonlyArray<string> | undefined
   readonly max?: number | undefined
 }

@@ -35,7 +35,7 @@ import * as TokenStore from "./TokenStore.ts"
  * @since 0.1.0
  * @category models
  */
-interface Request {
+export interface Request {
   readonly baseUrl: SecureUrl
   readonly scope?: Auth.Scope | undefined
 }

@@ -40,6 +40,19 @@ const below = (command: Command.Command.Any, path: Path): ReadonlyArray<readonly
 const everyCommand = Effect.map(assembly(everything), (root) => below(root, []))
 
 describe("the help", () => {
+  it.effect.each([
+    [["help"], ["--help"]],
+    [
+      ["help", "keys", "create"],
+      ["keys", "create", "--help"]
+    ],
+    [["version"], ["--version"]]
+  ] as const)("%j prints what %j prints", ([words, flags]) =>
+    Effect.gen(function* () {
+      expect(yield* printed(words, 80)).toBe(yield* printed(flags, 80))
+    })
+  )
+
   it.effect("has the same words for every flag, and says what a value is", () =>
     Effect.gen(function* () {
       const said = new Map<string, string>()

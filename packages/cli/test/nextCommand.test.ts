@@ -18,7 +18,13 @@ it.each<readonly [string, Omit<Assembly.Status, "assembly_id">, string | undefin
     { ok: "ASSEMBLY_COMPLETED", results: { ":original": [{ ssl_url: "https://a.b/c" }] } },
     undefined
   ],
-  ["has failed", { error: "X", results: stored }, `replay ${id}`],
+  ["has failed", { error: "X", uploads: [{ name: "a" }] }, `replay ${id}`],
+  [
+    "has failed with a Template",
+    { error: "X", uploads: [{ name: "a" }], template_id: "t" },
+    `replay ${id} --reparse-template`
+  ],
+  ["has failed before its files arrived", { error: "X" }, undefined],
   ["was canceled", { ok: "ASSEMBLY_CANCELED" }, undefined]
 ])("names the next command for an Assembly that %s", (_, status, next) => {
   expect(Shown.nextOf({ assembly_id: id, ...status } as Assembly.Status)[0]).toBe(next)

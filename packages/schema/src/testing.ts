@@ -23,7 +23,7 @@ import { resources } from "./internal/rules/resources.ts"
 import { specified } from "./internal/rules/specified.ts"
 import { tus } from "./internal/rules/tus.ts"
 
-export type { Key, Rules } from "./internal/rules/rule.ts"
+export type { Break, Change, Key, Options, Path, Rules, Values } from "./internal/rules/rule.ts"
 
 /**
  * An input that breaks one rule. `path` is the path of the invalid part, with the key names of `input`. `rule` is the
@@ -62,7 +62,7 @@ export interface Case<out A> {
  * @since 0.1.0
  * @category models
  */
-interface Forms<out Decoded, out Wire> {
+export interface Forms<out Decoded, out Wire> {
   readonly decoded: Decoded
   readonly wire: Wire
 }

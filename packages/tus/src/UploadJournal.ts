@@ -43,6 +43,7 @@ export {
   type AssemblyEntry,
   assemblyKeyOf,
   type Engine,
+  type EngineOptions,
   type Entries,
   type Entry,
   type Key,

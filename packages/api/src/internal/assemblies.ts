@@ -189,7 +189,7 @@ export const create: (
  * @since 0.1.0
  * @category models
  */
-interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
+export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
 
 /**
  * `PUT /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.

@@ -252,7 +252,7 @@ const Settings = Schema.Struct({
  * @since 0.1.0
  * @category models
  */
-interface FollowOptions extends Omit<AwaitOptions, "timeout"> {}
+export interface FollowOptions extends Omit<AwaitOptions, "timeout"> {}
 
 /**
  * - `timeout`: the time limit of the whole `awaitCompletion`. By default the limit is 1 hour, without the waits for the

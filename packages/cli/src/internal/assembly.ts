@@ -97,7 +97,11 @@ export const nextOf = (status: Assembly.Status): Parameters<typeof suggest> => {
   const { assembly_id: id } = status
   if (typeof id !== "string") return [undefined]
   if (!Assembly.isOver(status)) return [`wait ${id}`]
-  if (Assembly.errorCode(status) !== undefined) return [`replay ${id}`, "correct the cause"]
+  if (Assembly.errorCode(status) !== undefined) {
+    // A replay has only the files that arrived, and by default the Template as it was.
+    if (!status.uploads?.length) return [undefined]
+    return [`replay ${id}${status.template_id ? " --reparse-template" : ""}`, "correct the cause"]
+  }
   return [of(status).some(hasUrl) ? `results download ${id} -o results` : undefined]
 }
 

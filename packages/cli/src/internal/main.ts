@@ -79,9 +79,17 @@ const attachFields = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   })
 }
 
+/** `help list` as `list --help`, and `version` as `--version`: so users know it from other programs. */
+const asFlags = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [first, second = ""] = args
+  if (first === "version" && args.length === 1) return ["--version"]
+  const isPage = second.startsWith("-") || Help.page(`help ${second}`).rows.length > 0
+  return first === "help" && !isPage ? [...args.slice(1), "--help"] : args
+}
+
 /** Runs the command that the arguments in `Stdio` name. */
 export const run = (version: string) =>
-  Stdio.Stdio.use(({ args }) => Effect.map(args, attachFields)).pipe(
+  Stdio.Stdio.use(({ args }) => Effect.map(args, (all) => attachFields(asFlags(all)))).pipe(
     Effect.flatMap((args) => Effect.flatMap(root(args), (command) => Command.runWith(command, { version })(args))),
     Effect.tapCause(report),
     Effect.provide([

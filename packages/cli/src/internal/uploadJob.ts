@@ -257,11 +257,11 @@ export const report = Effect.fnUntraced(function* (
 })
 
 /**
- * Tells a person at a terminal what to do next. If the command has only stored the files (in `folder`), the next
- * command lists them: a download would only bring the user the same files.
+ * Tells a person at a terminal what to do next, unless the command has only stored the files (in `folder`): a download
+ * would bring the user the same files.
  */
 export const next = (status: Assembly.Status, folder: string | undefined): Effect.Effect<void> =>
-  folder === undefined ? Shown.suggestFor(status) : Shown.suggest(`results list ${status.assembly_id}`)
+  folder === undefined ? Shown.suggestFor(status) : Effect.void
 
 /**
  * Fails if the service has stored a file under another path than its name in `folder`, because it may have replaced

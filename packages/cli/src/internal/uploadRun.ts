@@ -220,13 +220,16 @@ const program = (files: Files, settings: Settings, seen: Seen): Events => {
     })
   )
 
+  // The next run follows the end of this one, which holds the lease of the upload until then.
+  let again: Events = Stream.empty
   const follow = (event: UploadJob.JobEvent): Events => {
     if (event._tag === "Completed" && seen.isEarlier) {
       // Everything is uploaded again if the Workspace no longer has the files that an earlier command uploaded.
       return Stream.unwrap(
-        Effect.map(UploadJob.checkEarlier(event.status), ({ isGone, message }) =>
-          noticed(message, isGone ? Stream.flatMap(run(true), follow) : Stream.succeed(event))
-        )
+        Effect.map(UploadJob.checkEarlier(event.status), ({ isGone, message }) => {
+          if (isGone) again = Stream.flatMap(run(true), follow)
+          return noticed(message, isGone ? Stream.empty : Stream.succeed(event))
+        })
       )
     }
     const isRun =
@@ -239,7 +242,10 @@ const program = (files: Files, settings: Settings, seen: Seen): Events => {
       )
     )
   }
-  return Stream.concat(Stream.flatMap(renewed, follow), Stream.drain(Stream.fromEffect(memory.completed)))
+  return Stream.flatMap(renewed, follow).pipe(
+    Stream.concat(Stream.suspend(() => again)),
+    Stream.concat(Stream.drain(Stream.fromEffect(memory.completed)))
+  )
 }
 
 const unkept =

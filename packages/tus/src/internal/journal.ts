@@ -142,8 +142,13 @@ export interface Engine {
   ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient>
 }
 
-/** If `restart` is true, a new upload is started. */
-interface EngineOptions {
+/**
+ * If `restart` is true, a new upload is started.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface EngineOptions {
   readonly progressInterval?: Duration.Input | undefined
   readonly restart?: boolean | undefined
 }

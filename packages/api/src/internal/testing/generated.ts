@@ -94,7 +94,7 @@ type TagsIn<Module> = {
  * @since 0.1.0
  * @category models
  */
-type Tag = "Success" | Extract<TagsIn<typeof ApiError> | TagsIn<typeof ResourceError>, string>
+export type Tag = "Success" | Extract<TagsIn<typeof ApiError> | TagsIn<typeof ResourceError>, string>
 
 /**
  * - `seed`: the same seed gives the same answers, in the order in which each operation is called.
