@@ -1,6 +1,7 @@
 /**
  * What a server wrote, in the errors and events of uploads and in their spans: an upload URL never.
  */
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -18,7 +19,6 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Upload from "./utils/Upload.ts"
@@ -45,14 +45,7 @@ const shown = (value: unknown) => `${String(value)} ${JSON.stringify(value)} ${i
 /** Runs an effect, and answers its error and the spans that it made, as an exporter writes them. */
 const traced = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const spans: Array<Tracer.NativeSpan> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
+    const { spans, tracer } = Spans.make()
     const error = yield* Effect.flip(Effect.withTracer(effect, tracer))
     const exported = spans.map(({ attributes, events, name, status }) => [
       name,

@@ -1,6 +1,7 @@
 /**
  * The spans and metrics of uploads, and that they give no access.
  */
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -20,14 +21,7 @@ import { inspect } from "node:util"
 /** An effect, and the spans and metrics that it leaves. */
 const observed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const spans: Array<Tracer.NativeSpan> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
+    const { spans, tracer } = Spans.make()
     const registry = new Map()
     yield* effect.pipe(
       Effect.exit,

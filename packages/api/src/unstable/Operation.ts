@@ -148,7 +148,7 @@ export const make = <
       ? unknown
       : { readonly variables: Readonly<Record<Variable<Path>, Codec<string>>> })
 ): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => {
-  const [method, path] = route.split(" ")
+  const [method, path] = route.split(" ") as [Any["method"], Path]
   const isRead = method === "GET"
   const defaults = {
     variables: {},
@@ -163,7 +163,7 @@ export const make = <
     retry: isRead ? "safe" : []
   }
   // A field that the description leaves out has the type of its default.
-  return { ...defaults, ...operation, name, method, path } as unknown as Operation<
+  return { ...defaults, ...operation, name, method, path } as Operation<
     Path,
     Auth,
     Variables,
