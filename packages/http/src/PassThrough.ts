@@ -322,9 +322,8 @@ export const make = Effect.fnUntraced(
       )
       const status = grant.wait === true ? yield* Assemblies.awaitCompletion(found.assembly_id) : undefined
       const stored = Earlier.fileOf(status ?? found)
-      if (size !== stored.bytes || md5.hex() !== (stored.md5 ?? md5.hex())) {
-        return yield* exists("Another file is stored with this id.")
-      }
+      const isOther = size !== stored.bytes || (stored.md5 !== undefined && stored.md5 !== md5.hex())
+      if (isOther) return yield* exists("Another file is stored with this id.")
       return { bytes: size, ...(status === undefined ? undefined : { status }) }
     })
 
