@@ -11,11 +11,11 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  * @category errors
  */
-export class DataInUse extends Expected.TaggedError<DataInUse>()("DataInUse", { path: Schema.String }) {
-  override get message() {
-    return `another emulator uses ${this.path}`
-  }
-}
+export class DataInUse extends Expected.TaggedError<DataInUse>()(
+  "DataInUse",
+  { path: Schema.String },
+  (error) => `another emulator uses ${error.path}`
+) {}
 
 /**
  * The options give a Workspace an Auth Key that belongs to another Workspace, in the options or in the stored data. A
@@ -24,16 +24,18 @@ export class DataInUse extends Expected.TaggedError<DataInUse>()("DataInUse", { 
  * @since 0.1.0
  * @category errors
  */
-export class KeyInTwoWorkspaces extends Expected.TaggedError<KeyInTwoWorkspaces>()("KeyInTwoWorkspaces", {
-  key: Schema.String,
-  /** The slugs of both Workspaces. The first slug is that of the Workspace to which the key belongs. */
-  workspaces: Schema.Tuple([Schema.String, Schema.String])
-}) {
-  override get message() {
-    const [one, other] = this.workspaces
-    return `the Auth Key ${this.key} belongs to the Workspace ${one}, not to ${other}`
+export class KeyInTwoWorkspaces extends Expected.TaggedError<KeyInTwoWorkspaces>()(
+  "KeyInTwoWorkspaces",
+  {
+    key: Schema.String,
+    /** The slugs of both Workspaces. The first slug is that of the Workspace to which the key belongs. */
+    workspaces: Schema.Tuple([Schema.String, Schema.String])
+  },
+  (error) => {
+    const [one, other] = error.workspaces
+    return `the Auth Key ${error.key} belongs to the Workspace ${one}, not to ${other}`
   }
-}
+) {}
 
 /** The message for each reason. */
 const reasons = {

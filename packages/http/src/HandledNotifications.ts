@@ -21,13 +21,13 @@ import * as SqlClient from "effect/sql/SqlClient"
  * @since 0.1.0
  * @category errors
  */
-export class StoreFailed extends Expected.TaggedError<StoreFailed>()("StoreFailed", {
-  description: Schema.String
-}) {
-  override get message() {
-    return `The store of handled notifications failed: ${this.description}`
-  }
-}
+export class StoreFailed extends Expected.TaggedError<StoreFailed>()(
+  "StoreFailed",
+  {
+    description: Schema.String
+  },
+  (error) => `The store of handled notifications failed: ${error.description}`
+) {}
 
 /**
  * The result of a claim. A process claims a notification before it handles the notification.

@@ -2,7 +2,6 @@
  * The errors of the routes. A route answers an error with the HTTP status of the error and a JSON body, which contains
  * `_tag` and `description`.
  */
-import { withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
@@ -47,10 +46,13 @@ const refusal =
         return answer(this, status, headers)
       }
     })
-    // The class is its own `Self` only where it is declared, and has the method only since the last statement.
-    return withMessage(base as unknown as Refused<Self & Described, Tag>, function () {
-      return this.description
+    Object.defineProperty(base.prototype, "message", {
+      get(this: Described) {
+        return this.description
+      }
     })
+    // The class is its own `Self` only where it is declared, and has the method only since the last statements.
+    return base as unknown as Refused<Self, Tag>
   }
 
 /**

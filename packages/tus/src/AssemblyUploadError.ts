@@ -51,18 +51,20 @@ const next = {
  * @since 0.1.0
  * @category errors
  */
-export class FilesFailed extends Expected.TaggedError<FilesFailed>()("FilesFailed", {
-  assemblyId: Schema.String,
-  files: Schema.Array(FileOutcome),
-  assembly: Schema.Literals(["canceled", "not canceled", "kept"])
-}) {
-  override get message() {
-    const failed = this.files.flatMap((file) =>
+export class FilesFailed extends Expected.TaggedError<FilesFailed>()(
+  "FilesFailed",
+  {
+    assemblyId: Schema.String,
+    files: Schema.Array(FileOutcome),
+    assembly: Schema.Literals(["canceled", "not canceled", "kept"])
+  },
+  (error) => {
+    const failed = error.files.flatMap((file) =>
       file.outcome === "Failed" ? [`${file.filename}: ${file.error.message}`] : []
     )
-    return `${failed.length} of ${this.files.length} files failed: ${failed.join("; ")}. ${next[this.assembly]}`
+    return `${failed.length} of ${error.files.length} files failed: ${failed.join("; ")}. ${next[error.assembly]}`
   }
-}
+) {}
 
 /**
  * The request with the files of a job (`transport: "form"`) broke, so the Assembly has not completed.
@@ -77,16 +79,18 @@ export class FilesFailed extends Expected.TaggedError<FilesFailed>()("FilesFaile
  * @since 0.1.0
  * @category errors
  */
-export class FormBroken extends Expected.TaggedError<FormBroken>()("FormBroken", {
-  assemblyIds: Schema.NonEmptyArray(Assembly.AssemblyId),
-  isOver: Schema.Boolean,
-  description: Schema.String
-}) {
-  override get message() {
-    const state = this.isOver ? "the service aborted the Assembly" : "the service may still get the files"
-    return `the request with the files broke: ${this.description}; ${state}; its Steps may have run. Get its Status, or run the job again, with \`resend: true\` to send the files again after such a failure`
+export class FormBroken extends Expected.TaggedError<FormBroken>()(
+  "FormBroken",
+  {
+    assemblyIds: Schema.NonEmptyArray(Assembly.AssemblyId),
+    isOver: Schema.Boolean,
+    description: Schema.String
+  },
+  (error) => {
+    const state = error.isOver ? "the service aborted the Assembly" : "the service may still get the files"
+    return `the request with the files broke: ${error.description}; ${state}; its Steps may have run. Get its Status, or run the job again, with \`resend: true\` to send the files again after such a failure`
   }
-}
+) {}
 
 /**
  * The Status of a completed Assembly does not prove that the service has the bytes that were read. `expected` describes
@@ -99,19 +103,21 @@ export class FormBroken extends Expected.TaggedError<FormBroken>()("FormBroken",
  * @since 0.1.0
  * @category errors
  */
-export class DeliveryMismatch extends Expected.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
-  assemblyId: Schema.String,
-  filename: Schema.String,
-  field: Schema.Literals(["upload", "size", "md5hash"]),
-  expected: Schema.String,
-  actual: Schema.String
-}) {
-  override get message() {
-    const { actual, expected, field, filename } = this
+export class DeliveryMismatch extends Expected.TaggedError<DeliveryMismatch>()(
+  "DeliveryMismatch",
+  {
+    assemblyId: Schema.String,
+    filename: Schema.String,
+    field: Schema.Literals(["upload", "size", "md5hash"]),
+    expected: Schema.String,
+    actual: Schema.String
+  },
+  (error) => {
+    const { actual, expected, field, filename } = error
     if (field === "upload") return `${filename}: the Status does not list the file that was uploaded`
     return `${filename}: the ${field} of the bytes that were read is ${expected}, but the Status says ${actual}`
   }
-}
+) {}
 
 /**
  * The errors of `AssemblyUpload`. If the server responds to the upload of a file with an error, and the Status shows

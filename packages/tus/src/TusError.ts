@@ -8,7 +8,7 @@
  */
 import * as Expected from "@assembly-effect/schema/unstable/Expected"
 import * as ApiError from "@assembly-effect/api/ApiError"
-import { cause, withMessage } from "@assembly-effect/api/unstable/ErrorDetails"
+import { cause } from "@assembly-effect/api/unstable/ErrorDetails"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
@@ -57,14 +57,11 @@ interface Subject {
 
 const at = ({ host, request }: Subject): string => `${request} at ${host}`
 
-/** The class `base`, whose errors have the text of the server as their message, and then an advice. */
-const saying = <Base extends abstract new (...args: never) => Subject & { readonly description: string } & Error>(
-  base: Base,
-  advice = ""
-): Base =>
-  withMessage(base, function () {
-    return `${at(this)}: ${this.description}${advice}`
-  })
+/** A message that has the text of the server, and then an advice. */
+const saying =
+  (advice = "") =>
+  (error: Subject & { readonly description: string }): string =>
+    `${at(error)}: ${error.description}${advice}`
 
 /** The host of the server, in an error about a whole upload. `host` is absent if the error is only about the source. */
 const server = { host: Schema.optionalKey(Schema.String) }
@@ -76,9 +73,10 @@ const server = { host: Schema.optionalKey(Schema.String) }
  * @since 0.1.0
  * @category errors
  */
-export class UploadGone extends saying(
-  Expected.TaggedError<UploadGone>()("UploadGone", answer),
-  "; run the upload again to start a new upload"
+export class UploadGone extends Expected.TaggedError<UploadGone>()(
+  "UploadGone",
+  answer,
+  saying("; run the upload again to start a new upload")
 ) {}
 
 /**
@@ -89,7 +87,7 @@ export class UploadGone extends saying(
  * @since 0.1.0
  * @category errors
  */
-export class UploadRefused extends saying(Expected.TaggedError<UploadRefused>()("UploadRefused", answer)) {}
+export class UploadRefused extends Expected.TaggedError<UploadRefused>()("UploadRefused", answer, saying()) {}
 
 /**
  * 409: the request had another offset than the upload on the server. `Upload` requests the offset from the server and
@@ -98,7 +96,7 @@ export class UploadRefused extends saying(Expected.TaggedError<UploadRefused>()(
  * @since 0.1.0
  * @category errors
  */
-export class OffsetConflict extends saying(Expected.TaggedError<OffsetConflict>()("OffsetConflict", answer)) {}
+export class OffsetConflict extends Expected.TaggedError<OffsetConflict>()("OffsetConflict", answer, saying()) {}
 
 /**
  * 413: the upload or the request has more bytes than the server accepts. If the server refuses bytes of an existing
@@ -110,16 +108,18 @@ export class OffsetConflict extends saying(Expected.TaggedError<OffsetConflict>(
  * @since 0.1.0
  * @category errors
  */
-export class TooLarge extends Expected.TaggedError<TooLarge>()("TooLarge", {
-  ...answer,
-  maxSize: Schema.optionalKey(Schema.BigInt),
-  tried: Schema.optionalKey(Schema.Array(Schema.Finite))
-}) {
-  override get message() {
-    const tried = this.tried === undefined ? "" : `; refused sizes of a request in bytes: ${this.tried.join(", ")}`
-    return `${at(this)}: ${this.description}${tried}`
+export class TooLarge extends Expected.TaggedError<TooLarge>()(
+  "TooLarge",
+  {
+    ...answer,
+    maxSize: Schema.optionalKey(Schema.BigInt),
+    tried: Schema.optionalKey(Schema.Array(Schema.Finite))
+  },
+  (error) => {
+    const tried = error.tried === undefined ? "" : `; refused sizes of a request in bytes: ${error.tried.join(", ")}`
+    return `${at(error)}: ${error.description}${tried}`
   }
-}
+) {}
 
 /**
  * 423: the server has locked the upload for another request. `Upload` tries again after a pause, and fails with this
@@ -128,7 +128,7 @@ export class TooLarge extends Expected.TaggedError<TooLarge>()("TooLarge", {
  * @since 0.1.0
  * @category errors
  */
-export class UploadLocked extends saying(Expected.TaggedError<UploadLocked>()("UploadLocked", answer)) {}
+export class UploadLocked extends Expected.TaggedError<UploadLocked>()("UploadLocked", answer, saying()) {}
 
 /**
  * 460: the received bytes differ from the sent bytes. `Upload` sends the bytes again, and fails with this error when
@@ -137,7 +137,7 @@ export class UploadLocked extends saying(Expected.TaggedError<UploadLocked>()("U
  * @since 0.1.0
  * @category errors
  */
-export class ChecksumMismatch extends saying(Expected.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer)) {}
+export class ChecksumMismatch extends Expected.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer, saying()) {}
 
 /**
  * 408, 425, 499, and any 5xx except 501: a temporary failure of the server or of a gateway. `retryAfter` is the pause
@@ -146,11 +146,10 @@ export class ChecksumMismatch extends saying(Expected.TaggedError<ChecksumMismat
  * @since 0.1.0
  * @category errors
  */
-export class ServerFailure extends saying(
-  Expected.TaggedError<ServerFailure>()("ServerFailure", {
-    ...answer,
-    retryAfter: Schema.optionalKey(Rules.elapsed)
-  })
+export class ServerFailure extends Expected.TaggedError<ServerFailure>()(
+  "ServerFailure",
+  { ...answer, retryAfter: Schema.optionalKey(Rules.elapsed) },
+  saying()
 ) {}
 
 /**
@@ -159,11 +158,11 @@ export class ServerFailure extends saying(
  * @since 0.1.0
  * @category errors
  */
-export class ProtocolViolation extends Expected.TaggedError<ProtocolViolation>()("ProtocolViolation", answer) {
-  override get message() {
-    return `${at(this)}: status ${this.status}, ${this.description}`
-  }
-}
+export class ProtocolViolation extends Expected.TaggedError<ProtocolViolation>()(
+  "ProtocolViolation",
+  answer,
+  (error) => `${at(error)}: status ${error.status}, ${error.description}`
+) {}
 
 /**
  * A request reached its time limit `after`: in this time, no byte of the body was sent, no response arrived, or no
@@ -172,14 +171,14 @@ export class ProtocolViolation extends Expected.TaggedError<ProtocolViolation>()
  * @since 0.1.0
  * @category errors
  */
-export class Stalled extends Expected.TaggedError<Stalled>()("Stalled", {
-  ...subject,
-  after: Rules.elapsed
-}) {
-  override get message() {
-    return `${at(this)}: nothing was sent or received for ${Duration.format(this.after)}`
-  }
-}
+export class Stalled extends Expected.TaggedError<Stalled>()(
+  "Stalled",
+  {
+    ...subject,
+    after: Rules.elapsed
+  },
+  (error) => `${at(error)}: nothing was sent or received for ${Duration.format(error.after)}`
+) {}
 
 /**
  * No response shows whether the server created the upload, or concatenated its parts, and the receipts of the Assembly
@@ -195,15 +194,16 @@ export class Stalled extends Expected.TaggedError<Stalled>()("Stalled", {
  * @since 0.1.0
  * @category errors
  */
-export class CreationUnknown extends Expected.TaggedError<CreationUnknown>()("CreationUnknown", {
-  host: Schema.String,
-  description: Schema.String,
-  cause: Schema.optionalKey(cause<AnswerError | Stalled | ApiError.TransportFailure>())
-}) {
-  override get message() {
-    return `no response from ${this.host} shows whether the upload was created (${this.description}); check the tus_uploads of the Assembly before you upload the file again`
-  }
-}
+export class CreationUnknown extends Expected.TaggedError<CreationUnknown>()(
+  "CreationUnknown",
+  {
+    host: Schema.String,
+    description: Schema.String,
+    cause: Schema.optionalKey(cause<AnswerError | Stalled | ApiError.TransportFailure>())
+  },
+  (error) =>
+    `no response from ${error.host} shows whether the upload was created (${error.description}); check the tus_uploads of the Assembly before you upload the file again`
+) {}
 
 /**
  * The stored bytes may be wrong, for example because the server reports another number of bytes than were sent. No more
@@ -216,18 +216,20 @@ export class CreationUnknown extends Expected.TaggedError<CreationUnknown>()("Cr
  * @since 0.1.0
  * @category errors
  */
-export class UploadUntrusted extends Expected.TaggedError<UploadUntrusted>()("UploadUntrusted", {
-  ...server,
-  description: Schema.String,
-  mayBeWhole: Schema.Boolean
-}) {
-  override get message() {
-    const next = this.mayBeWhole
+export class UploadUntrusted extends Expected.TaggedError<UploadUntrusted>()(
+  "UploadUntrusted",
+  {
+    ...server,
+    description: Schema.String,
+    mayBeWhole: Schema.Boolean
+  },
+  (error) => {
+    const next = error.mayBeWhole
       ? "cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
       : "upload the file again (with restart: true if the upload is in a journal)"
-    return `the server${this.host === undefined ? "" : ` ${this.host}`} may have stored wrong bytes (${this.description}); ${next}`
+    return `the server${error.host === undefined ? "" : ` ${error.host}`} may have stored wrong bytes (${error.description}); ${next}`
   }
-}
+) {}
 
 /**
  * The upload on the server, or the given source, differs in `field` from the upload that was started. Continue with the

@@ -51,14 +51,14 @@ const TypeId = "~@assembly-effect/tus/UploadTarget"
  * @since 0.1.0
  * @category errors
  */
-export class InvalidTarget extends Expected.TaggedError<InvalidTarget>()("InvalidTarget", {
-  field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]),
-  rule: Schema.String
-}) {
-  override get message() {
-    return `${this.field}: ${this.rule}`
-  }
-}
+export class InvalidTarget extends Expected.TaggedError<InvalidTarget>()(
+  "InvalidTarget",
+  {
+    field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]),
+    rule: Schema.String
+  },
+  (error) => `${error.field}: ${error.rule}`
+) {}
 
 /**
  * An upload URL from the service or the journal breaks a rule. Nothing was sent to this URL. The error contains at most
@@ -68,13 +68,13 @@ export class InvalidTarget extends Expected.TaggedError<InvalidTarget>()("Invali
  * @since 0.1.0
  * @category errors
  */
-export class UnsafeLocation extends Expected.TaggedError<UnsafeLocation>()("UnsafeLocation", {
-  rule: Schema.String
-}) {
-  override get message() {
-    return `the upload URL is refused: ${this.rule}`
-  }
-}
+export class UnsafeLocation extends Expected.TaggedError<UnsafeLocation>()(
+  "UnsafeLocation",
+  {
+    rule: Schema.String
+  },
+  (error) => `the upload URL is refused: ${error.rule}`
+) {}
 
 /**
  * Marks the URLs that passed the checks, because a brand exists only at compile time. The mark is a text, so that a

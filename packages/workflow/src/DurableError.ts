@@ -16,19 +16,21 @@ import * as DurableJob from "./DurableJob.ts"
  * @since 0.1.0
  * @category errors
  */
-export class JobConflict extends Expected.TaggedError<JobConflict>()("JobConflict", {
-  key: Schema.String,
-  changed: Schema.optionalKey(Schema.Array(Schema.String))
-}) {
-  override get message() {
-    const files = this.changed?.map((name) => Printable.escape(name)).join(", ")
+export class JobConflict extends Expected.TaggedError<JobConflict>()(
+  "JobConflict",
+  {
+    key: Schema.String,
+    changed: Schema.optionalKey(Schema.Array(Schema.String))
+  },
+  (error) => {
+    const files = error.changed?.map((name) => Printable.escape(name)).join(", ")
     const other =
       files === undefined
         ? "with other params or files"
         : `of an earlier version of ${files}: its size, modification time or ETag has changed`
-    return `the key ${Printable.escape(this.key)} belongs to a job ${other}; use another key, or give a job that has failed or was canceled the new params or files with Durable.retry`
+    return `the key ${Printable.escape(error.key)} belongs to a job ${other}; use another key, or give a job that has failed or was canceled the new params or files with Durable.retry`
   }
-}
+) {}
 
 /**
  * No job with this key is in the database. The job was never started, or it ended and was removed.
@@ -36,11 +38,12 @@ export class JobConflict extends Expected.TaggedError<JobConflict>()("JobConflic
  * @since 0.1.0
  * @category errors
  */
-export class JobUnknown extends Expected.TaggedError<JobUnknown>()("JobUnknown", { key: Schema.String }) {
-  override get message() {
-    return `no job has the key ${Printable.escape(this.key)}; it was never started, or it was removed when its retention ended`
-  }
-}
+export class JobUnknown extends Expected.TaggedError<JobUnknown>()(
+  "JobUnknown",
+  { key: Schema.String },
+  (error) =>
+    `no job has the key ${Printable.escape(error.key)}; it was never started, or it was removed when its retention ended`
+) {}
 
 /**
  * The job failed. `Durable.retry` starts its next attempt.
@@ -48,15 +51,16 @@ export class JobUnknown extends Expected.TaggedError<JobUnknown>()("JobUnknown",
  * @since 0.1.0
  * @category errors
  */
-export class JobFailed extends Expected.TaggedError<JobFailed>()("JobFailed", {
-  key: Schema.String,
-  attempt: Schema.Int,
-  failure: DurableJob.Failure
-}) {
-  override get message() {
-    return `the job ${Printable.escape(this.key)} failed in attempt ${this.attempt}: ${this.failure.reason}: ${this.failure.message}; start the next attempt with Durable.retry`
-  }
-}
+export class JobFailed extends Expected.TaggedError<JobFailed>()(
+  "JobFailed",
+  {
+    key: Schema.String,
+    attempt: Schema.Int,
+    failure: DurableJob.Failure
+  },
+  (error) =>
+    `the job ${Printable.escape(error.key)} failed in attempt ${error.attempt}: ${error.failure.reason}: ${error.failure.message}; start the next attempt with Durable.retry`
+) {}
 
 /**
  * The job was canceled. `Durable.retry` starts its next attempt.
@@ -64,14 +68,15 @@ export class JobFailed extends Expected.TaggedError<JobFailed>()("JobFailed", {
  * @since 0.1.0
  * @category errors
  */
-export class JobCanceled extends Expected.TaggedError<JobCanceled>()("JobCanceled", {
-  key: Schema.String,
-  attempt: Schema.Int
-}) {
-  override get message() {
-    return `the job ${Printable.escape(this.key)} was canceled in attempt ${this.attempt}; start the next attempt with Durable.retry`
-  }
-}
+export class JobCanceled extends Expected.TaggedError<JobCanceled>()(
+  "JobCanceled",
+  {
+    key: Schema.String,
+    attempt: Schema.Int
+  },
+  (error) =>
+    `the job ${Printable.escape(error.key)} was canceled in attempt ${error.attempt}; start the next attempt with Durable.retry`
+) {}
 
 /**
  * The job cannot be retried, because it has not failed and was not canceled.
@@ -79,14 +84,15 @@ export class JobCanceled extends Expected.TaggedError<JobCanceled>()("JobCancele
  * @since 0.1.0
  * @category errors
  */
-export class NotRetryable extends Expected.TaggedError<NotRetryable>()("NotRetryable", {
-  key: Schema.String,
-  state: DurableJob.State
-}) {
-  override get message() {
-    return `the job ${Printable.escape(this.key)} cannot be retried in the state ${this.state}; only a job that is Failed or Canceled has a next attempt`
-  }
-}
+export class NotRetryable extends Expected.TaggedError<NotRetryable>()(
+  "NotRetryable",
+  {
+    key: Schema.String,
+    state: DurableJob.State
+  },
+  (error) =>
+    `the job ${Printable.escape(error.key)} cannot be retried in the state ${error.state}; only a job that is Failed or Canceled has a next attempt`
+) {}
 
 /**
  * The next attempt of a job cannot begin, because the Assembly of the last attempt may still run: the service did not
@@ -95,15 +101,16 @@ export class NotRetryable extends Expected.TaggedError<NotRetryable>()("NotRetry
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyMayRun extends Expected.TaggedError<AssemblyMayRun>()("AssemblyMayRun", {
-  key: Schema.String,
-  attempt: Schema.Int,
-  failure: DurableJob.Failure
-}) {
-  override get message() {
-    return `the Assembly of attempt ${this.attempt} of the job ${Printable.escape(this.key)} may still run: ${this.failure.reason}: ${this.failure.message}; try again when the service confirms that it has ended`
-  }
-}
+export class AssemblyMayRun extends Expected.TaggedError<AssemblyMayRun>()(
+  "AssemblyMayRun",
+  {
+    key: Schema.String,
+    attempt: Schema.Int,
+    failure: DurableJob.Failure
+  },
+  (error) =>
+    `the Assembly of attempt ${error.attempt} of the job ${Printable.escape(error.key)} may still run: ${error.failure.reason}: ${error.failure.message}; try again when the service confirms that it has ended`
+) {}
 
 /**
  * The database of the jobs cannot be read or written. `description` contains the error messages of the database. `path` is
@@ -113,18 +120,20 @@ export class AssemblyMayRun extends Expected.TaggedError<AssemblyMayRun>()("Asse
  * @since 0.1.0
  * @category errors
  */
-export class StoreFailed extends Expected.TaggedError<StoreFailed>()("StoreFailed", {
-  operation: Schema.String,
-  description: Schema.String,
-  path: Schema.optionalKey(Schema.String),
-  key: Schema.optionalKey(Schema.String)
-}) {
-  override get message() {
-    if (this.key !== undefined) return `the stored job ${Printable.escape(this.key)} is damaged: ${this.description}`
-    const where = this.path === undefined ? "" : ` ${Printable.escape(this.path)}`
-    return `the database of the jobs${where} failed (${this.operation}): ${this.description}`
+export class StoreFailed extends Expected.TaggedError<StoreFailed>()(
+  "StoreFailed",
+  {
+    operation: Schema.String,
+    description: Schema.String,
+    path: Schema.optionalKey(Schema.String),
+    key: Schema.optionalKey(Schema.String)
+  },
+  (error) => {
+    if (error.key !== undefined) return `the stored job ${Printable.escape(error.key)} is damaged: ${error.description}`
+    const where = error.path === undefined ? "" : ` ${Printable.escape(error.path)}`
+    return `the database of the jobs${where} failed (${error.operation}): ${error.description}`
   }
-}
+) {}
 
 /**
  * Another process has opened the database of `DurableSqlite.layer`. Stop that process, or use Postgres.
@@ -132,11 +141,12 @@ export class StoreFailed extends Expected.TaggedError<StoreFailed>()("StoreFaile
  * @since 0.1.0
  * @category errors
  */
-export class DatabaseInUse extends Expected.TaggedError<DatabaseInUse>()("DatabaseInUse", { path: Schema.String }) {
-  override get message() {
-    return `another process has opened ${Printable.escape(this.path)}; stop that process, or run jobs on several machines with DurablePostgres`
-  }
-}
+export class DatabaseInUse extends Expected.TaggedError<DatabaseInUse>()(
+  "DatabaseInUse",
+  { path: Schema.String },
+  (error) =>
+    `another process has opened ${Printable.escape(error.path)}; stop that process, or run jobs on several machines with DurablePostgres`
+) {}
 
 /**
  * The secret of the deployment is missing or cannot be used.
@@ -144,10 +154,10 @@ export class DatabaseInUse extends Expected.TaggedError<DatabaseInUse>()("Databa
  * @since 0.1.0
  * @category errors
  */
-export class InvalidSecret extends Expected.TaggedError<InvalidSecret>()("InvalidSecret", {
-  description: Schema.String
-}) {
-  override get message() {
-    return `the secret of the deployment is invalid: ${this.description}`
-  }
-}
+export class InvalidSecret extends Expected.TaggedError<InvalidSecret>()(
+  "InvalidSecret",
+  {
+    description: Schema.String
+  },
+  (error) => `the secret of the deployment is invalid: ${error.description}`
+) {}

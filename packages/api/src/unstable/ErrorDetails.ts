@@ -74,20 +74,6 @@ export const skewed = (clockSkew: number): string =>
   `the clock of the service is ${Math.abs(clockSkew) / 1000} s ${clockSkew < 0 ? "behind" : "ahead of"} the local clock`
 
 /**
- * The class `base`, whose errors have the message that `get` makes of their fields.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const withMessage = <Base extends abstract new (...args: never) => { readonly message: string }>(
-  base: Base,
-  get: (this: InstanceType<Base>) => string
-): Base => {
-  Object.defineProperty(base.prototype, "message", { get })
-  return base
-}
-
-/**
  * Makes the base class of an error with the {@link Details} of a response.
  *
  * @since 0.1.0

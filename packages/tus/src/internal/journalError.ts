@@ -19,17 +19,17 @@ const remedies = {
  * @since 0.1.0
  * @category errors
  */
-export class JournalFailed extends Expected.TaggedError<JournalFailed>()("JournalFailed", {
-  action: Schema.Literals(["read", "write", "remove", "list", "lease"]),
-  description: Schema.String,
-  reason: Schema.Literals(["Full", "Denied", "Other"]).pipe(
-    Schema.withConstructorDefault(Effect.succeed("Other" as const))
-  )
-}) {
-  override get message() {
-    return `the upload journal: cannot ${this.action}: ${this.description}${remedies[this.reason]}`
-  }
-}
+export class JournalFailed extends Expected.TaggedError<JournalFailed>()(
+  "JournalFailed",
+  {
+    action: Schema.Literals(["read", "write", "remove", "list", "lease"]),
+    description: Schema.String,
+    reason: Schema.Literals(["Full", "Denied", "Other"]).pipe(
+      Schema.withConstructorDefault(Effect.succeed("Other" as const))
+    )
+  },
+  (error) => `the upload journal: cannot ${error.action}: ${error.description}${remedies[error.reason]}`
+) {}
 
 /**
  * An entry of the journal is invalid: damaged, edited, or written by another program. `UploadJournal.forget` removes
@@ -38,14 +38,15 @@ export class JournalFailed extends Expected.TaggedError<JournalFailed>()("Journa
  * @since 0.1.0
  * @category errors
  */
-export class JournalTorn extends Expected.TaggedError<JournalTorn>()("JournalTorn", {
-  key: Schema.String,
-  description: Schema.String
-}) {
-  override get message() {
-    return `the upload journal: the entry ${this.key} is invalid: ${this.description}; remove the entry with forget, and run the upload again`
-  }
-}
+export class JournalTorn extends Expected.TaggedError<JournalTorn>()(
+  "JournalTorn",
+  {
+    key: Schema.String,
+    description: Schema.String
+  },
+  (error) =>
+    `the upload journal: the entry ${error.key} is invalid: ${error.description}; remove the entry with forget, and run the upload again`
+) {}
 
 /**
  * Another process or fiber holds the lease of the same upload or job. This lease ends at `until`, in milliseconds since
@@ -55,14 +56,14 @@ export class JournalTorn extends Expected.TaggedError<JournalTorn>()("JournalTor
  * @since 0.1.0
  * @category errors
  */
-export class UploadLeased extends Expected.TaggedError<UploadLeased>()("UploadLeased", {
-  key: Schema.String,
-  until: Schema.Finite
-}) {
-  override get message() {
-    return `another process runs the upload ${this.key}; run the upload again when that process has ended`
-  }
-}
+export class UploadLeased extends Expected.TaggedError<UploadLeased>()(
+  "UploadLeased",
+  {
+    key: Schema.String,
+    until: Schema.Finite
+  },
+  (error) => `another process runs the upload ${error.key}; run the upload again when that process has ended`
+) {}
 
 /**
  * The lease was lost during the upload, for example because it could not be renewed in time or another process took it.
@@ -72,14 +73,14 @@ export class UploadLeased extends Expected.TaggedError<UploadLeased>()("UploadLe
  * @since 0.1.0
  * @category errors
  */
-export class LeaseLost extends Expected.TaggedError<LeaseLost>()("LeaseLost", {
-  key: Schema.String,
-  description: Schema.String
-}) {
-  override get message() {
-    return `the lease of the upload ${this.key} was lost: ${this.description}; run the upload again to continue`
-  }
-}
+export class LeaseLost extends Expected.TaggedError<LeaseLost>()(
+  "LeaseLost",
+  {
+    key: Schema.String,
+    description: Schema.String
+  },
+  (error) => `the lease of the upload ${error.key} was lost: ${error.description}; run the upload again to continue`
+) {}
 
 /**
  * The journal has no entry of an upload with this key, or the entry has expired. `UploadJournal.list` lists the keys.
@@ -87,13 +88,13 @@ export class LeaseLost extends Expected.TaggedError<LeaseLost>()("LeaseLost", {
  * @since 0.1.0
  * @category errors
  */
-export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()("NoSuchUpload", {
-  key: Schema.String
-}) {
-  override get message() {
-    return `the upload journal has no upload ${this.key}; start the upload with Upload.run`
-  }
-}
+export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()(
+  "NoSuchUpload",
+  {
+    key: Schema.String
+  },
+  (error) => `the upload journal has no upload ${error.key}; start the upload with Upload.run`
+) {}
 
 /**
  * The errors of the journal, except {@link NoSuchUpload}.

@@ -83,14 +83,14 @@ const remedy = {
  * @since 0.1.0
  * @category errors
  */
-export class SourceFailed extends Expected.TaggedError<SourceFailed>()("SourceFailed", {
-  kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
-  description: Schema.String
-}) {
-  override get message() {
-    return `the upload source failed: ${this.description}; ${remedy[this.kind]}`
-  }
-}
+export class SourceFailed extends Expected.TaggedError<SourceFailed>()(
+  "SourceFailed",
+  {
+    kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
+    description: Schema.String
+  },
+  (error) => `the upload source failed: ${error.description}; ${remedy[error.kind]}`
+) {}
 
 export const sourceFailed = (kind: SourceFailed["kind"], description: string) => new SourceFailed({ kind, description })
 
