@@ -143,16 +143,30 @@ export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefin
     yield* execution.advance(id)
   }, Effect.uninterruptible)
 
-  /** Stores the files of the form. An incomplete body aborts the Assembly. */
-  const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | null) =>
-    formFiles.receive(id, files, maxSize).pipe(
-      Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
-      Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
-      Effect.catchTag("Malformed", () => execution.abort(id)),
-      Effect.andThen(assemblies.received(id)),
-      // Aborts the Assembly if the request is interrupted or the disk fails.
-      Effect.onError(() => execution.abort(id)),
-      Effect.andThen(execution.advance(id))
+  /**
+   * Inserts the Assembly, and stores the files of its form. An incomplete body aborts the Assembly. Only the files can
+   * be interrupted, because an Assembly that is neither aborted nor advanced would wait forever.
+   */
+  const receive = (
+    inserted: ReturnType<typeof insert>,
+    id: string,
+    files: NonNullable<Request["files"]>,
+    maxSize: number | null
+  ) =>
+    Effect.uninterruptibleMask((restore) =>
+      inserted.pipe(
+        Effect.andThen(
+          restore(formFiles.receive(id, files, maxSize)).pipe(
+            Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
+            Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
+            Effect.catchTag("Malformed", () => execution.abort(id)),
+            Effect.andThen(assemblies.received(id)),
+            // Aborts the Assembly if the request is interrupted or the disk fails.
+            Effect.onError(() => execution.abort(id))
+          )
+        ),
+        Effect.andThen(execution.advance(id))
+      )
     )
 
   const create = Effect.fnUntraced(function* ({ authKey, files, form, others, raw, ...request }: Request) {
@@ -185,7 +199,7 @@ export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefin
             forms.add(own)
             return own
           }),
-          (own) => Effect.andThen(insert(assembly, { own, replaces: request.replaces }), receive(id, files, max_size)),
+          (own) => receive(insert(assembly, { own, replaces: request.replaces }), id, files, max_size),
           (own) => Effect.sync(() => forms.delete(own))
         )
     const made = yield* status(id)

@@ -74,58 +74,62 @@ const writeGathered = <E>(
   room: bigint | undefined,
   { onChunk, onWritten }: Observer
 ): Effect.Effect<void, E | NoRoom | StorageFailed> =>
-  Effect.gen(function* () {
-    const waiting = yield* Queue.unbounded<Uint8Array, Cause.Done>()
-    const hasRoom = limit(room)
-    const places = Semaphore.makeUnsafe(capacity)
-    /**
-     * The number of permits that a chunk takes: one for each byte. A chunk that is larger than the buffer takes all
-     * permits, so it waits until the buffer is empty.
-     */
-    const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
-    let written = 0
-    let failed: StorageFailed | undefined
+  // Only the reading can be interrupted, because nothing else ends the fiber that writes.
+  Effect.uninterruptibleMask(
+    Effect.fnUntraced(function* (restore) {
+      const waiting = yield* Queue.unbounded<Uint8Array, Cause.Done>()
+      const hasRoom = limit(room)
+      const places = Semaphore.makeUnsafe(capacity)
+      /**
+       * The number of permits that a chunk takes: one for each byte. A chunk that is larger than the buffer takes all
+       * permits, so it waits until the buffer is empty.
+       */
+      const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
+      let written = 0
+      let failed: StorageFailed | undefined
 
-    const write = Effect.gen(function* () {
-      const chunks = yield* Queue.takeBetween(waiting, 1, maxChunks)
-      yield* Effect.tryPromise({
-        try: () => {
-          const writing = writeAll(file, chunks)
-          for (const chunk of chunks) onChunk(chunk)
-          return writing
-        },
-        catch: StorageFailure.fromSystem(path)
+      const write = Effect.gen(function* () {
+        const chunks = yield* Queue.takeBetween(waiting, 1, maxChunks)
+        yield* Effect.tryPromise({
+          try: () => {
+            const writing = writeAll(file, chunks)
+            for (const chunk of chunks) onChunk(chunk)
+            return writing
+          },
+          catch: StorageFailure.fromSystem(path)
+        })
+        yield* places.release(chunks.reduce((total, chunk) => total + placesFor(chunk), 0))
+        written += sizeOf(chunks)
+        yield* onWritten(written)
       })
-      yield* places.release(chunks.reduce((total, chunk) => total + placesFor(chunk), 0))
-      written += sizeOf(chunks)
-      yield* onWritten(written)
-    })
 
-    const writing = yield* write.pipe(
-      Effect.forever({ disableYield: true }),
-      Effect.catchIf(Cause.isDone, () => Effect.void),
-      Effect.catch((error) => Effect.sync(() => void (failed = error))),
-      // All permits are released, so that no chunk waits for permits after a failed write.
-      Effect.ensuring(Effect.andThen(Queue.shutdown(waiting), places.releaseAll)),
-      Effect.uninterruptible,
-      Effect.forkChild({ startImmediately: true })
-    )
+      const writing = yield* write.pipe(
+        Effect.forever({ disableYield: true }),
+        Effect.catchIf(Cause.isDone, () => Effect.void),
+        Effect.catch((error) => Effect.sync(() => void (failed = error))),
+        // All permits are released, so that no chunk waits for permits after a failed write.
+        Effect.ensuring(Effect.andThen(Queue.shutdown(waiting), places.releaseAll)),
+        Effect.uninterruptible,
+        Effect.forkChild({ startImmediately: true })
+      )
 
-    const check = Effect.suspend(() => (failed === undefined ? Effect.void : Effect.fail(failed)))
+      const check = Effect.suspend(() => (failed === undefined ? Effect.void : Effect.fail(failed)))
 
-    const take = Effect.fnUntraced(function* (chunk: Uint8Array) {
+      const take = Effect.fnUntraced(function* (chunk: Uint8Array) {
+        yield* check
+        if (!hasRoom(chunk)) return yield* new NoRoom()
+        yield* places.take(placesFor(chunk))
+        yield* check
+        yield* Queue.offer(waiting, chunk)
+      })
+
+      const reading = Stream.runForEachArray(bytes, (chunks) =>
+        Effect.uninterruptible(Effect.forEach(chunks, take, { discard: true }))
+      )
+      yield* Effect.ensuring(restore(reading), Effect.andThen(Queue.end(waiting), Fiber.join(writing)))
       yield* check
-      if (!hasRoom(chunk)) return yield* new NoRoom()
-      yield* places.take(placesFor(chunk))
-      yield* check
-      yield* Queue.offer(waiting, chunk)
     })
-
-    yield* Stream.runForEachArray(bytes, (chunks) =>
-      Effect.uninterruptible(Effect.forEach(chunks, take, { discard: true }))
-    ).pipe(Effect.ensuring(Effect.andThen(Queue.end(waiting), Fiber.join(writing))))
-    yield* check
-  })
+  )
 
 /** Makes a function that appends bytes to files. A new writer gets a smaller buffer if many writers are running. */
 export const make = Effect.sync(() => {
@@ -140,14 +144,12 @@ export const make = Effect.sync(() => {
     room: bigint | undefined,
     observer: Observer
   ): Effect.Effect<void, E | NoRoom | StorageFailed> =>
-    openToAppend(path).pipe(
-      Effect.flatMap((file) => {
-        writers += 1
-        return Effect.ensuring(
-          writeGathered(path, file, bytes, capacityFor(writers), room, observer),
-          Effect.sync(() => void (writers -= 1))
-        )
-      }),
+    Effect.acquireRelease(
+      Effect.sync(() => capacityFor(++writers)),
+      () => Effect.sync(() => void (writers -= 1))
+    ).pipe(
+      Effect.zip(openToAppend(path)),
+      Effect.flatMap(([capacity, file]) => writeGathered(path, file, bytes, capacity, room, observer)),
       Effect.scoped
     )
 })
