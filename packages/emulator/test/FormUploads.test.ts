@@ -109,10 +109,10 @@ layer(layerEmulator())("Files in the form of a creation", (it) => {
         yield* Effect.repeat(turn, { times: turns })
         connection.destroy()
         const status = Effect.catchTag(Assemblies.get(id), "ServiceFailure", () => Effect.succeed({ ok: undefined }))
-        const { ok } = yield* Effect.repeat(status, {
+        const end = yield* Effect.repeat(status, {
           until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" && ok !== "ASSEMBLY_EXECUTING"
         })
-        return ok
+        return end.ok
       })
       const moments = Array.from({ length: 200 }, (_, index) => 4 * index)
       const ends = yield* Effect.forEach(moments, leave)
