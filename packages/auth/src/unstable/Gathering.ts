@@ -110,15 +110,15 @@ export class Gathering {
 }
 
 /**
- * Gathers what an exchange passes on. The scope of the exchange is closed unless the response ended: that would abort
- * the finished request, which costs as much time as signing a request, and the next request can use the connection.
+ * Gathers what `run` passes on. The scope of `run` is closed unless the response ended: that would abort the finished
+ * request, which costs as much time as signing a request, and the next request can use the connection.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const gather = (
   limits: Limits,
-  exchange: (gathering: Gathering) => Effect.Effect<void, Lost, Scope.Scope>
+  run: (gathering: Gathering) => Effect.Effect<void, Lost, Scope.Scope>
 ): Effect.Effect<Gathered, Lost | Late> =>
   Effect.withFiber((caller) =>
     Effect.callback((resume) => {
@@ -134,7 +134,7 @@ export const gather = (
         running?.interruptUnsafe()
         resume(Effect.andThen(Scope.close(scope, Exit.void), outcome))
       })
-      running = Effect.runForkWith(caller.context)(Scope.provide(exchange(gathering), scope))
+      running = Effect.runForkWith(caller.context)(Scope.provide(run(gathering), scope))
       running.addObserver((exit) => {
         hasEnded = Exit.isSuccess(exit)
         if (Exit.isSuccess(exit)) return gathering.end("whole")
