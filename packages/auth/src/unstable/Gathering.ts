@@ -89,8 +89,6 @@ export class Gathering {
   }
 
   /** The response has ended. Before its status, the end is a failure. */
-  end(end: "whole" | "tooLarge" | "late"): void
-  end(end: Lost): void
   end(end: Gathered["end"]): void {
     if (this.head !== undefined) this.settle(Effect.succeed({ ...this.head, bytes: Bytes.join(this.#pieces), end }))
     else if (typeof end !== "string") this.settle(Effect.fail(end))
