@@ -199,7 +199,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
     return (input: Operation.Input<Operation.Any>) =>
       Effect.contextWith((context: Context.Context<never>) =>
         observe(context, Context.get(context, Call).attributes, () => {
-          const { issues, ...call } = limits(context)
+          const call = limits(context)
+          const { issues } = call
           if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
           const encoded = encode(input, call.clock.currentTimeMillisUnsafe())
           return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : attempt(encoded.success, call)
@@ -212,8 +213,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
   return AssemblyClient.of({
     origins,
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) => {
-      const run = compiled.get(operation) ?? compile(operation)
-      compiled.set(operation, run)
+      let run = compiled.get(operation)
+      if (run === undefined) compiled.set(operation, (run = compile(operation)))
       // The interpreter of `operation` succeeds with `Success` and fails with `Failure`. TypeScript cannot infer these
       // types, because `compiled` contains the interpreters of all operations.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off

@@ -109,7 +109,7 @@ describe("watch with an update stream", () => {
       })
       const seen = yield* Assemblies.watch(assemblyId, slow).pipe(Stream.runCollect, at(server))
       assert.deepStrictEqual(
-        Array.from(seen, (status) => [status.ok, status.assembly_id]),
+        Array.from(seen, ({ assembly_id, ok }) => [ok, assembly_id]),
         [
           ["ASSEMBLY_UPLOADING", assemblyId],
           ["ASSEMBLY_COMPLETED", assemblyId]
