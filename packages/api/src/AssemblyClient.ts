@@ -21,7 +21,6 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
-import * as ClockSkew from "./internal/clockSkew.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./unstable/Operation.ts"
@@ -68,7 +67,10 @@ const change = (f: (outer: Call, now: number) => Call): PerCall.Combinator =>
  * @category combinators
  */
 export const withTimeout = (timeout: Duration.Input): PerCall.Combinator =>
-  change((outer) => ({ ...outer, timeout, issues: [...outer.issues, ...checkCall({ withTimeout: timeout })] }))
+  change((outer) => {
+    const issues = checkCall({ withTimeout: timeout })
+    return { ...outer, ...(issues.length === 0 ? { timeout } : undefined), issues: [...outer.issues, ...issues] }
+  })
 
 /**
  * Limits the time of a whole Effect or Stream, instead of the `deadline` of the client, which limits each operation. The
@@ -158,26 +160,27 @@ const settingsOf = Effect.fnUntraced(function* (options: Options) {
 const make = Effect.fnUntraced(function* (options: Options) {
   const { baseUrl, origins, ...settings } = yield* settingsOf(options)
   const http = yield* HttpClient.HttpClient
-  const skew = ClockSkew.make(Duration.toMillis(settings.maxClockSkew ?? 3_600_000))
   const environment: Attempt.Environment = {
     baseUrl,
     authenticator: yield* Authenticator.Authenticator,
     http,
     send: Sender.of(http),
     maxBytes: settings.maxResponseBytes ?? 32 * 1024 * 1024,
-    skew
+    skew: { max: Duration.toMillis(settings.maxClockSkew ?? 3_600_000), kept: 0 }
   }
   const builtIn = { policy: yield* RetryPolicy.RetryPolicy, budget: yield* Budget }
   const requestTimeout = Duration.toMillis(settings.requestTimeout ?? 60_000)
   const attemptTime = Duration.toMillis(settings.deadline ?? 300_000)
 
-  /** The options of the call, which take precedence over the options of the client. */
-  const limits = (context: Context.Context<never>): Attempt.Limits => {
+  /** The options of the call, which take precedence over the options of the client, and the rules that they break. */
+  const limits = (context: Context.Context<never>): Attempt.Limits & Pick<Call, "issues"> => {
     const ofCall = Context.get(context, RetryPolicy.RetryPolicy)
-    const { timeout, until } = Context.get(context, Call)
+    const { issues, timeout, until } = Context.get(context, Call)
+    const isSchedule = ofCall === undefined || Schedule.isSchedule(ofCall)
     const isUnlimited = ofCall !== undefined && settings.deadline === undefined
     const clock = Context.get(context, Clock.Clock)
     return {
+      issues: isSchedule ? issues : [...issues, { path: ["withPolicy"], message: "Expected a Schedule" }],
       clock,
       requestTimeout: timeout === undefined ? requestTimeout : Duration.toMillis(timeout),
       until: until ?? (isUnlimited ? Infinity : clock.currentTimeMillisUnsafe() + attemptTime),
@@ -188,15 +191,6 @@ const make = Effect.fnUntraced(function* (options: Options) {
     }
   }
 
-  /** The rules that the options of a call break. */
-  const callIssues = (context: Context.Context<never>): ReadonlyArray<Issue> => {
-    const { issues } = Context.get(context, Call)
-    const policy: unknown = Context.get(context, RetryPolicy.RetryPolicy)
-    return policy === undefined || Schedule.isSchedule(policy)
-      ? issues
-      : [...issues, { path: ["withPolicy"], message: "Expected a Schedule" }]
-  }
-
   const compile = (operation: Operation.Any) => {
     const encode = Request.encoder(operation, baseUrl)
     const attempt = Attempt.compile(operation, environment)
@@ -205,41 +199,37 @@ const make = Effect.fnUntraced(function* (options: Options) {
     return (input: Operation.Input<Operation.Any>) =>
       Effect.contextWith((context: Context.Context<never>) =>
         observe(context, Context.get(context, Call).attributes, () => {
-          const issues = callIssues(context)
+          const call = limits(context)
+          const { issues } = call
           if (issues.length > 0) return Effect.fail(new InvalidRequest({ operation: operation.name, issues }))
-          const encoded = encode(input, Context.get(context, Clock.Clock).currentTimeMillisUnsafe())
-          return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : attempt(encoded.success, limits(context))
+          const encoded = encode(input, call.clock.currentTimeMillisUnsafe())
+          return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : attempt(encoded.success, call)
         })
       )
   }
 
   const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()
-  const interpreter = (operation: Operation.Any) => {
-    let found = compiled.get(operation)
-    if (found === undefined) compiled.set(operation, (found = compile(operation)))
-    return found
-  }
 
   return AssemblyClient.of({
     origins,
-    run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
+    run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) => {
+      let run = compiled.get(operation)
+      if (run === undefined) compiled.set(operation, (run = compile(operation)))
       // The interpreter of `operation` succeeds with `Success` and fails with `Failure`. TypeScript cannot infer these
       // types, because `compiled` contains the interpreters of all operations.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-      interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
-    open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
+      return run(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+    },
+    open: Effect.fnUntraced(function* (address, { accept, ...about }) {
       const url = Redacted.value(address)
+      const subject = { ...Exchange.hostOf(url), ...about }
       const context = yield* Effect.context<never>()
-      const { budget, deadline: until } = limits(context)
-      if (budget !== undefined) yield* Exchange.admit(budget, { url, need: "request", until }, subject)
-      const call = limits(context)
-      const left = Math.min(call.attemptTime, Math.max(0, call.until - call.clock.currentTimeMillisUnsafe()))
-      const after = Duration.millis(Math.min(call.requestTimeout, left))
+      const { budget, deadline } = limits(context)
+      if (budget !== undefined) yield* Exchange.admit(budget, { url, need: "request", until: deadline }, subject)
+      const { attemptTime: most, clock, requestTimeout: after, until } = limits(context)
+      const millis = Math.min(after, most, Math.max(0, until - clock.currentTimeMillisUnsafe()))
       return yield* Exchange.open(http, HttpClientRequest.get(url, { accept }), subject).pipe(
-        Effect.timeoutOrElse({
-          duration: after,
-          orElse: () => Effect.fail(new ApiError.TimedOut({ ...Exchange.hostOf(url), ...subject, after }))
-        })
+        Exchange.inTime(subject, Duration.millis(millis))
       )
     })
   })

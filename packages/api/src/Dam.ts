@@ -17,8 +17,7 @@ const reading = {
 }
 
 const changing = {
-  DAM_INVALID_REQUEST: ApiError.DamInvalidRequest,
-  DAM_RESOURCE_NOT_FOUND: ApiError.DamResourceNotFound,
+  ...reading,
   DAM_MUTATION_CONFLICT: ApiError.DamMutationConflict,
   DAM_MUTATION_FAILED: ApiError.DamMutationFailed
 }

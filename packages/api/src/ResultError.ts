@@ -26,7 +26,7 @@ const at = ({ file, host }: { readonly file: string; readonly host?: string }): 
  * The file changed between two requests of one download, or a later response does not prove that the file is the same.
  * The bytes of the responses cannot be combined. Download the file again.
  *
- * `field` names the difference: the `etag` or the `last-modified` (different, or missing in a later response), the
+ * `field` names the difference: the `etag` (different, or missing in a later response), the `last-modified`, the
  * `length`, or the `content`.
  * With `content`, the server sent the whole file again, and its first bytes differ from the bytes that were received
  * before.

@@ -154,15 +154,24 @@ const redact = (text: string, sought: Sought): string => {
 
 const onOneLine = (text: string): string => text.trim().replace(/\s+/g, (space) => (/[\r\n]/.test(space) ? " " : space))
 
-/** Redacts the first `most` characters of a text. The result ends with `…` if a part of the text was left out. */
-const textWith = (written: string, sought: Sought, max: number, most: number = maxRead): string => {
-  const whole = written.trim()
-  const redacted = redact(whole.slice(0, most), sought)
-  const printable = Printable.escape(onOneLine(redacted))
-  // Redacts again, because an escape that `Printable.escape` wrote may complete the text of a secret.
-  const safe = printable === redacted ? printable : redact(printable, sought)
-  if (safe.length > max) return `${safe.slice(0, max).replace(/[\ud800-\udbff]$/, "")}…`
-  return whole.length > most ? `${safe}…` : safe
+/**
+ * Makes the function that redacts texts. It reads at most `maxRead` characters of all texts together. A text of which a
+ * part was left out ends with `…`.
+ */
+const redactor = ({ max = 1000, secrets = [] }: Options) => {
+  const sought = seek(secrets)
+  let left = maxRead
+  return (written: string): string => {
+    const whole = written.trim()
+    const read = whole.slice(0, left)
+    left = Math.max(0, left - written.length)
+    const redacted = redact(read, sought)
+    const printable = Printable.escape(onOneLine(redacted))
+    // Redacts again, because an escape that `Printable.escape` wrote may complete the text of a secret.
+    const safe = printable === redacted ? printable : redact(printable, sought)
+    if (safe.length > max) return `${safe.slice(0, max).replace(/[\ud800-\udbff]$/, "")}…`
+    return read.length < whole.length ? `${safe}…` : safe
+  }
 }
 
 /**
@@ -171,8 +180,8 @@ const textWith = (written: string, sought: Sought, max: number, most: number = m
  * @since 0.1.0
  * @category utilities
  */
-export const text = (written: string, { max = 1000, secrets = [] }: Options = {}): string =>
-  written === "" ? "" : textWith(written, seek(secrets), max)
+export const text = (written: string, options: Options = {}): string =>
+  written === "" ? "" : redactor(options)(written)
 
 /**
  * The error code of a server, redacted, and cut after 100 characters.
@@ -186,7 +195,6 @@ export const code = (written: string, secrets: ReadonlyArray<string> = []): stri
 /** The limits for a JSON value. The errors of the service stay within these limits. */
 const maxDepth = 8
 const maxValues = 256
-const more = "…"
 
 /**
  * Redacts the texts in a JSON value, keys included, as {@link text} does. A value that is more than 8 levels deep, any
@@ -196,17 +204,11 @@ const more = "…"
  * @since 0.1.0
  * @category utilities
  */
-export const json = (value: Schema.Json, { max = 1000, secrets = [] }: Options = {}): Schema.Json => {
-  const sought = seek(secrets)
+export const json = (value: Schema.Json, options: Options = {}): Schema.Json => {
+  const safe = redactor(options)
   let values = 0
-  let left = maxRead
-  const safe = (part: string): string => {
-    const most = left
-    left = Math.max(0, most - part.length)
-    return textWith(part, sought, max, most)
-  }
   const go = (part: Schema.Json, depth: number): Schema.Json => {
-    if (++values > maxValues || depth > maxDepth) return more
+    if (++values > maxValues || depth > maxDepth) return "…"
     if (typeof part === "string") return safe(part)
     if (typeof part !== "object" || part === null) return part
     if (Array.isArray(part)) return part.slice(0, maxValues).map((inner: Schema.Json) => go(inner, depth + 1))

@@ -4,6 +4,7 @@
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
+import type { Gathered } from "@assembly-effect/auth/unstable/Outcome"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import type * as Clock from "effect/Clock"
@@ -12,7 +13,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../unstable/Operation.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
@@ -52,25 +52,26 @@ export interface Limits {
 }
 
 /**
- * The state of a call. `until` is that of its limits, later by the waits for the budget. `proof` is that of the last request. `clockSkew` is the skew for the next signature, in milliseconds.
+ * The state of a call. `until` is that of its limits, later by the waits for the budget. `proof` is that of the last
+ * request. `clockSkew` is the skew for the next signature, in milliseconds. `isRefused`: whether the service has refused
+ * a proof of this attempt.
  */
-interface Call {
+interface Call extends Limits {
   readonly encoded: Request.Encoded
-  readonly limits: Limits
   until: number
   attemptUntil: number
   proof: Authenticator.Proof | undefined
   clockSkew: number
+  isRefused: boolean
   isSkewCorrected: boolean
   failures: number
   pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
 }
 
-const timeLeft = ({ attemptUntil, limits }: Call): number =>
-  Math.max(0, attemptUntil - limits.clock.currentTimeMillisUnsafe())
+const timeLeft = ({ attemptUntil, clock }: Call): number => Math.max(0, attemptUntil - clock.currentTimeMillisUnsafe())
 
-const timedOut = (subject: Exchange.Subject, millis: number): Effect.Effect<never, Response.Failed> =>
-  Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
+const timedOut = ({ encoded: { subject } }: Call, millis: number): Effect.Effect<never, Response.Failed> =>
+  Effect.fail(Response.failed(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
 
 const isAboutExpiry = (error: Response.Failed["error"] | undefined): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
@@ -85,7 +86,7 @@ const toFailed = (subject: Exchange.Subject, error: AuthError.AuthError): Respon
     case "TokenRateLimited": {
       const { retryAfter, status } = error
       const refused = status === undefined ? told : { ...told, status }
-      return { error: new ApiError.RateLimited({ ...refused, retryAfter }), wait: Option.some(retryAfter) }
+      return Response.failed(new ApiError.RateLimited({ ...refused, retryAfter }))
     }
     case "TokenUnavailable":
       return {
@@ -95,10 +96,10 @@ const toFailed = (subject: Exchange.Subject, error: AuthError.AuthError): Respon
     case "UnexpectedTokenResponse": {
       const { status } = error
       const about = { ...told, status, description: `no token, ${error.description}`, excerpt: "" }
-      return Response.withoutWait(new ApiError.UnexpectedResponse(about))
+      return Response.failed(new ApiError.UnexpectedResponse(about))
     }
     default:
-      return Response.withoutWait(new ApiError.AuthenticationFailed({ ...told, status: error.status }))
+      return Response.failed(new ApiError.AuthenticationFailed({ ...told, status: error.status }))
   }
 }
 
@@ -111,9 +112,6 @@ const refusalIn = (error: Response.Failed["error"]): AuthError.Refusal | undefin
   ((error instanceof ApiError.ServiceFailure || error instanceof ApiError.UnexpectedResponse) && error.status === 401)
     ? error
     : undefined
-
-/** A shorter Auth Secret, as in a test, may be a part of any word, such as an error code. */
-const minSecret = 8
 
 /**
  * Makes the function that sends the request of a call and reads its response. Each request has its own proof: a
@@ -128,10 +126,30 @@ const minSecret = 8
 export const compile = (operation: Operation.Any, environment: Environment) => {
   const { authenticator, baseUrl, maxBytes, skew } = environment
   const { name, retry } = operation
-  const read = Response.decoder(operation, { maxBytes })
+  const read = Response.decoder(operation, maxBytes)
   const isSigned = operation.auth === "signed"
+  const need = operation.creates === true ? "creation" : "request"
 
-  const authenticate = (call: Call): Effect.Effect<Authenticator.Proof, Response.Failed> => {
+  /** Waits for the budget. Only an explicit deadline counts this wait. */
+  const admit = (call: Call, budget: Budget.Budget): Effect.Effect<void, Response.Failed> => {
+    const { clock, deadline } = call
+    const { origin: url, subject } = call.encoded
+    const begun = clock.currentTimeMillisUnsafe()
+    const entered = Exchange.admit(budget, { url, need, until: deadline, assemblyId: subject.assemblyId }, subject)
+    return Effect.mapBoth(entered, {
+      onFailure: Response.failed,
+      onSuccess: () => {
+        if (deadline !== Infinity) return
+        const waited = clock.currentTimeMillisUnsafe() - begun
+        call.until += waited
+        call.attemptUntil += waited
+      }
+    })
+  }
+
+  /** The proof of the next request, if the operation is signed. */
+  const prove = (call: Call): Effect.Effect<Authenticator.Proof | undefined, Response.Failed> => {
+    if (!isSigned) return Effect.undefined
     const { params, subject } = call.encoded
     const proven = authenticator.authenticate({
       baseUrl,
@@ -144,98 +162,72 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
     if (authenticator.isImmediate === true) return known
     return Effect.suspend(() => {
       const left = timeLeft(call)
-      return Effect.timeoutOrElse(known, { duration: left, orElse: () => timedOut(subject, left) })
+      return Effect.timeoutOrElse(known, { duration: left, orElse: () => timedOut(call, left) })
     })
   }
 
-  /** Waits for the budget. Only an explicit deadline counts this wait. */
-  const admit = (call: Call, budget: Budget.Budget): Effect.Effect<void, Response.Failed> => {
-    const { clock, deadline } = call.limits
-    const { origin: url, subject } = call.encoded
-    const need = operation.creates === true ? "creation" : "request"
-    const begun = clock.currentTimeMillisUnsafe()
-    const entered = Exchange.admit(budget, { url, need, until: deadline, assemblyId: subject.assemblyId }, subject)
-    return Effect.mapBoth(entered, {
-      onFailure: Response.unsent,
-      onSuccess: () => {
-        if (deadline !== Infinity) return
-        const waited = clock.currentTimeMillisUnsafe() - begun
-        call.until += waited
-        call.attemptUntil += waited
-      }
-    })
-  }
-
-  const secretsOf = ({ encoded, proof }: Call) => [
-    ...Request.secretsOf(operation, encoded, proof),
-    ...(authenticator.secrets ?? []).map(Redacted.value).filter(({ length }) => length >= minSecret)
-  ]
-
-  /** Sends an admitted request. After a rate limit, all requests with the same budget pause. */
-  const exchange = (call: Call): Effect.Effect<unknown, Response.Failed> => {
-    const { encoded, limits, proof } = call
+  /** The outcome of a response. After a rate limit, all requests with the same budget pause. */
+  const settle = (call: Call, response: Gathered): Effect.Effect<unknown, Response.Failed> => {
+    const { budget, clock, encoded } = call
+    const now = clock.currentTimeMillisUnsafe()
     const { path, subject } = encoded
-    const left = timeLeft(call)
-    const millis = Math.min(left, limits.requestTimeout)
-    return Effect.matchEffect(Request.send(operation, encoded, proof, environment, { maxBytes, millis, left }), {
-      onFailure: (error) =>
-        error._tag === "Late"
-          ? timedOut(subject, millis)
-          : Effect.fail(Response.withoutWait(Exchange.toFailure(subject)(error))),
-      onSuccess: (response) => {
-        const now = limits.clock.currentTimeMillisUnsafe()
-        const answer = read(response, { subject, path, secrets: () => secretsOf(call), now })
-        const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
-        if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
-        if (limits.budget === undefined || !(error instanceof ApiError.RateLimited)) return answer
-        // The wait of a 413 is the time until another Assembly can be created.
-        const need = operation.creates === true && error.status === 413 ? "creation" : "request"
-        return Effect.andThen(limits.budget.pause(need, error.retryAfter), answer)
-      }
+    const answer = read(response, {
+      subject,
+      path,
+      secrets: () => Request.secretsOf(operation, encoded, call.proof, authenticator.secrets),
+      now
     })
+    const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
+    if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
+    if (budget === undefined || !(error instanceof ApiError.RateLimited)) return answer
+    // The wait of a 413 is the time until another Assembly can be created.
+    return Effect.andThen(budget.pause(error.status === 413 ? need : "request", error.retryAfter), answer)
   }
 
-  const request = (call: Call): Effect.Effect<unknown, Response.Failed> => {
+  /** Sends one request, and heals its failure. */
+  const request = (call: Call): Effect.Effect<unknown, Response.Failed["error"]> => {
+    const { budget, encoded } = call
     call.proof = undefined
-    const { budget } = call.limits
-    const prove = () => (isSigned ? authenticate(call) : Effect.undefined)
-    return Effect.flatMap(budget === undefined ? prove() : Effect.flatMap(admit(call, budget), prove), (proof) => {
-      call.proof = proof
-      return exchange(call)
-    })
+    return Effect.flatMap(
+      budget === undefined ? prove(call) : Effect.flatMap(admit(call, budget), () => prove(call)),
+      (proof) => {
+        call.proof = proof
+        const left = timeLeft(call)
+        const millis = Math.min(left, call.requestTimeout)
+        return Effect.matchEffect(Request.send(operation, encoded, proof, environment, { maxBytes, millis, left }), {
+          onFailure: (error) =>
+            error._tag === "Late"
+              ? timedOut(call, millis)
+              : Effect.fail(Response.failed(Exchange.toFailure(encoded.subject)(error))),
+          onSuccess: (response) => settle(call, response)
+        })
+      }
+    ).pipe(Effect.catch((failed) => recover(call, failed)))
   }
 
   const attempt = (call: Call): Effect.Effect<unknown, Response.Failed["error"]> => {
-    const { until } = call
-    const { attemptTime, clock } = call.limits
+    const { attemptTime, clock, until } = call
     const now = clock.currentTimeMillisUnsafe()
     if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
     call.attemptUntil = Math.min(until, now + attemptTime)
-    return request(call).pipe(
-      Effect.catch((failed) => withAnotherProof(call, failed)),
-      Effect.catch((failed) => recover(call, failed))
-    )
+    call.isRefused = false
+    return request(call)
   }
 
-  /** The failure, or the outcome with another proof. */
-  const withAnotherProof = (call: Call, failed: Response.Failed): Effect.Effect<unknown, Response.Failed> => {
-    const { proof } = call
-    const refusal = refusalIn(failed.error)
-    if (proof === undefined || refusal === undefined) return Effect.fail(failed)
-    return Effect.flatMap(authenticator.refused(proof, refusal), (verdict) =>
-      verdict === "final" ? Effect.fail(failed) : request(call)
-    )
-  }
-
-  /** Repeats the request with a corrected clock, or after the pause that the retry policy decides. */
+  /** Repeats the request with another proof, with a corrected clock, or after the pause that the retry policy decides. */
   const recover = Effect.fnUntraced(function* (
     call: Call,
     { error, wait }: Response.Failed
   ): Effect.fn.Return<unknown, Response.Failed["error"]> {
-    const { budget, clock, policy } = call.limits
+    const { budget, clock, policy, proof } = call
+    const refusal = refusalIn(error)
+    if (proof !== undefined && refusal !== undefined && !call.isRefused) {
+      call.isRefused = true
+      if ((yield* authenticator.refused(proof, refusal)) === "retry") return yield* request(call)
+    }
     const clockSkew = ClockSkew.suggested(skew, error)
-    if (Option.isSome(clockSkew) && !call.isSkewCorrected) {
-      call.clockSkew = clockSkew.value
+    if (clockSkew !== undefined && !call.isSkewCorrected) {
+      call.clockSkew = clockSkew
       call.isSkewCorrected = true
       return yield* attempt(call)
     }
@@ -256,12 +248,12 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
 
   return (encoded: Request.Encoded, limits: Limits): Effect.Effect<unknown, Response.Failed["error"]> =>
     attempt({
+      ...limits,
       encoded,
-      limits,
-      until: limits.until,
       attemptUntil: limits.until,
       proof: undefined,
       clockSkew: skew.kept,
+      isRefused: false,
       isSkewCorrected: false,
       failures: 0,
       pauseAfter: undefined

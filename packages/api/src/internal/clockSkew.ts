@@ -9,7 +9,7 @@
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import type * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
-import type * as ApiError from "../ApiError.ts"
+import * as ApiError from "../ApiError.ts"
 import type { Failed } from "./response.ts"
 
 /**
@@ -27,17 +27,11 @@ export interface ClockSkew {
  */
 const tolerance = 60_000
 
-export const make = (max: number): ClockSkew => ({ max, kept: 0 })
-
-/**
- * The correction that an error suggests. The result is `None` if the error suggests no correction, or a correction
- * larger than `max`.
- */
-export const suggested = ({ max }: ClockSkew, error: Failed["error"]): Option.Option<number> =>
-  isExpired(error) && Math.abs(error.clockSkew) <= max ? Option.some(error.clockSkew) : Option.none()
-
-const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFailed & { readonly clockSkew: number } =>
-  error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
+/** The correction that an error suggests, unless it is larger than `max`. */
+export const suggested = ({ max }: ClockSkew, error: Failed["error"]): number | undefined => {
+  const skew = error instanceof ApiError.AuthenticationFailed ? error.clockSkew : undefined
+  return skew !== undefined && Math.abs(skew) <= max ? skew : undefined
+}
 
 /**
  * Call this function with each response to a request that was signed with the correction `used`, unless the response

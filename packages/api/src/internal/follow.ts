@@ -3,7 +3,6 @@
  */
 import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
-import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
@@ -140,53 +139,27 @@ const maxEventSize = 1024 * 1024
 const reconnect: Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
 
 /**
- * The error for an update stream that belongs to another Assembly. The error does not contain the event, because the
- * Assembly id in the event grants access to that Assembly.
- */
-const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
-  new ApiError.UnexpectedResponse({
-    operation: "Assemblies.watch",
-    assemblyId,
-    status: 200,
-    description: "an update stream of another Assembly",
-    excerpt: ""
-  })
-
-/**
  * The update stream of an Assembly, and its signals to the loop that reads the Status. A value in `changed` asks for a
- * reading, and `changed` fails if the stream belongs to another Assembly. `connected` is true while the stream is
- * connected.
+ * reading. `connected` is true while the stream is connected.
  */
 interface Updates {
-  readonly assemblyId: Assembly.AssemblyId
   readonly open: AssemblyClient["Service"]["open"]
   readonly url: ServiceUrl.ServiceUrl
-  readonly changed: Queue.Queue<void, ApiError.UnexpectedResponse>
+  readonly changed: Queue.Queue<void>
   readonly connected: Ref.Ref<boolean>
 }
 
-/** Whether the data of an event belongs to another Assembly. The data of most events is a plain word or a file. */
-const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
-  Option.exists(
-    Outcome.parseJson(data),
-    (value) => Predicate.isObject(value) && Assembly.isOfAnother(value, assemblyId)
-  )
-
 /**
- * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. The
- * start of a connection is a signal too, because the Status may have changed while nothing was connected. Returns
- * whether any event arrived.
+ * Turns events into signals. The content of an event is not read: the Status is read instead, and only the Status of the
+ * right Assembly is an answer. The start of a connection is a signal too, because the Status may have changed while
+ * nothing was connected. Returns whether any event arrived.
  */
-const listen = ({ assemblyId, changed, connected, open, url }: Updates): Effect.Effect<boolean> =>
+const listen = ({ changed, connected, open, url }: Updates): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let events = 0
-    let eventful = false
-    let strange = false
     const parser = Sse.makeParser(
       (event) => {
-        if (event._tag !== "Event") return
-        events++
-        strange ||= isOfAnother(event.data, assemblyId)
+        if (event._tag === "Event") events++
       },
       { maxEventSize, dispatchEmptyNamedEvents: true }
     )
@@ -198,17 +171,14 @@ const listen = ({ assemblyId, changed, connected, open, url }: Updates): Effect.
       Stream.unwrap,
       Stream.decodeText,
       Stream.runForEach((piece) => {
-        events = 0
+        const before = events
         parser.feed(piece)
-        if (strange) return Effect.asVoid(Queue.fail(changed, ofAnother(assemblyId)))
-        if (events === 0) return Effect.void
-        eventful = true
-        return Effect.asVoid(Queue.offer(changed, undefined))
+        return events === before ? Effect.void : Queue.offer(changed, undefined)
       }),
       // The stream only makes the watch faster. Polling finds everything that the stream misses.
       Effect.ignore,
       Effect.ensuring(Ref.set(connected, false)),
-      Effect.map(() => eventful)
+      Effect.map(() => events > 0)
     )
   })
 
@@ -322,8 +292,8 @@ export const awaitCompletion: (
  * after the events of that stream (at most four times a second), and every 30 to 33 seconds to find changes without an
  * event. Without an update stream, or while the stream is broken, the Status is polled; after each change the pauses
  * start again at `interval`. A broken update stream never fails the watch. After a rate limit, the watch waits for the
- * requested pause, if this pause is at most `maxWait`. An update stream or a Status that belongs to another Assembly
- * fails the watch with `UnexpectedResponse`.
+ * requested pause, if this pause is at most `maxWait`. A Status that belongs to another Assembly fails the watch with
+ * `UnexpectedResponse`.
  *
  * @since 0.1.0
  * @category operations
@@ -334,12 +304,12 @@ export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = 
       const settings = yield* decodeWatch(options)
       const { open, origins } = yield* AssemblyClient
       const read = readingOf("Assemblies.watch", assemblyId, settings)
-      const changed = yield* Queue.sliding<void, ApiError.UnexpectedResponse>(1)
+      const changed = yield* Queue.sliding<void>(1)
       const connected = yield* Ref.make(false)
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url, origins)
       if (Option.isSome(url) && !Assembly.isOver(first)) {
-        yield* Effect.forkScoped(keepListening({ assemblyId, open, url: url.value, changed, connected }))
+        yield* Effect.forkScoped(keepListening({ open, url: url.value, changed, connected }))
       }
       const pauseOf = Pauses.make(
         growing(paceOf(settings)).pipe(

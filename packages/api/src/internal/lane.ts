@@ -14,7 +14,7 @@ const histogram = (kind: string) =>
   Metric.histogram("assembly_budget_wait", {
     description: "How long requests waited for the budget of the account",
     boundaries: [100, 1_000, 10_000, 60_000, 600_000, 3_600_000],
-    attributes: { kind, unit: "ms" }
+    attributes: { kind, time_unit: "milliseconds" }
   })
 
 const late = (wait: number) => new Budget.NotAdmitted({ wait: Option.some(Duration.millis(wait)) })

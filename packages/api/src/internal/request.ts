@@ -84,19 +84,27 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
   }
 }
 
+/** A shorter Auth Secret, as in a test, may be a part of any word, such as an error code. */
+const minSecret = 8
+
 /**
- * The secrets that must not appear in an error: those in the params, and the digits of the signature or the token.
+ * The secrets that must not appear in an error: those in the params, the digits of the signature or the token, and the
+ * secrets of the `Authenticator`.
  */
 export const secretsOf = (
   operation: Operation.Any,
   { params }: Encoded,
-  proof: Authenticator.Proof | undefined
+  proof: Authenticator.Proof | undefined,
+  others: ReadonlyArray<Redacted.Redacted> = []
 ): ReadonlyArray<string> => {
-  const confidential = operation.confidential?.(params) ?? []
-  if (proof === undefined) return confidential
-  if (proof._tag === "Bearer") return [...confidential, Redacted.value(proof.token)]
+  const known = [
+    ...(operation.confidential?.(params) ?? []),
+    ...others.map(Redacted.value).filter(({ length }) => length >= minSecret)
+  ]
+  if (proof === undefined) return known
+  if (proof._tag === "Bearer") return [...known, Redacted.value(proof.token)]
   const signature = Redacted.value(proof.signature)
-  return [...confidential, signature.slice(signature.indexOf(":") + 1)]
+  return [...known, signature.slice(signature.indexOf(":") + 1)]
 }
 
 type Parts = Readonly<Record<string, string>>

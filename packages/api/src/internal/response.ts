@@ -26,13 +26,10 @@ export interface Failed {
   readonly wait: Option.Option<Duration.Duration>
 }
 
-/** An error without a requested pause. */
-export const withoutWait = (error: Failed["error"]): Failed => ({ error, wait: Option.none() })
-
-/** The error of a request that was not sent. The retry policy treats the time until a permit like a requested pause. */
-export const unsent = (error: ApiError.RateLimited | ApiError.TransportFailure): Failed => ({
+/** An error whose response requested no pause. The time until a permit counts like a requested pause. */
+export const failed = (error: Failed["error"]): Failed => ({
   error,
-  wait: error._tag === "RateLimited" ? Option.some(error.retryAfter) : Option.none()
+  wait: error instanceof ApiError.RateLimited ? Option.some(error.retryAfter) : Option.none()
 })
 
 /**
@@ -185,7 +182,7 @@ const excerptBytes = 8 * 1024
  * send JSON as text/plain (spec.md, "Endpoints"). If the body of an error response cannot be read, the status alone shows
  * that the operation has failed.
  */
-export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBytes: number }) => {
+export const decoder = (operation: Operation.Any, maxBytes: number) => {
   const decodeSuccess = SchemaParser.decodeUnknownResult(operation.success, { errors: "all" })
   const isStatus = operation.answers === "assemblyStatus"
 
@@ -193,10 +190,10 @@ export const decoder = (operation: Operation.Any, { maxBytes }: { readonly maxBy
     const answered: Answered = { ...asked, operation, response }
     const { end, status } = response
     const isOk = Outcome.isSuccess(status)
-    const refused = (problem: string, text: string) => Exit.fail(withoutWait(unexpected(answered, problem, text)))
+    const refused = (problem: string, text: string) => Exit.fail(failed(unexpected(answered, problem, text)))
 
     if (Outcome.isRedirect(status)) return refused("redirects are not followed", "")
-    if (isOk && typeof end !== "string") return Exit.fail(withoutWait(Exchange.toFailure(asked.subject)(end)))
+    if (isOk && typeof end !== "string") return Exit.fail(failed(Exchange.toFailure(asked.subject)(end)))
     const read = Outcome.textOf(response, maxBytes)
     if (isOk && read.description !== undefined) return refused(read.description, read.text.slice(0, excerptBytes))
 

@@ -21,7 +21,7 @@ const metricsOf = (operation: string, outcome: string) => ({
   duration: Metric.histogram("assembly_operation_duration", {
     description: "How long operations took, by outcome",
     boundaries: [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
-    attributes: { operation, outcome, unit: "ms" }
+    attributes: { operation, outcome, time_unit: "milliseconds" }
   })
 })
 

@@ -6,6 +6,7 @@ import type * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Diagnosis from "@assembly-effect/auth/unstable/Diagnosis"
 import type { Lost } from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -104,9 +105,20 @@ export const admit = (
 export const open = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  { assemblyId, operation }: Subject
+  subject: Subject
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope> =>
-  Effect.mapError(
-    Sender.open(http, request),
-    toFailure({ ...hostOf(request.url), operation, ...(assemblyId === undefined ? undefined : { assemblyId }) })
-  )
+  Effect.mapError(Sender.open(http, request), toFailure({ ...hostOf(request.url), ...subject }))
+
+/**
+ * Fails with `TimedOut` if an effect takes longer than `limit`.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const inTime =
+  (subject: Subject, limit: Duration.Duration) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ApiError.TimedOut, R> =>
+    Effect.timeoutOrElse(effect, {
+      duration: limit,
+      orElse: () => Effect.fail(new ApiError.TimedOut({ ...subject, after: limit }))
+    })

@@ -146,7 +146,7 @@ const settle = (
  * send, that response is ignored. The span of the HTTP client is off, because it would record the URL, which may be
  * signed or a capability.
  */
-export const exchange = (
+export const send = (
   http: HttpClient.HttpClient,
   ours: Request,
   redirect: RequestRedirect,

@@ -89,8 +89,6 @@ export class Gathering {
   }
 
   /** The response has ended. Before its status, the end is a failure. */
-  end(end: "whole" | "tooLarge" | "late"): void
-  end(end: Lost): void
   end(end: Gathered["end"]): void {
     if (this.head !== undefined) this.settle(Effect.succeed({ ...this.head, bytes: Bytes.join(this.#pieces), end }))
     else if (typeof end !== "string") this.settle(Effect.fail(end))
@@ -110,15 +108,15 @@ export class Gathering {
 }
 
 /**
- * Gathers what an exchange passes on. The scope of the exchange is closed unless the response ended: that would abort
- * the finished request, which costs as much time as signing a request, and the next request can use the connection.
+ * Gathers what `run` passes on. The scope of `run` is closed unless the response ended: that would abort the finished
+ * request, which costs as much time as signing a request, and the next request can use the connection.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const gather = (
   limits: Limits,
-  exchange: (gathering: Gathering) => Effect.Effect<void, Lost, Scope.Scope>
+  run: (gathering: Gathering) => Effect.Effect<void, Lost, Scope.Scope>
 ): Effect.Effect<Gathered, Lost | Late> =>
   Effect.withFiber((caller) =>
     Effect.callback((resume) => {
@@ -134,7 +132,7 @@ export const gather = (
         running?.interruptUnsafe()
         resume(Effect.andThen(Scope.close(scope, Exit.void), outcome))
       })
-      running = Effect.runForkWith(caller.context)(Scope.provide(exchange(gathering), scope))
+      running = Effect.runForkWith(caller.context)(Scope.provide(run(gathering), scope))
       running.addObserver((exit) => {
         hasEnded = Exit.isSuccess(exit)
         if (Exit.isSuccess(exit)) return gathering.end("whole")

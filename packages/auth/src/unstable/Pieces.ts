@@ -28,28 +28,18 @@ export const mapPieces = <E, R, E2 = never, E3 = never>(
 ): Stream.Stream<Uint8Array, E | E2 | E3, R> =>
   Stream.transformPull(stream, (pull) =>
     Effect.sync(() => {
-      let given: ReadonlyArray<Uint8Array> = []
-      let at = 0
-      let made: ReadonlyArray<Uint8Array> = []
-      let next = 0
+      /** The pieces that are not replaced yet, and those that are not emitted yet: the next piece is the last one. */
+      const given: Array<Uint8Array> = []
+      const made: Array<Uint8Array> = []
       const step = (): Effect.Effect<Pieces, E | E2 | E3 | Cause.Done> => {
-        const ready = made[next]
-        if (ready !== undefined) {
-          next++
-          return Effect.succeed([ready])
-        }
-        const piece = given[at]
-        if (piece === undefined) {
-          return Effect.flatMap(pull, (pieces) => {
-            given = pieces
-            at = 0
-            return step()
-          })
-        }
-        at++
-        return Effect.flatMap(each(piece), (pieces) => {
-          made = pieces
-          next = 0
+        const ready = made.pop()
+        if (ready !== undefined) return Effect.succeed([ready])
+        const piece = given.pop()
+        const more: Effect.Effect<ReadonlyArray<Uint8Array>, E | E2 | Cause.Done> = piece === undefined
+          ? pull
+          : each(piece)
+        return Effect.flatMap(more, (pieces) => {
+          for (const one of pieces.toReversed()) (piece === undefined ? given : made).push(one)
           return step()
         })
       }

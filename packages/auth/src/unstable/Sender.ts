@@ -75,7 +75,7 @@ const guarded =
   (http: HttpClient.HttpClient): Sender =>
   (request, limits) =>
     Gathering.gather(limits, (gathering) =>
-      Effect.flatMap(Guard.exchange(http, toRequest(request), "manual", inMemory), (response) =>
+      Effect.flatMap(Guard.send(http, toRequest(request), "manual", inMemory), (response) =>
         Gathering.into(response, gathering)
       )
     )
@@ -110,7 +110,7 @@ export const open = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
-  Guard.exchange(http, request, "manual", inMemory)
+  Guard.send(http, request, "manual", inMemory)
 
 /**
  * Gathers the body of a response whose status has decided the outcome.

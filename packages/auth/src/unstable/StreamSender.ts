@@ -176,7 +176,7 @@ export const send = <E = never>(
     let isDeclared = false
     let hasStatus = false
     const gathered = Gathering.gather({ maxBytes, millis: Infinity, isDecidedByStatus: true }, (gathering) =>
-      Effect.flatMap(Guard.exchange(http, request, redirectMode(), guardStream), (response) => {
+      Effect.flatMap(Guard.send(http, request, redirectMode(), guardStream), (response) => {
         isDeclared = declaresLength(response)
         hasStatus = true
         return Gathering.into(response, gathering)

@@ -53,11 +53,6 @@ const pattern = new RegExp(`^https://(?=[^.]*[a-z0-9])[a-z0-9-]*\\*[a-z0-9-]*(?:
 
 const isOnLoopback = (origin: string): boolean => isLoopback(new URL(origin).hostname)
 
-const defaultPorts: ReadonlyMap<string, string> = new Map([
-  ["https:", ":443"],
-  ["http:", ":80"]
-])
-
 /**
  * Returns the origin of a URL that has no path. Returns undefined if the URL is invalid, has user info, or has a host
  * or a port that is not in canonical form.
@@ -65,7 +60,8 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
 const parseOrigin = (written: string): string | undefined => {
   if (!URL.canParse(written)) return undefined
   const { origin, protocol } = new URL(written)
-  return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
+  const port = protocol === "https:" ? ":443" : ":80"
+  return written === origin || written === origin + port ? origin : undefined
 }
 
 /** Caches the last origin, because most URLs have the same origin as the previous URL. */

@@ -58,14 +58,11 @@ export const IsoDateTime = Schema.String.check(
 
 const TimestampText = Schema.String.check(isDateTimeText("Z", "an ISO 8601 date-time ending in Z"), isRealDay)
 
-const isTimestamp = (u: unknown): u is Timestamp =>
-  typeof u === "object" &&
-  u !== null &&
-  "text" in u &&
-  "instant" in u &&
-  typeof u.text === "string" &&
-  DateTime.isDateTime(u.instant) &&
-  Option.exists(parseTimestamp(u.text), ({ instant }) => DateTime.Equivalence(instant, u.instant as DateTime.Utc))
+const isTimestamp = (u: unknown): u is Timestamp => {
+  const { instant, text }: { readonly instant?: unknown; readonly text?: unknown } = Object(u)
+  if (typeof text !== "string" || !DateTime.isDateTime(instant)) return false
+  return Option.exists(parseTimestamp(text), (parsed) => DateTime.Equivalence(parsed.instant, instant))
+}
 
 const timestampFromText = {
   decode: SchemaGetter.transform((text: string) => Option.getOrThrow(parseTimestamp(text))),

@@ -189,35 +189,14 @@ const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: 
   return Request.unexpected(subject, 416, "a refused range, although the file has these bytes")
 }
 
-/** A response with its headers. `isRedirected` is true if the response came from another URL than that of the file. */
-interface Answer {
-  readonly status: number
-  readonly isRedirected: boolean
-  readonly part: Representation.Part
-}
-
-/**
- * Whether only a strong Last-Modified identified the file in the earlier responses (`seen`), and nothing shows that the
- * new response has the same file. The file is the same if the Last-Modified is the same, or if the response is a 206
- * response to an If-Range. If the Status has an MD5, the MD5 shows at the end whether the file is the same. If the
- * response repeats the emitted bytes and `state.sum` exists, the repeated bytes are compared.
- */
-const isUnproven = (job: Job, { sum }: State, seen: Representation.Representation, answer: Answer): boolean => {
-  if (seen.etag !== undefined || seen.validator === undefined || job.md5hash !== undefined) return false
-  if (answer.part.representation.lastModified === seen.lastModified) return false
-  const isConditional = answer.status === 206 && !answer.isRedirected
-  const isCompared = answer.part.start <= job.offset && sum !== undefined
-  return !isConditional && !isCompared
-}
-
 /** Compares a response with the Status and with earlier responses. */
 const check = Effect.fnUntraced(function* (
   job: Job,
   state: State,
   subject: Request.Subject,
-  answer: Answer
+  status: number,
+  representation: Representation.Representation
 ): Effect.fn.Return<void, Problem> {
-  const { representation } = answer.part
   if (state.received === job.offset) {
     // No byte has been emitted, so this response may differ from an earlier response.
     state.seen = undefined
@@ -225,9 +204,6 @@ const check = Effect.fnUntraced(function* (
   }
   const field = state.seen === undefined ? undefined : Representation.difference(state.seen, representation)
   if (field !== undefined) return yield* changed(job, subject, field)
-  if (state.seen !== undefined && isUnproven(job, state, state.seen, answer)) {
-    return yield* changed(job, subject, "last-modified")
-  }
   const { total } = representation
   if (total !== undefined && state.total !== undefined && total !== state.total) {
     return yield* mismatch(job, subject, "size", state.total, total)
@@ -239,7 +215,7 @@ const check = Effect.fnUntraced(function* (
   }
   state.total ??= total
   if (state.total === undefined) {
-    return yield* Request.unexpected(subject, answer.status, "a file whose size is unknown")
+    return yield* Request.unexpected(subject, status, "a file whose size is unknown")
   }
   yield* checkSize(job, subject, state.total)
 })
@@ -268,8 +244,8 @@ const open = Effect.fnUntraced(function* (
     const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
     const part = Representation.read({ status, headers }, first)
     if (Result.isFailure(part)) return yield* Request.unexpected(subject, status, part.failure)
-    yield* check(job, state, subject, { status, isRedirected, part: part.success })
-    const { end, start } = part.success
+    const { end, representation, start } = part.success
+    yield* check(job, state, subject, status, representation)
     const pull = yield* Stream.toPull(response.stream)
     const skip = state.received - start
     const attempt: Attempt = {
@@ -282,7 +258,7 @@ const open = Effect.fnUntraced(function* (
           () => Cause.done()
         ),
         Effect.mapError((error) => (Cause.isDone(error) ? error : Exchange.toFailure(subject)(error))),
-        Request.inTime(subject, stallTimeout)
+        Exchange.inTime(subject, stallTimeout)
       ),
       close: Scope.close(scope, Exit.void),
       skipped: skip > 0 && state.sum !== undefined ? yield* Md5.make : undefined,
@@ -375,28 +351,6 @@ const read = Effect.fnUntraced(function* (
   return taken
 })
 
-/**
- * Asks the retry policy of the call whether the download continues after a failure. New bytes reset the count of
- * failures.
- */
-const persist = Effect.fnUntraced(function* (job: Job, state: State) {
-  const next = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
-  let failures = 0
-  let received = job.offset
-  return Effect.fnUntraced(function* (problem: Problem): Effect.fn.Return<void, ResultError.DownloadError> {
-    const { error, wait } = "_tag" in problem ? { error: problem, wait: Option.none() } : problem
-    if (state.received > received) {
-      received = state.received
-      failures = 0
-    }
-    failures++
-    const pause = yield* next({ operation: job.operation, retry: "safe", failures, error, wait })
-    if (Option.isNone(pause)) return yield* Effect.fail(error)
-    yield* Telemetry.retried(job.operation, error, failures)
-    yield* Effect.sleep(pause.value)
-  })
-})
-
 /** A download whose bytes are read with `next`. `state` describes the bytes that `next` has returned. */
 export interface Download {
   readonly next: Pull.Pull<Pieces, ResultError.DownloadError>
@@ -421,7 +375,10 @@ export const start = Effect.fnUntraced(function* (
     attempt: undefined,
     isDone: false
   }
-  const heal = yield* persist(job, state)
+  const pauseAfter = RetryPolicy.pauses((yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard)
+  let failures = 0
+  /** The number of bytes that were emitted before the last failure. New bytes reset the count of failures. */
+  let { received } = state
 
   const next: Download["next"] = Effect.gen(function* () {
     while (!state.isDone) {
@@ -432,7 +389,14 @@ export const start = Effect.fnUntraced(function* (
       }
       if (state.attempt !== undefined) yield* state.attempt.close
       state.attempt = undefined
-      yield* heal(outcome.failure)
+      const { failure } = outcome
+      const { error, wait } = "_tag" in failure ? { error: failure, wait: Option.none() } : failure
+      failures = state.received > received ? 1 : failures + 1
+      received = state.received
+      const pause = yield* pauseAfter({ operation, retry: "safe", failures, error, wait })
+      if (Option.isNone(pause)) return yield* Effect.fail(error)
+      yield* Telemetry.retried(operation, error, failures)
+      yield* Effect.sleep(pause.value)
     }
     return yield* Cause.done()
   })
@@ -447,10 +411,10 @@ export const start = Effect.fnUntraced(function* (
  *
  * - After a failed request or a lost connection, the `RetryPolicy` of the call, or `RetryPolicy.standard` by default,
  *   decides whether and when the download continues with the next byte. New bytes reset the count of failures.
- * - Bytes of two responses are combined only if they belong to the same file. The proof is a strong ETag, a strong
- *   Last-Modified, or, at the end of the download, the MD5 in the Status. Without such a proof, or if the server
- *   ignores ranges, the file is read again from its start, without emitting the same bytes again. If no strong ETag or
- *   Last-Modified proves that the file is the same, these bytes are compared with the bytes that were emitted before.
+ * - Bytes of two responses are combined only if they belong to the same file. The proof is a strong ETag, or, at the end
+ *   of the download, the MD5 in the Status. Without such a proof, or if the server ignores ranges, the file is read
+ *   again from its start, without emitting the same bytes again. If no strong ETag proves that the file is the same,
+ *   these bytes are compared with the bytes that were emitted before.
  * - The validators (ETag and Last-Modified) of a redirected response are not used, because the next redirect may lead
  *   to another file.
  * - The size of the file must be known: from the Status or from the response. The stream ends after exactly this number

@@ -8,8 +8,7 @@ import type { ResultChanged } from "../../ResultError.ts"
 
 /**
  * - `total`: the size of the whole file in bytes, if the response contains it.
- * - `validator`: the strong ETag, else the Last-Modified if it is strong (RFC 9110, 8.8.2.2). Only a strong validator
- *   proves that two responses have the same bytes.
+ * - `validator`: the ETag if it is strong. Only a strong validator proves that two responses have the same bytes.
  */
 export interface Representation {
   readonly etag: string | undefined
@@ -33,22 +32,9 @@ const toLength = (text: string | undefined): number | undefined => {
   return length !== undefined && Number.isSafeInteger(length) ? length : undefined
 }
 
-/**
- * Whether the file was at least a second old when the server responded. A younger file could still change within the
- * same second, and the changed file would have the same Last-Modified.
- */
-const isStrong = (lastModified: string, date: string | undefined): boolean =>
-  date !== undefined && Date.parse(date) - Date.parse(lastModified) >= 1000
-
 const representation = (headers: Headers.Headers, total: number | undefined): Representation => {
-  const { date, etag, "last-modified": lastModified } = headers
-  const validator = etag?.startsWith('"') === true ? etag : undefined
-  return {
-    etag,
-    lastModified,
-    validator: validator ?? (lastModified !== undefined && isStrong(lastModified, date) ? lastModified : undefined),
-    total
-  }
+  const { etag, "last-modified": lastModified } = headers
+  return { etag, lastModified, validator: etag?.startsWith('"') === true ? etag : undefined, total }
 }
 
 /** The size of the whole file in the `content-range` of a 416 response. */

@@ -90,15 +90,6 @@ export interface Subject {
 export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({ ...subject, status, description: problem, excerpt: "" })
 
-/** Fails if nothing arrives for `limit`. */
-export const inTime =
-  (subject: Subject, limit: Duration.Duration) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ApiError.TimedOut, R> =>
-    Effect.timeoutOrElse(effect, {
-      duration: limit,
-      orElse: () => Effect.fail(new ApiError.TimedOut({ ...subject, after: limit }))
-    })
-
 const refusal = (
   subject: Subject,
   response: HttpClientResponse.HttpClientResponse,
@@ -144,7 +135,7 @@ export const send = Effect.fnUntraced(function* (
     const subject = { operation: options.operation, host: url.host }
     const scope = yield* Scope.fork(parent)
     const response = yield* Exchange.open(http, HttpClientRequest.get(url.href, { headers }), subject).pipe(
-      inTime(subject, options.stallTimeout),
+      Exchange.inTime(subject, options.stallTimeout),
       Scope.provide(scope)
     )
     const { status } = response

@@ -23,7 +23,6 @@ import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
 import * as AssemblyClient from "../../AssemblyClient.ts"
 import type * as Operation from "../../unstable/Operation.ts"
-import * as ResourceError from "../resourceError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Answers from "./answers.ts"
 
@@ -94,7 +93,7 @@ type TagsIn<Module> = {
  * @since 0.1.0
  * @category models
  */
-export type Tag = "Success" | Extract<TagsIn<typeof ApiError> | TagsIn<typeof ResourceError>, string>
+export type Tag = "Success" | Extract<TagsIn<typeof ApiError>, string>
 
 /**
  * - `seed`: the same seed gives the same answers, in the order in which each operation is called.
@@ -114,7 +113,7 @@ export interface Options {
 }
 
 /** The classes of errors have the names of their tags. */
-const tags = new Set(["Success", ...Object.keys(ApiError), ...Object.keys(ResourceError)])
+const tags = new Set(["Success", ...Object.keys(ApiError)])
 
 const weight = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1e9 }))
 
