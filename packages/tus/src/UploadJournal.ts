@@ -23,7 +23,6 @@ import {
   UploadJournal,
   validKey
 } from "./internal/journal.ts"
-import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import type { JournalFailed } from "./internal/journalError.ts"
@@ -42,8 +41,6 @@ export {
 export {
   type AssemblyEntry,
   assemblyKeyOf,
-  type Engine,
-  type EngineOptions,
   type Entries,
   type Entry,
   type Key,
@@ -150,7 +147,6 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
 
   return {
     ...uploads.entries,
-    engine: { run: Journaled.run, resume: Journaled.resume },
     list: Effect.tap(uploads.entries.list, () =>
       Effect.ignore(Effect.flatMap(leaseRemovals, (removals) => Effect.all(removals, { discard: true })))
     ),

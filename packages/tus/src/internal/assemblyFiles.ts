@@ -18,7 +18,7 @@ import type * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "./source.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import type { Delivered, Options as Job } from "./job.ts"
-import type { UploadOptions } from "./options.ts"
+import type { Options } from "./options.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
 
@@ -42,8 +42,7 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
 export type UploadOne<R> = (
   target: UploadTarget.UploadTarget,
   source: UploadSource,
-  options: UploadOptions,
-  file: number,
+  options: Options & { readonly file: number },
   emit: Events.Emit
 ) => Effect.Effect<UploadEvent.UploadResult, UploadError, R>
 
@@ -104,8 +103,8 @@ const uploadAll = <R>(
 
   const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = job.files[file] ?? { filename: "" }
-    const options = { ...job.upload, metadata: { ...metadata, filename, fieldname } }
-    return uploadOne(target, source, options, file, tell(file)).pipe(
+    const options = { ...job.upload, metadata: { ...metadata, filename, fieldname }, file }
+    return uploadOne(target, source, options, tell(file)).pipe(
       Effect.tap(checkDistinct),
       Effect.tap((result) =>
         Effect.sync(() => {
