@@ -112,7 +112,6 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
   )
   const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const body = creation._tag === "Final" ? undefined : creation.body
-  yield* Requests.permit(Redacted.value(target.tusUrl), "Tus.create", body)
   return yield* Requests.sendCreation(target, Object.fromEntries(sent), body)
 })
 

@@ -184,7 +184,7 @@ export const once = <E>(
   let pauseAfter: Policy.Retry | undefined
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
   const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body)
-  const request = sendCreation(target, headersOf(subject, creation), body, { limit }).pipe(
+  const request = sendCreation(target, headersOf(subject, creation), body, { limit, hasPermit: true }).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       offset,

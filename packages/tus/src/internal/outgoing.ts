@@ -121,11 +121,9 @@ export const oneShot = (
     const fill: Effect.Effect<void, SourceFailed> = Effect.gen(function* () {
       const more: Array<Uint8Array> = []
       while (!hasEnded && count <= windowSize) {
-        const emitted = yield* Pull.catchDone(pull, () => {
-          hasEnded = true
-          return Effect.succeed<ReadonlyArray<Uint8Array>>([])
-        })
-        for (const each of emitted) {
+        const emitted = yield* Pull.catchDone(pull, () => Effect.undefined)
+        hasEnded = emitted === undefined
+        for (const each of emitted ?? []) {
           const piece = Bytes.own(each)
           if (piece === undefined) return yield* failedWith(Pieces.notBytes())
           if (piece.length > 0) more.push(piece)

@@ -296,7 +296,7 @@ const toEnd = <E>(piece: Sending<E>) =>
     const { transfer } = piece
     while (!transfer.isDone) {
       const step = transfer.isAsking ? ask(piece) : send(piece)
-      yield* Effect.catch(step, (error) => heal(piece, error))
+      yield* step.pipe(Effect.catch((error) => heal(piece, error)))
     }
     return transfer.acknowledged
   })

@@ -236,10 +236,11 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
  * `declaresLength`: whether the request declared the length of its body. The span of the request has the result, so the
  * result contains no URL in plain text. `limit` is the time limit of a request whose body is not a stream: by default
  * `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes no
- * progress. The caller has waited for the permit of the request.
+ * progress. The request waits for its permit, unless it `hasPermit` already.
  */
-export const sendPermitted = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
+export const send = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
   body,
+  hasPermit = false,
   headers,
   limit,
   read,
@@ -254,6 +255,7 @@ export const sendPermitted = <A, B, E = never, E2 extends { readonly _tag: strin
   readonly body?: Body<E> | undefined
   readonly read: Schema.ConstraintCodec<A, unknown>
   readonly told: (headers: A, declaresLength: boolean) => Effect.Effect<B, E2>
+  readonly hasPermit?: boolean | undefined
   readonly limit?: Duration.Duration | undefined
   readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
 }): Effect.Effect<B, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled | E2, HttpClient.HttpClient> =>
@@ -310,26 +312,18 @@ export const sendPermitted = <A, B, E = never, E2 extends { readonly _tag: strin
       const found = readHeaders(request, read, asked, answer)
       return Result.isFailure(found) ? Effect.fail(found.failure) : told(found.success, declaresLength)
     })
-    return Telemetry.requested(context, { name: operation, method, url }, answered)
+    const observed = Telemetry.requested(context, { name: operation, method, url }, answered)
+    return hasPermit ? observed : Effect.andThen(permit(url, operation, body), observed)
   })
 
-/** Waits for the permit of a request, and sends it: see {@link permit} and {@link sendPermitted}. */
-export const send = <A, B, E = never, E2 extends { readonly _tag: string } = never>(
-  options: Parameters<typeof sendPermitted<A, B, E, E2>>[0]
-): ReturnType<typeof sendPermitted<A, B, E, E2>> =>
-  Effect.suspend(() => {
-    const { body, request: name, url } = options
-    return Effect.andThen(permit(Redacted.value(url), `Tus.${name}`, body), sendPermitted(options))
-  })
-
-/** Sends a creation that has its permit, and returns the URL of the upload and its offset. See `Tus.create`. */
+/** Sends a creation, and returns the URL of the upload and its offset. See `Tus.create`. */
 export const sendCreation = (
   target: UploadTarget.UploadTarget,
   headers: Readonly<Record<string, string>>,
   body: Body | undefined,
-  sending?: { readonly limit: Duration.Duration }
+  sending?: { readonly limit: Duration.Duration; readonly hasPermit: true }
 ) =>
-  sendPermitted({
+  send({
     request: "create",
     url: target.tusUrl,
     headers,
