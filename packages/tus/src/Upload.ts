@@ -13,7 +13,6 @@ import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
-import * as Journaled from "./internal/journaled.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import type { Options, ResumeOptions } from "./internal/options.ts"
@@ -325,11 +324,11 @@ export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | 
       return {
         run: (target, source, options, emit, onFailure) =>
           onFailure === undefined
-            ? provided(Journaled.run(journal, target, source, options, emit))
+            ? provided(journal.engine.run(journal, target, source, options, emit))
             : plain.run(target, source, options, emit, onFailure),
         resume: (existing, source, options, emit) =>
           "key" in existing
-            ? provided(Journaled.resume(journal, existing, source, options, emit))
+            ? provided(journal.engine.resume(journal, existing, source, options, emit))
             : plain.resume(existing, source, options, emit)
       }
     })

@@ -23,6 +23,7 @@ import {
   UploadJournal,
   validKey
 } from "./internal/journal.ts"
+import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import type { JournalFailed } from "./internal/journalError.ts"
@@ -41,6 +42,7 @@ export {
 export {
   type AssemblyEntry,
   assemblyKeyOf,
+  type Engine,
   type Entries,
   type Entry,
   type Key,
@@ -147,6 +149,7 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
 
   return {
     ...uploads.entries,
+    engine: { run: Journaled.run, resume: Journaled.resume },
     list: Effect.tap(uploads.entries.list, () =>
       Effect.ignore(Effect.flatMap(leaseRemovals, (removals) => Effect.all(removals, { discard: true })))
     ),

@@ -5,13 +5,19 @@ import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Brand from "effect/Brand"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { UploadError } from "../TusError.ts"
+import type { UploadResult } from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
+import type { Emit } from "./events.ts"
 import type * as JournalEntry from "./journalEntry.ts"
-import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./journalError.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
+import type { Options, ResumeOptions } from "./options.ts"
+import type { UploadSource } from "./source.ts"
 import * as Subtle from "./subtle.ts"
 
 /**
@@ -111,6 +117,31 @@ export interface Entries<A> {
 }
 
 /**
+ * Starts and continues the uploads of a journal. They are functions of the journal, so that a bundle without a journal
+ * does not contain their code.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Engine {
+  readonly run: (
+    journal: UploadJournal["Service"],
+    target: UploadTarget,
+    source: UploadSource,
+    options: Options,
+    emit: Emit
+  ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient>
+  /** Continues the upload with this key. `origins` are further permitted origins of its URLs. */
+  readonly resume: (
+    journal: UploadJournal["Service"],
+    kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
+    source: UploadSource,
+    options: ResumeOptions,
+    emit: Emit
+  ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient>
+}
+
+/**
  * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease`
  * acquires the lease of an upload or a job, and holds this lease until the scope in the context closes.
  *
@@ -123,6 +154,7 @@ export interface Entries<A> {
 export class UploadJournal extends Context.Service<
   UploadJournal,
   Entries<Entry> & {
+    readonly engine: Engine
     readonly assemblies: Entries<AssemblyEntry>
     readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased | InvalidRequest, Scope.Scope>
   }

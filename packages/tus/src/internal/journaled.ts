@@ -18,7 +18,7 @@ import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import type { Emit } from "./events.ts"
 import { foreign } from "./host.ts"
-import { type Entry, keyOf, type Lease, type UploadJournal } from "./journal.ts"
+import { type Engine as JournalEngine, type Entry, keyOf, type Lease, type UploadJournal } from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
@@ -229,23 +229,10 @@ const observed = <E extends { readonly _tag: string }, R>(
     Effect.scoped(Effect.flatMap(Options.replayable(source), (again) => program(again, tell)))
   )
 
-/** Starts or continues the upload of a source. */
-export const run = (
-  journal: UploadJournal["Service"],
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options.Options,
-  emit: Emit
-) => observed(source, options, emit, (again, tell) => start(journal, target, again, options, tell))
+export const run: JournalEngine["run"] = (journal, target, source, options, emit) =>
+  observed(source, options, emit, (again, tell) => start(journal, target, again, options, tell))
 
-/** Continues the upload with this key. `origins` are further permitted origins of its URLs. */
-export const resume = (
-  journal: UploadJournal["Service"],
-  { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-  source: UploadSource,
-  options: Options.ResumeOptions,
-  emit: Emit
-) =>
+export const resume: JournalEngine["resume"] = (journal, { key, origins }, source, options, emit) =>
   observed(source, options, emit, (again, tell) =>
     Effect.gen(function* () {
       const lease = yield* Leasing.hold(journal, key, tell)
