@@ -282,23 +282,10 @@ export const runAll: {
     )
 )
 
-/** The jobs of a Layer. They run with the services of this Layer. */
-const make = (
-  jobs: PreparedJob.Service<HttpClient.HttpClient | AssemblyClient>
-): Effect.Effect<PreparedJob.Service, never, HttpClient.HttpClient | AssemblyClient> =>
-  Effect.gen(function* () {
-    const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
-      Context.add(AssemblyClient, yield* AssemblyClient)
-    )
-    return {
-      send: (...args) => Effect.provide(jobs.send(...args), services),
-      prepare: (options, isShared) =>
-        Effect.map(Effect.provide(jobs.prepare(options, isShared), services), (prepared) => ({
-          ...prepared,
-          run: (emit) => Effect.provide(prepared.run(emit), services)
-        }))
-    }
-  })
+const services: Effect.Effect<PreparedJob.Services, never, HttpClient.HttpClient | AssemblyClient> = Effect.map(
+  Effect.context(),
+  Context.pick(HttpClient.HttpClient, AssemblyClient)
+)
 
 /**
  * Runs jobs over HTTP, without a journal: a later run cannot continue a job.
@@ -307,7 +294,10 @@ const make = (
  * @category layers
  */
 export const layer: Layer.Layer<AssemblyUpload, never, HttpClient.HttpClient | AssemblyClient> = Layer.fresh(
-  Layer.effect(AssemblyUpload, make(PreparedJob.inMemory(PreparedJob.send)))
+  Layer.effect(
+    AssemblyUpload,
+    Effect.map(services, (all) => PreparedJob.inMemory(PreparedJob.send(all)))
+  )
 )
 
 /**
@@ -326,7 +316,7 @@ export const layerJournaled: Layer.Layer<
 > = Layer.fresh(
   Layer.effect(
     AssemblyUpload,
-    Effect.flatMap(UploadJournal, (journal) => make(PreparedJob.journaled(journal)))
+    Effect.flatMap(UploadJournal, (journal) => Effect.map(services, (all) => PreparedJob.journaled(journal, all)))
   )
 )
 

@@ -6,7 +6,7 @@ import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import type * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -15,14 +15,13 @@ import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
-import { concat, sendAppend, sendCreation } from "./internal/create.ts"
-import { type Body, permit, request, readError, RequestTimeout as requestTimeout } from "./internal/exchange.ts"
+import * as Requests from "./internal/requests.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export type { Body } from "./internal/exchange.ts"
+export type { Body } from "./internal/requests.ts"
 
 /**
  * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
@@ -39,7 +38,7 @@ export type { Body } from "./internal/exchange.ts"
  * @since 0.1.0
  * @category references
  */
-export const RequestTimeout: Context.Reference<Duration.Duration> = requestTimeout
+export const RequestTimeout: Context.Reference<Duration.Duration> = Requests.RequestTimeout
 
 /**
  * The metadata of an upload: a text for each key, or null for a key without a value. Each creation also sends the
@@ -63,13 +62,13 @@ type Creation =
       readonly length: TusUpload.UploadLength
       readonly metadata: Metadata
       readonly partial?: boolean | undefined
-      readonly body?: Body | undefined
+      readonly body?: Requests.Body | undefined
     }
   | {
       readonly _tag: "Deferred"
       readonly metadata: Metadata
       readonly partial?: boolean | undefined
-      readonly body?: Body | undefined
+      readonly body?: Requests.Body | undefined
     }
   | { readonly _tag: "Final"; readonly parts: ReadonlyArray<UploadTarget.UploadUrl>; readonly metadata: Metadata }
 
@@ -91,7 +90,7 @@ const encodeCreation = (
     ...(creation._tag === "Fixed" ? { "upload-length": creation.length } : undefined),
     ...(creation._tag === "Deferred" ? { "upload-defer-length": "1" } : undefined),
     ...(creation._tag === "Final"
-      ? { "upload-concat": concat(target, creation.parts) }
+      ? { "upload-concat": Requests.concat(target, creation.parts) }
       : creation.partial === true && { "upload-concat": "partial" })
   })
 
@@ -113,8 +112,7 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
   )
   const sent = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const body = creation._tag === "Final" ? undefined : creation.body
-  yield* permit(Redacted.value(target.tusUrl), "Tus.create", body)
-  return yield* sendCreation(target, Object.fromEntries(sent), body)
+  return yield* Requests.sendCreation(target, Object.fromEntries(sent), body)
 })
 
 /**
@@ -125,7 +123,7 @@ export const create = Effect.fnUntraced(function* (target: UploadTarget.UploadTa
  * @category requests
  */
 export const offset = (url: UploadTarget.UploadUrl) =>
-  request({
+  Requests.send({
     request: "offset",
     url,
     headers: version,
@@ -150,12 +148,12 @@ export const append = <E>(
   url: UploadTarget.UploadUrl,
   options: {
     readonly offset: TusUpload.Offset
-    readonly body: Body<E>
+    readonly body: Requests.Body<E>
     readonly length?: TusUpload.UploadLength | undefined
     readonly checksum?: string | undefined
   }
 ) =>
-  Effect.flatMap(sendAppend(url, options), ({ declaresLength, offset: reached }) =>
+  Effect.flatMap(Requests.sendAppend(url, options), ({ declaresLength, offset: reached }) =>
     declaresLength || reached >= options.offset + BigInt(options.body.length)
       ? Effect.succeed(reached)
       : Effect.fail(
@@ -178,7 +176,7 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @category requests
  */
 export const terminate = (url: UploadTarget.UploadUrl) =>
-  request({ request: "terminate", url, headers: version, read: Terminated, told: () => Effect.void })
+  Requests.send({ request: "terminate", url, headers: version, read: Terminated, told: () => Effect.void })
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -201,7 +199,7 @@ const Discovered = Schema.Struct({
  * @category requests
  */
 export const discover = (target: UploadTarget.UploadTarget) =>
-  request({
+  Requests.send({
     request: "discover",
     url: target.tusUrl,
     headers: {},
@@ -215,16 +213,6 @@ export const discover = (target: UploadTarget.UploadTarget) =>
       })
   })
 
-/** Fails with `Stalled` if the headers or the next piece of a download do not arrive within {@link RequestTimeout}. */
-const limited = <A, E, R>(
-  wait: Effect.Effect<A, E, R>,
-  url: UploadTarget.UploadUrl
-): Effect.Effect<A, E | Stalled, R> =>
-  Effect.flatMap(RequestTimeout, (after) => {
-    const late = () => Effect.fail(new Stalled({ request: "download", host: hostOf(url), after }))
-    return Duration.isFinite(after) ? Effect.timeoutOrElse(wait, { duration: after, orElse: late }) : wait
-  })
-
 /**
  * Downloads the bytes of a finished upload. {@link RequestTimeout} applies to the response headers and to each piece.
  * tus 1.0.0 does not define this request, and the specification of the service only names it.
@@ -236,14 +224,15 @@ export const download = (url: UploadTarget.UploadUrl) =>
   Stream.suspend(() => {
     const from = Redacted.value(url)
     const subject = { operation: "Tus.download" }
+    const late = (after: Duration.Duration) => new Stalled({ request: "download", host: hostOf(url), after })
     const opened = Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      yield* permit(from, subject.operation, undefined)
+      yield* Requests.permit(from, subject.operation, undefined)
       const asked = HttpClientRequest.get(from, { headers: version })
-      const response = yield* limited(Exchange.open(client, asked, subject), url)
-      if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
+      const response = yield* Requests.limited(Exchange.open(client, asked, subject), late)
+      if (response.status !== 200) return yield* Effect.flatMap(Requests.readError("download", response), Effect.fail)
       return Stream.transformPull(Stream.mapError(response.stream, Exchange.toFailure(subject)), (pull) =>
-        Effect.succeed(limited(pull, url))
+        Effect.succeed(Requests.limited(pull, late))
       )
     })
     return Stream.withSpan(Stream.unwrap(opened), "Tus.download", Telemetry.spanOf("GET", from))

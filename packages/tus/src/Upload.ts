@@ -11,10 +11,11 @@ import * as Layer from "effect/Layer"
 import * as Pull from "effect/Pull"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
-import * as Events from "./internal/events.ts"
 import * as Engine from "./internal/engine.ts"
+import * as Events from "./internal/events.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
+import type { Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
@@ -24,39 +25,7 @@ import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
 export { CanStream } from "./internal/context.ts"
-export type { Metadata, RequestOptions, SharedOptions } from "./internal/options.ts"
-
-/**
- * The options of an upload: {@link SharedOptions}, and:
- *
- * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
- * - `progressInterval`: the minimum time between two `Progress` events. If another event follows earlier, the newest
- *   `Progress` that is still held back is emitted before this event. By default every `Progress` is emitted.
- * - `restart`: starts a new upload. If the journal has an earlier upload, that upload is discarded, and `Restarted` is
- *   emitted. False by default. Use `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly
- *   twice. An untrusted upload is removed from the server. An incomplete upload is removed too, unless the server may
- *   already have concatenated its parts. If the removal fails, the call fails; an upload that is already gone (404 or
- *   410) counts as removed. A complete upload stays on the server. Set `restart` for one call only, because each call
- *   with `restart` starts a new upload. Without a journal, every call starts a new upload.
- *
- * @since 0.1.0
- * @category options
- */
-export interface Options extends ResumeOptions {
-  readonly metadata: OptionRules.Metadata
-}
-
-/**
- * The options of {@link resume}: those of {@link Options} without `metadata`. `parallel` and `restart` have an effect
- * only for an upload of the journal.
- *
- * @since 0.1.0
- * @category options
- */
-export interface ResumeOptions extends OptionRules.SharedOptions {
-  readonly progressInterval?: OptionRules.RequestOptions["retryDelay"]
-  readonly restart?: boolean | undefined
-}
+export type { Metadata, Options, RequestOptions, ResumeOptions, SharedOptions } from "./internal/options.ts"
 
 /**
  * The options of {@link sink}: {@link RequestOptions}, `metadata`, and:
@@ -95,10 +64,8 @@ type Existing =
 type Emit = (event: UploadEvent.UploadEvent) => void
 
 /**
- * - `run`: uploads a source.
+ * - `run`: uploads a source. For {@link sink}, `onFailure` is set, and the upload has no journal.
  * - `resume`: continues an existing upload.
- * - `drain`: uploads a one-shot stream without a journal, for {@link sink}. If `isTerminated` is true, an upload that
- *   failed is removed from the server.
  *
  * @since 0.1.0
  * @category models
@@ -108,7 +75,8 @@ export interface Service {
     target: UploadTarget.UploadTarget,
     source: UploadSource,
     options: Options,
-    emit: Emit
+    emit: Emit,
+    onFailure?: SinkOptions["onFailure"]
   ) => Effect.Effect<UploadEvent.UploadResult, UploadError>
   readonly resume: (
     existing: Existing,
@@ -116,12 +84,6 @@ export interface Service {
     options: ResumeOptions,
     emit: Emit
   ) => Effect.Effect<UploadEvent.UploadResult, UploadError | NoSuchUpload>
-  readonly drain: (
-    target: UploadTarget.UploadTarget,
-    source: UploadSource,
-    options: Options,
-    isTerminated: boolean
-  ) => Effect.Effect<UploadEvent.UploadResult, UploadError>
 }
 
 /**
@@ -290,7 +252,7 @@ export const sink = (
 ): Sink.Sink<UploadEvent.UploadResult, Uint8Array, never, UploadError, Upload> =>
   Sink.fromTransform((upstream: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, never, void>) =>
     Effect.contextWith((context: Context.Context<Upload>) => {
-      const { onFailure, size } = options
+      const { onFailure = "terminate", size } = options
       let failure: Cause.Cause<never> | undefined
       const pull = Effect.catchCause(
         Effect.updateContext(upstream, (_own: Context.Context<never>) => context),
@@ -304,7 +266,7 @@ export const sink = (
       )
       const source: UploadSource = { _tag: "OneShot", size, stream: Stream.fromPull(Effect.succeed(pull)) }
       return Context.get(context, Upload)
-        .drain(target, source, options, onFailure !== "keep")
+        .run(target, source, options, silent, onFailure)
         .pipe(
           Effect.catchCause((cause) => Effect.failCause(failure ?? cause)),
           Effect.map((result) => [result] as const)
@@ -325,11 +287,10 @@ const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 const make = (http: HttpClient.HttpClient): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
   return {
-    run: (target, source, options, emit) => provided(Engine.run(target, source, options, emit)),
+    run: (target, source, options, emit, onFailure) =>
+      provided(Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })),
     resume: (existing, source, options, emit) =>
-      "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit)),
-    drain: (target, source, options, isTerminated) =>
-      provided(Engine.run(target, source, options, silent, { isTerminated }))
+      "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit))
   }
 }
 
@@ -361,8 +322,10 @@ export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | 
       const provided = Effect.provideService(HttpClient.HttpClient, http)
       const plain = make(http)
       return {
-        ...plain,
-        run: (target, source, options, emit) => provided(journal.engine.run(journal, target, source, options, emit)),
+        run: (target, source, options, emit, onFailure) =>
+          onFailure === undefined
+            ? provided(journal.engine.run(journal, target, source, options, emit))
+            : plain.run(target, source, options, emit, onFailure),
         resume: (existing, source, options, emit) =>
           "key" in existing
             ? provided(journal.engine.resume(journal, existing, source, options, emit))
@@ -425,7 +388,6 @@ export const layerTest = (
     resume: (existing, source, options, emit) =>
       "key" in existing
         ? noJournal(existing.key)
-        : answered(existing.target, source, { ...options, metadata: existing.metadata }, emit),
-    drain: (target, source, options) => answered(target, source, options, silent)
+        : answered(existing.target, source, { ...options, metadata: existing.metadata }, emit)
   })
 }

@@ -43,7 +43,6 @@ export {
   type AssemblyEntry,
   assemblyKeyOf,
   type Engine,
-  type EngineOptions,
   type Entries,
   type Entry,
   type Key,

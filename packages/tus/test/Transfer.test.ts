@@ -1,27 +1,57 @@
 /**
- * The state of one transfer: which request follows each response.
+ * The transfer of one upload: which request follows each response.
  */
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Transfer from "../src/internal/transfer.ts"
+import { Transfer } from "../src/internal/transfer.ts"
 
-const sending: Transfer.Sending = {
-  _tag: "Sending",
-  acknowledged: 10n,
-  reached: 10n,
-  handed: undefined,
-  length: 100n,
-  declared: undefined,
-  failures: 3
-}
-const asking: Transfer.Asking = { ...sending, _tag: "Asking" }
+const target = Effect.runSync(
+  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
+)
+const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
+
+type Outgoing = ConstructorParameters<typeof Transfer>[0]["outgoing"]
+
 const again = { size: 100n, replayable: true }
 const once = { size: 100n, replayable: false }
+const unknown = { size: undefined, replayable: false }
 
-const located = (state: Transfer.Asking, offset: bigint, expected: Transfer.Expected) =>
-  Result.merge(Transfer.located(state, { offset }, expected))
+/**
+ * A transfer whose server reported the offset 10 before three failures. `handed` is the number of bytes that the HTTP
+ * client got, if this run has created the upload.
+ */
+const asking = (outgoing: Outgoing, handed?: bigint): Transfer => {
+  const transfer = new Transfer(
+    { outgoing, isPart: false },
+    url,
+    handed === undefined ? undefined : { sent: handed, offset: undefined }
+  )
+  transfer.moveTo(10n)
+  for (const _ of [1, 2, 3]) transfer.failed()
+  return transfer
+}
 
-describe("Transfer.created", () => {
+/** The same transfer before the next bytes are sent. */
+const sending = (outgoing: Outgoing = again, handed?: bigint): Transfer => {
+  const transfer = asking(outgoing, handed)
+  transfer.moveTo(10n)
+  return transfer
+}
+
+/** What is next. */
+const next = (transfer: Transfer) => (transfer.isDone ? "Done" : transfer.isAsking ? "Asking" : "Sending")
+
+const at = (acknowledged: bigint, failures: number) => ({ isAsking: false, acknowledged, failures })
+
+const shown = (transfer: Transfer) => ({
+  isAsking: transfer.isAsking,
+  acknowledged: transfer.acknowledged,
+  failures: transfer.failures
+})
+
+describe("a transfer after the creation", () => {
   for (const [what, sent, length, offset, expected] of [
     ["offset 0 after a creation without a body: sends from 0", 0n, 9n, 0n, "Sending"],
     ["the offset of the whole length: is done", 9n, 9n, 9n, "Done"],
@@ -32,43 +62,59 @@ describe("Transfer.created", () => {
     ["an offset above 0 after a creation without a body: asks", 0n, undefined, 4n, "Asking"]
   ] as const) {
     it(what, () => {
-      const state = Transfer.created({ length, offset, sent })
-      assert.strictEqual(state._tag, expected)
-      if (state._tag === "Sending") assert.deepInclude(state, { acknowledged: offset ?? -1n, handed: sent })
-      if (state._tag === "Asking") assert.strictEqual(state.handed, sent)
+      const outgoing = { size: length, replayable: true }
+      const transfer = new Transfer({ outgoing, isPart: false }, url, { sent, offset })
+      assert.strictEqual(next(transfer), expected)
+      if (expected === "Sending") assert.strictEqual(transfer.acknowledged, offset ?? -1n)
+      // The server cannot have more bytes than were sent.
+      if (expected !== "Done") assert.strictEqual(transfer.located({ offset: sent + 1n })?._tag, "UploadUntrusted")
     })
   }
+
+  it("of an earlier run: asks, and does not know what was sent", () => {
+    const transfer = new Transfer({ outgoing: again, isPart: false }, url, undefined)
+    assert.strictEqual(next(transfer), "Asking")
+    assert.isUndefined(transfer.located({ offset: 99n }))
+    assert.strictEqual(next(transfer), "Sending")
+  })
 })
 
-describe("Transfer.handedOver", () => {
+describe("handedOver", () => {
   it("keeps the highest offset that the HTTP client got, and the declared length", () => {
-    const state = { ...sending, handed: 20n }
-    assert.deepInclude(Transfer.handedOver(state, { handed: 60n, declared: undefined }), { handed: 60n })
-    assert.deepInclude(Transfer.handedOver(state, { handed: 15n, declared: 30n }), { handed: 20n, declared: 30n })
+    const transfer = sending(unknown, 20n)
+    transfer.handedOver(60n, undefined)
+    transfer.handedOver(15n, 30n)
+    assert.strictEqual(transfer.expectedLength, 30n)
+    assert.strictEqual(transfer.receipted(20n)?._tag, "UploadUntrusted")
+    assert.isUndefined(transfer.receipted(60n))
   })
 
   it("keeps that it is unknown what an earlier run has sent", () => {
-    assert.isUndefined(Transfer.handedOver(sending, { handed: 60n, declared: undefined }).handed)
+    const transfer = sending()
+    transfer.handedOver(60n, undefined)
+    assert.isUndefined(transfer.located({ offset: 61n }))
   })
 })
 
-describe("Transfer.appended", () => {
-  const whole = { offset: 60n, handed: 60n, declaresLength: true, length: undefined, size: 100n }
-
+describe("distrust, and moveTo", () => {
   it("the end of the body: continues there, and counts no failures", () => {
-    const next = { ...sending, acknowledged: 60n, reached: 60n, failures: 0 }
-    assert.deepStrictEqual(Transfer.appended(sending, whole), Result.succeed(next))
-    const deferred = { ...sending, length: undefined }
-    const done = Transfer.appended(deferred, { ...whole, length: 60n })
-    assert.deepStrictEqual(done, Result.succeed({ _tag: "Done", length: 60n }))
+    const transfer = sending()
+    assert.isUndefined(transfer.distrust(60n, 60n, true))
+    transfer.moveTo(60n, undefined)
+    assert.deepStrictEqual(shown(transfer), at(60n, 0))
+    assert.strictEqual(transfer.length, 100n)
+    const deferred = sending(unknown)
+    deferred.moveTo(60n, 60n)
+    assert.strictEqual(next(deferred), "Done")
   })
 
   it("an offset within a body of declared length: continues there; of any other body: is untrusted", () => {
     for (const offset of [11n, 59n]) {
-      const told = Result.merge(Transfer.appended(sending, { ...whole, offset }))
-      assert.deepInclude(told, { _tag: "Sending", acknowledged: offset, failures: 0 })
-      const undeclared = Transfer.appended(sending, { ...whole, offset, declaresLength: false })
-      assert.strictEqual(Result.merge(undeclared)._tag, "UploadUntrusted")
+      const transfer = sending()
+      assert.isUndefined(transfer.distrust(offset, 60n, true))
+      transfer.moveTo(offset)
+      assert.deepStrictEqual(shown(transfer), at(offset, 0))
+      assert.strictEqual(sending().distrust(offset, 60n, false)?._tag, "UploadUntrusted")
     }
   })
 
@@ -78,51 +124,92 @@ describe("Transfer.appended", () => {
       [100n, 60n],
       [60n, 40n]
     ] as const) {
-      assert.deepInclude(Result.merge(Transfer.appended(sending, { ...whole, offset, handed })), {
-        _tag: "UploadUntrusted",
-        description: `upload-offset is ${offset}, but bytes up to ${handed} were sent`,
-        mayBeWhole: offset >= 100n
-      })
+      for (const isPart of [false, true]) {
+        const transfer = new Transfer({ outgoing: again, isPart }, url, undefined)
+        assert.deepInclude(transfer.distrust(offset, handed, true), {
+          _tag: "UploadUntrusted",
+          host: "a.example.com",
+          description: `upload-offset is ${offset}, but bytes up to ${handed} were sent`,
+          mayBeWhole: offset >= 100n && !isPart
+        })
+      }
     }
   })
 })
 
-describe("Transfer.located", () => {
+describe("located", () => {
   it("an offset below the end, of a source that can be read again: continues there", () => {
-    assert.deepInclude(located(asking, 5n, again), { _tag: "Sending", acknowledged: 5n, reached: 10n, failures: 3 })
-    assert.deepInclude(located(asking, 10n, again), { failures: 3 })
-    assert.deepInclude(located(asking, 11n, again), { failures: 0 })
+    for (const [offset, failures] of [
+      [5n, 3],
+      [10n, 3],
+      [11n, 0]
+    ] as const) {
+      const transfer = asking(again)
+      assert.isUndefined(transfer.located({ offset }))
+      assert.deepStrictEqual(shown(transfer), at(offset, failures))
+    }
+    // Only an offset above the highest one is progress.
+    const transfer = asking(again)
+    transfer.located({ offset: 5n })
+    transfer.located({ offset: 10n })
+    assert.strictEqual(transfer.failures, 3)
   })
 
   it("the end, or any offset of a one-shot stream: must be reported twice", () => {
-    for (const [offset, expected] of [
-      [100n, again],
-      [60n, once]
+    for (const [offset, outgoing, expected] of [
+      [100n, again, "Done"],
+      [60n, once, "Sending"]
     ] as const) {
-      const told = { ...asking, told: offset, asked: 2 }
-      assert.deepStrictEqual(located(asking, offset, expected), told)
-      assert.include(["Sending", "Done"], located(told, offset, expected)._tag)
+      const transfer = asking(outgoing)
+      assert.isUndefined(transfer.located({ offset }))
+      assert.strictEqual(next(transfer), "Asking")
+      // A failed request between the two reports changes nothing.
+      transfer.failed()
+      assert.isUndefined(transfer.located({ offset }))
+      assert.strictEqual(next(transfer), expected)
     }
     // The first report was wrong.
-    assert.deepInclude(located({ ...asking, told: 100n }, 60n, again), { _tag: "Sending", acknowledged: 60n })
-    assert.deepInclude(located({ ...asking, told: 3n }, 60n, once), { _tag: "Asking", told: 60n })
+    const replayed = asking(again)
+    replayed.located({ offset: 100n })
+    replayed.located({ offset: 60n })
+    assert.deepStrictEqual(shown(replayed), at(60n, 0))
+    const stream = asking(once)
+    stream.located({ offset: 3n })
+    stream.located({ offset: 60n })
+    assert.strictEqual(next(stream), "Asking")
+    stream.located({ offset: 60n })
+    assert.deepStrictEqual(shown(stream), at(60n, 0))
   })
 
   it("a fourth report that differs from the third: fails with UploadMismatch", () => {
-    const state = { ...asking, told: 3n, asked: 4 }
-    assert.deepInclude(located(state, 60n, once), { _tag: "UploadMismatch", expected: "3, as reported before" })
+    const transfer = asking(once)
+    for (const offset of [1n, 2n, 3n]) assert.isUndefined(transfer.located({ offset }))
+    const error = transfer.located({ offset: 60n })
+    assert.deepInclude(error, { _tag: "UploadMismatch", host: "a.example.com", expected: "3, as reported before" })
+  })
+
+  it("an accepted report: the next one is the first again", () => {
+    const transfer = asking(once)
+    for (const offset of [1n, 2n, 3n, 3n]) transfer.located({ offset })
+    assert.strictEqual(next(transfer), "Sending")
+    transfer.failed()
+    for (const offset of [3n, 4n, 5n]) assert.isUndefined(transfer.located({ offset }))
+    assert.strictEqual(next(transfer), "Asking")
   })
 
   it("every byte is stored, but the length is not: sends the length", () => {
-    const state = { ...asking, length: undefined, told: 100n }
-    assert.deepInclude(located(state, 100n, again), { _tag: "Sending", acknowledged: 100n })
+    const transfer = asking(again)
+    transfer.length = undefined
+    transfer.located({ offset: 100n })
+    transfer.located({ offset: 100n })
+    assert.deepStrictEqual(shown(transfer), at(100n, 0))
+    assert.isFalse(transfer.isDone)
   })
 
   it("an offset beyond the sent bytes: fails at once with UploadUntrusted", () => {
-    const state: Transfer.Asking = { ...asking, handed: 50n }
-    for (const expected of [again, once]) {
+    for (const outgoing of [again, once]) {
       for (const offset of [51n, 100n, 101n]) {
-        assert.deepInclude(located(state, offset, expected), {
+        assert.deepInclude(asking(outgoing, 50n).located({ offset }), {
           _tag: "UploadUntrusted",
           description: `upload-offset is ${offset}, but bytes up to 50 were sent`,
           mayBeWhole: offset >= 100n
@@ -132,36 +219,40 @@ describe("Transfer.located", () => {
   })
 
   it("an offset beyond the end: fails at once with UploadMismatch", () => {
-    for (const expected of [again, once]) {
-      assert.deepInclude(located(asking, 101n, expected), { _tag: "UploadMismatch", field: "upload-offset" })
+    for (const outgoing of [again, once]) {
+      const error = asking(outgoing).located({ offset: 101n })
+      assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-offset" })
     }
   })
 
   it("a length that nobody declared, or another one than was declared: fails at once with UploadMismatch", () => {
-    const deferred = { ...asking, length: undefined }
-    const unknown = { size: undefined, replayable: false }
-    for (const [state, expected] of [
-      [deferred, "none yet"],
-      [{ ...deferred, declared: 80n }, "80"],
-      [asking, "100"]
+    const declared = asking(unknown)
+    declared.handedOver(0n, 80n)
+    for (const [transfer, expected] of [
+      [asking(unknown), "none yet"],
+      [declared, "80"],
+      [asking(again), "100"]
     ] as const) {
-      const error = Result.merge(Transfer.located(state, { offset: 10n, length: 70n }, unknown))
+      const error = transfer.located({ offset: 10n, length: 70n })
       assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-length", expected, found: "70" })
     }
-    const heard = Transfer.located({ ...deferred, declared: 80n, told: 80n }, { offset: 80n, length: 80n }, unknown)
-    assert.deepStrictEqual(heard, Result.succeed({ _tag: "Done", length: 80n }))
+    declared.located({ offset: 80n, length: 80n })
+    assert.isUndefined(declared.located({ offset: 80n, length: 80n }))
+    assert.strictEqual(next(declared), "Done")
   })
 })
 
-describe("Transfer.receipted", () => {
+describe("receipted", () => {
   it("all bytes were sent, or an earlier run may have sent them: is done", () => {
-    for (const state of [sending, { ...sending, handed: 100n }, { ...asking, handed: 100n }]) {
-      assert.deepStrictEqual(Transfer.receipted(state, 100n), Result.succeed({ _tag: "Done", length: 100n }))
+    for (const transfer of [sending(), sending(again, 100n), asking(again, 100n)]) {
+      assert.isUndefined(transfer.receipted(100n))
+      assert.strictEqual(next(transfer), "Done")
     }
   })
 
   it("another number of bytes was sent: fails with UploadUntrusted", () => {
-    const state = { ...sending, handed: 99n }
-    assert.strictEqual(Result.merge(Transfer.receipted(state, 100n))._tag, "UploadUntrusted")
+    const transfer = sending(again, 99n)
+    assert.deepInclude(transfer.receipted(100n), { _tag: "UploadUntrusted", mayBeWhole: true })
+    assert.isFalse(transfer.isDone)
   })
 })

@@ -18,7 +18,7 @@ import type * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "./source.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import type { Delivered, Options as Job } from "./job.ts"
-import type { UploadOptions } from "./options.ts"
+import type { Options } from "./options.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
 
@@ -42,16 +42,15 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
 export type UploadOne<R> = (
   target: UploadTarget.UploadTarget,
   source: UploadSource,
-  options: UploadOptions,
-  file: number,
+  options: Options & { readonly file: number },
   emit: Events.Emit
 ) => Effect.Effect<UploadEvent.UploadResult, UploadError, R>
 
-/** How the upload of one file ended. Both are absent if the upload was stopped, or did not start. */
-export interface Ended {
-  readonly result?: UploadEvent.UploadResult
-  readonly error?: UploadError
-}
+/** How the upload of one file ended. Undefined if the upload was stopped, or did not start. */
+export type Ended = Result.Result<UploadEvent.UploadResult, UploadError> | undefined
+
+const errorsOf = (ends: ReadonlyArray<Ended>): ReadonlyArray<UploadError> =>
+  ends.flatMap((ended) => (ended !== undefined && Result.isFailure(ended) ? [ended.failure] : []))
 
 /** Makes a function that adds the progress of one file to the progress of all files, and emits the sum. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
@@ -61,9 +60,11 @@ const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
   return (file: number, now: Events.Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
 }
 
-const toOutcome = (filename: string, { error, result }: Ended): FileOutcome => {
-  if (error !== undefined) return { filename, outcome: "Failed", error }
-  return { filename, outcome: result === undefined ? "Stopped" : "Completed" }
+const toOutcome = (filename: string, ended: Ended): FileOutcome => {
+  if (ended === undefined) return { filename, outcome: "Stopped" }
+  return Result.isFailure(ended)
+    ? { filename, outcome: "Failed", error: ended.failure }
+    : { filename, outcome: "Completed" }
 }
 
 /**
@@ -84,7 +85,7 @@ const uploadAll = <R>(
   uploadOne: UploadOne<R>,
   emit: Emit
 ): Effect.Effect<ReadonlyArray<Ended>, never, R> => {
-  const ends = job.files.map((): Ended => ({}))
+  const ends = job.files.map((): Ended => undefined)
   const progress = totals(sources, emit)
   const urls = new Set<string>()
 
@@ -104,24 +105,20 @@ const uploadAll = <R>(
 
   const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = job.files[file] ?? { filename: "" }
-    const options = { ...job.upload, metadata: { ...metadata, filename, fieldname } }
-    return uploadOne(target, source, options, file, tell(file)).pipe(
-      Effect.tap(checkDistinct),
-      Effect.tap((result) =>
-        Effect.sync(() => {
-          ends[file] = { result }
-          progress(file, { sent: result.length, acknowledged: result.length })
-          emit(AssemblyUploadEvent.FileCompleted({ file, length: result.length }))
-        })
-      ),
-      Effect.tapError((error) =>
-        Effect.sync(() => {
-          ends[file] = { error }
-          emit(AssemblyUploadEvent.FileFailed({ file, error }))
-        })
-      ),
-      (upload) => (job.onFailure === "keep" ? Effect.catchIf(upload, isBearable, () => Effect.void) : upload)
-    )
+    const options = { ...job.upload, metadata: { ...metadata, filename, fieldname }, file }
+    const upload = Effect.tap(uploadOne(target, source, options, tell(file)), checkDistinct)
+    return Effect.flatMap(Effect.result(upload), (ended): Effect.Effect<void, UploadError> => {
+      ends[file] = ended
+      if (Result.isSuccess(ended)) {
+        const { length } = ended.success
+        progress(file, { sent: length, acknowledged: length })
+        emit(AssemblyUploadEvent.FileCompleted({ file, length }))
+        return Effect.void
+      }
+      const error = ended.failure
+      emit(AssemblyUploadEvent.FileFailed({ file, error }))
+      return job.onFailure === "keep" && isBearable(error) ? Effect.void : Effect.fail(error)
+    })
   }
 
   return Permits.pipe(
@@ -160,7 +157,7 @@ const ownError = (
   assemblyId: Assembly.AssemblyId,
   ends: ReadonlyArray<Ended>
 ): Effect.Effect<void, Assemblies.AssemblyError, AssemblyClient> => {
-  if (!ends.some(({ error }) => error !== undefined && "status" in error)) return Effect.void
+  if (!errorsOf(ends).some((error) => "status" in error)) return Effect.void
   return Assemblies.get(assemblyId).pipe(
     Effect.timeout(patience),
     Effect.option,
@@ -193,12 +190,12 @@ export const fill = <R>(
       () => (job.onFailure === "keep" ? Effect.void : cancel(assemblyId))
     )
     const ends = yield* uploadAll(job, target, sources, uploadOne, emit)
-    if (ends.every(({ result }) => result !== undefined)) return ends
+    if (ends.every((ended) => ended !== undefined && Result.isSuccess(ended))) return ends
     yield* ownError(assemblyId, ends)
-    const isKept = job.onFailure === "keep" && ends.every(({ error }) => error === undefined || isBearable(error))
+    const isKept = job.onFailure === "keep" && errorsOf(ends).every(isBearable)
     return yield* new FilesFailed({
       assemblyId,
-      files: job.files.map(({ filename }, index) => toOutcome(filename, ends[index] ?? {})),
+      files: job.files.map(({ filename }, index) => toOutcome(filename, ends[index])),
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
@@ -208,4 +205,7 @@ export const fill = <R>(
 
 /** The files of a job for its proof. `uploaded` is empty if the Assembly had ended before the uploads. */
 export const delivered = (job: Job<unknown>, uploaded: ReadonlyArray<Ended>): ReadonlyArray<Delivered> =>
-  job.files.map(({ fieldname, filename }, index) => ({ filename, fieldname, url: uploaded[index]?.result?.url }))
+  job.files.map(({ fieldname, filename }, index) => {
+    const ended = uploaded[index]
+    return { filename, fieldname, url: ended === undefined ? undefined : Result.getOrUndefined(ended)?.url }
+  })

@@ -11,6 +11,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -19,6 +20,7 @@ import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type { AssemblyEntry } from "./journal.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
+import { paced } from "./events.ts"
 import * as Form from "./form.ts"
 import type { Options, Proof } from "./job.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
@@ -44,11 +46,11 @@ export interface Store {
 }
 
 /** A job whose options are valid, with its open sources. */
-interface Job<R, R2> {
-  readonly options: Options<R>
+interface Job {
+  readonly options: Options<unknown>
   readonly sources: ReadonlyArray<UploadSource>
   readonly store: Store
-  readonly uploadOne: AssemblyFiles.UploadOne<R2>
+  readonly uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient>
   readonly emit: AssemblyFiles.Emit
 }
 
@@ -65,7 +67,7 @@ const broken = ({ assemblyId, earlier = [] }: About, isOver: boolean, descriptio
   new FormBroken({ assemblyIds: Arr.append(earlier, assemblyId), isOver, description })
 
 /** Reads the files into memory. Returns the request that sends them in a form. */
-const formOf = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About) =>
+const formOf = ({ emit, options, sources }: Job, about: About) =>
   Effect.gen(function* () {
     const { files, params } = options
     const contents = yield* Effect.forEach(sources, (source) => Effect.flatMap(replayable(source), readWhole))
@@ -76,7 +78,7 @@ const formOf = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About) =>
       bytes: contents[index] ?? new Uint8Array(0)
     }))
     const permits = yield* AssemblyFiles.Permits
-    const request = Form.create(params, about.assemblyId, parts, yield* Assemblies.newId, (bytes) => {
+    const request = Form.sendForm(params, about.assemblyId, parts, yield* Assemblies.newId, (bytes) => {
       const sent = BigInt(Math.min(bytes, size))
       emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total: BigInt(size) }))
     })
@@ -85,7 +87,7 @@ const formOf = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About) =>
     )
   })
 
-const create = <R, R2>(job: Job<R, R2>, about: About) =>
+const createAssembly = (job: Job, about: About) =>
   Effect.gen(function* () {
     const { emit, options, store } = job
     const { files, params } = options
@@ -112,7 +114,7 @@ const create = <R, R2>(job: Job<R, R2>, about: About) =>
  * Requests the Status of a stored Assembly. If the service does not have the Assembly, and nothing shows that the
  * creation succeeded, the Assembly is created now.
  */
-const reopen = <R, R2>(job: Job<R, R2>, { _tag, ...about }: AssemblyEntry) => {
+const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) => {
   const { emit, store } = job
   const isOpen = _tag === "Creating"
   return Effect.matchEffect(Assemblies.get(about.assemblyId), {
@@ -124,7 +126,7 @@ const reopen = <R, R2>(job: Job<R, R2>, { _tag, ...about }: AssemblyEntry) => {
     onFailure: (error) => {
       if (isNotFound(error)) {
         // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
-        return isOpen ? create(job, about) : Effect.andThen(store.forget, Effect.fail(error))
+        return isOpen ? createAssembly(job, about) : Effect.andThen(store.forget, Effect.fail(error))
       }
       return Effect.fail(isOpen && about.isForm === true ? broken(about, false, error.message) : error)
     }
@@ -178,7 +180,7 @@ const arrived = (assemblyId: Assembly.AssemblyId) =>
   )
 
 /** Waits until the Assembly of a form has ended, or until its files have arrived if `wait` is false. */
-const finishForm = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About, status: Assembly.Status) =>
+const finishForm = ({ emit, options, sources }: Job, about: About, status: Assembly.Status) =>
   Effect.gen(function* () {
     const { assemblyId } = about
     const { wait } = options
@@ -202,7 +204,7 @@ const finishForm = <R, R2>({ emit, options, sources }: Job<R, R2>, about: About,
   })
 
 /** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
-const attempt = <R, R2>(given: Job<R, R2>, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>
+const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>
   Effect.gen(function* () {
     const { options } = given
     const { params, wait } = options
@@ -220,12 +222,12 @@ const attempt = <R, R2>(given: Job<R, R2>, known: AssemblyEntry | undefined, ear
   })
 
 /** Creates or continues an Assembly, and uploads its files. Waits for its end, unless `wait` is false. */
-const perform = <R, R2>(job: Job<R, R2>, about: About, known: AssemblyEntry | undefined, proof: Proof | undefined) =>
+const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof: Proof | undefined) =>
   Effect.gen(function* () {
     const { emit, options, store, uploadOne } = job
     const { assemblyId } = about
     const { wait } = options
-    const status = yield* known === undefined ? create(job, about) : reopen(job, { ...known, ...about })
+    const status = yield* known === undefined ? createAssembly(job, about) : reopen(job, { ...known, ...about })
 
     let uploaded: ReadonlyArray<AssemblyFiles.Ended> = []
     let ended = status
@@ -246,7 +248,7 @@ const perform = <R, R2>(job: Job<R, R2>, about: About, known: AssemblyEntry | un
   })
 
 /** Runs {@link attempt}. With `resend`, sends a form that broke again. */
-const persist = <R, R2>(job: Job<R, R2>, known: AssemblyEntry | undefined) =>
+const persist = (job: Job, known: AssemblyEntry | undefined) =>
   Effect.gen(function* () {
     const { emit, options } = job
     if (options.resend !== true) return yield* attempt(job, known, known?.earlier)
@@ -286,10 +288,11 @@ const chosenId: Issue = {
  * undecided upload), the run cancels the Assembly, and starts the job again in a new Assembly. An undecided upload
  * cannot be created again in the same Assembly, because the Assembly could then get the file twice.
  */
-export const run = <R, R2>(job: Job<R, R2>) =>
+export const run = (given: Job) =>
   Effect.gen(function* () {
-    const { params, restart = false } = job.options
-    const { forget, found } = job.store
+    const { params, progressInterval, restart = false } = given.options
+    const { forget, found } = given.store
+    const job = { ...given, emit: yield* paced(given.emit, progressInterval) }
     if (found === undefined) return yield* persist(job, undefined)
     const hasChosenId = params.assemblyId !== undefined
     if (hasChosenId && restart) yield* refuse("AssemblyUpload", [chosenId])
@@ -305,9 +308,9 @@ export const run = <R, R2>(job: Job<R, R2>) =>
     if (restart) return yield* anew
     return yield* hasChosenId ? persist(job, found) : Effect.catchIf(persist(job, found), isUndecided, () => anew)
   }).pipe(
-    Effect.tapError((error) => (isFinal(error) ? Effect.ignore(job.store.forget) : Effect.void)),
+    Effect.tapError((error) => (isFinal(error) ? Effect.ignore(given.store.forget) : Effect.void)),
     (program) =>
       Budget.telling(program, {
-        waits: (waiting) => Effect.sync(() => job.emit(AssemblyUploadEvent.Waiting(waiting)))
+        waits: (waiting) => Effect.sync(() => given.emit(AssemblyUploadEvent.Waiting(waiting)))
       })
   )

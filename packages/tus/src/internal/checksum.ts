@@ -14,7 +14,7 @@ import type { RequestOptions } from "./options.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
-import { inTime } from "./exchange.ts"
+import { inTime } from "./requests.ts"
 
 /** The name of a checksum algorithm in tus 1.0.0. */
 type Algorithm = NonNullable<RequestOptions["checksum"]>

@@ -28,7 +28,6 @@ import { defaultSize } from "./outgoing.ts"
 export interface Upload<E> {
   readonly target: UploadTarget
   readonly source: UploadSource
-  readonly metadata: Options.Metadata
   readonly metadataHeader: string
   readonly chunkSize: number | undefined
   readonly streams: boolean
@@ -108,7 +107,7 @@ type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpCli
 export const make = <E>(
   target: UploadTarget,
   source: UploadSource,
-  options: Options.UploadOptions,
+  options: Options.Options,
   emit: Emit,
   store: StateStore<E>,
   header?: string
@@ -122,7 +121,7 @@ export const make = <E>(
       return Effect.fail(new InvalidRequest({ operation: "Upload", issues: encoded.failure }))
     }
     const metadataHeader = encoded.success
-    const common = { target, source, metadata, metadataHeader, streams, concurrency, policy, emit, store }
+    const common = { target, source, metadataHeader, streams, concurrency, policy, emit, store }
     const plain = { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
     if (checksum === undefined) return Effect.succeed(plain)
     const sealed = {

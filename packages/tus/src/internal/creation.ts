@@ -15,8 +15,7 @@ import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
 import type { UnsafeLocation, UploadUrl } from "../UploadTarget.ts"
 import type { Upload } from "./context.ts"
-import { concat, sendCreation } from "./create.ts"
-import { permit } from "./exchange.ts"
+import { concat, permit, sendCreation } from "./requests.ts"
 import { hostOf } from "./host.ts"
 import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
@@ -102,7 +101,7 @@ const outcome = (error: RequestError): "Refused" | "TurnedAway" | "Open" => {
 const lookups = 5
 
 /** The part of the context that the creation of an upload needs. */
-type Subject<E> = Pick<Upload<E>, "emit" | "metadata" | "metadataHeader" | "policy" | "store" | "target">
+type Subject<E> = Pick<Upload<E>, "emit" | "metadataHeader" | "policy" | "store" | "target">
 
 /** A creation that may have been sent: its marker, and the size of the upload, if known. */
 interface Sent {
@@ -176,7 +175,7 @@ const headersOf = <E>({ metadataHeader, target }: Subject<E>, { isPart, marker, 
 }
 
 /** Creates an upload. If the server did not process the request, the request is sent again after a pause. */
-export const create = <E>(
+export const once = <E>(
   subject: Subject<E>,
   creation: Creation
 ): Effect.Effect<Created, CreationError | E, HttpClient.HttpClient> => {
@@ -185,7 +184,7 @@ export const create = <E>(
   let pauseAfter: Policy.Retry | undefined
   const limit = body === undefined && parts === undefined ? policy.stallTimeout : policy.finishTimeout
   const permitted = permit(Redacted.value(target.tusUrl), "Tus.create", body)
-  const request = sendCreation(target, headersOf(subject, creation), body, { limit }).pipe(
+  const request = sendCreation(target, headersOf(subject, creation), body, { limit, hasPermit: true }).pipe(
     Effect.map(({ offset, url }): Created => ({
       url,
       offset,

@@ -5,7 +5,6 @@
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import type * as Duration from "effect/Duration"
 import { type UploadError, UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import * as Context from "./context.ts"
@@ -84,14 +83,10 @@ export const perform = <E extends { readonly _tag: string }>(
   )
 }
 
-interface PlainOptions extends Options.UploadOptions {
-  readonly progressInterval?: Duration.Input | undefined
-}
-
 /** Checks the options, and runs an upload within its span. */
 export const observed = <E extends { readonly _tag: string }, R>(
   source: UploadSource,
-  options: Partial<PlainOptions>,
+  options: Partial<Options.Options>,
   isReplayed: boolean,
   emit: Emit,
   program: (emit: Emit, header: string | undefined) => Effect.Effect<UploadEvent.UploadResult, E, R>
@@ -118,7 +113,7 @@ interface Beginning {
 const start = (
   target: UploadTarget,
   source: UploadSource,
-  options: Options.UploadOptions,
+  options: Options.Options,
   emit: Emit,
   { existing, isTerminated = false }: Beginning,
   header?: string
@@ -133,12 +128,12 @@ const start = (
 export const run = (
   target: UploadTarget,
   source: UploadSource,
-  options: PlainOptions,
+  options: Options.Options,
   emit: Emit,
   beginning: Beginning = {}
 ): Effect.Effect<UploadEvent.UploadResult, UploadError, HttpClient.HttpClient> =>
   observed(source, options, false, emit, (tell, header) => start(target, source, options, tell, beginning, header))
 
 /** Runs an upload of a job, whose options were checked with those of the job. */
-export const runFile = (target: UploadTarget, source: UploadSource, options: Options.UploadOptions, emit: Emit) =>
+export const runFile = (target: UploadTarget, source: UploadSource, options: Options.Options, emit: Emit) =>
   Telemetry.observe(source, emit, (tell) => start(target, source, options, tell, {}))

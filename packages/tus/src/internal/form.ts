@@ -92,7 +92,7 @@ export const isConflict = (error: { readonly _tag: string; readonly status?: num
  * Sends the form. After a lost response, the Status of the Assembly is the result, if the service knows it. `isLost`
  * says whether only the service knows whether the Assembly exists.
  */
-export const create = (
+export const sendForm = (
   params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">,
   assemblyId: Assembly.AssemblyId,
   parts: ReadonlyArray<Part>,

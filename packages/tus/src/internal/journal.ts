@@ -4,7 +4,6 @@
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Brand from "effect/Brand"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Option from "effect/Option"
@@ -17,7 +16,7 @@ import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import type * as JournalEntry from "./journalEntry.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
-import type { SharedOptions, UploadOptions } from "./options.ts"
+import type { Options, ResumeOptions } from "./options.ts"
 import type { UploadSource } from "./source.ts"
 import * as Subtle from "./subtle.ts"
 
@@ -129,7 +128,7 @@ export interface Engine {
     journal: UploadJournal["Service"],
     target: UploadTarget,
     source: UploadSource,
-    options: UploadOptions & EngineOptions,
+    options: Options,
     emit: Emit
   ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient>
   /** Continues the upload with this key. `origins` are further permitted origins of its URLs. */
@@ -137,20 +136,9 @@ export interface Engine {
     journal: UploadJournal["Service"],
     kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
     source: UploadSource,
-    options: SharedOptions & EngineOptions,
+    options: ResumeOptions,
     emit: Emit
   ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient>
-}
-
-/**
- * If `restart` is true, a new upload is started.
- *
- * @since 0.1.0
- * @category options
- */
-export interface EngineOptions {
-  readonly progressInterval?: Duration.Input | undefined
-  readonly restart?: boolean | undefined
 }
 
 /**

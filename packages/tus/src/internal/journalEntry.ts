@@ -68,7 +68,7 @@ const mapPiece = <A, B, E>(piece: Piece<A>, to: (url: A) => Result.Result<B, E>)
     : Result.succeed(piece)
 
 /**
- * The same state with other URLs. The state of a transfer, and the URL of a final upload that is not complete, are left
+ * The same state with other URLs. The response to a creation, and the URL of a final upload that is not complete, are left
  * out: a later run requests the offset from the server, and finds the URL in the receipts.
  */
 const mapUrls = <A, B, E>(

@@ -7,11 +7,13 @@ import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import { InvalidTarget, type UnsafeLocation, type UploadTarget } from "../UploadTarget.ts"
+import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import type { Emit } from "./events.ts"
@@ -20,10 +22,11 @@ import { type Engine as JournalEngine, type Entry, keyOf, type Lease, type Uploa
 import * as JournalEntry from "./journalEntry.ts"
 import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
-import { type Metadata, replayable, type SharedOptions, type UploadOptions } from "./options.ts"
+import * as Options from "./options.ts"
 import * as Pieces from "./pieces.ts"
 import * as Removal from "./removal.ts"
 import type { Replayable, SourceFailed, UploadSource } from "./source.ts"
+import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 
 /** Identifies the bytes of a source: by its `identity`, or by a digest of the bytes if it has none. */
@@ -72,7 +75,7 @@ const storeOf = (
   )
 
 /** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
-const named = (metadata: Entry["metadata"]): Metadata => ({
+const named = (metadata: Entry["metadata"]): Options.Metadata => ({
   ...metadata,
   filename: metadata["filename"] ?? "",
   fieldname: metadata["fieldname"] ?? ""
@@ -150,7 +153,7 @@ const differs = (field: TusError.UploadMismatch["field"], expected: string, foun
 const proceed = (
   held: Held,
   source: Replayable,
-  options: SharedOptions & { readonly restart?: boolean | undefined },
+  options: Options.ResumeOptions,
   emit: Emit,
   given: JournalEntry.About,
   known?: Known | undefined
@@ -189,11 +192,11 @@ const proceed = (
  * true. Otherwise starts a new upload. `file` is the index of the file in its job, which distinguishes two files with
  * the same bytes and names.
  */
-export const start = (
+const start = (
   journal: UploadJournal["Service"],
   target: UploadTarget,
   source: Replayable,
-  options: UploadOptions & { readonly restart?: boolean | undefined; readonly file?: number | undefined },
+  options: Options.Options & { readonly file?: number | undefined },
   emit: Emit
 ) =>
   Effect.gen(function* () {
@@ -207,15 +210,23 @@ export const start = (
     return yield* proceed({ journal, lease, key }, source, options, emit, given, known)
   })
 
+/** Runs an upload of a job, whose options were checked with those of the job. */
+export const runFile =
+  (journal: UploadJournal["Service"]): AssemblyFiles.UploadOne<HttpClient.HttpClient> =>
+  (target, source, options, emit) =>
+    Telemetry.observe(source, emit, (tell) =>
+      Effect.scoped(Effect.flatMap(Options.replayable(source), (again) => start(journal, target, again, options, tell)))
+    )
+
 /** An upload of the journal with telemetry and checked options, whose source can be read again. */
 const observed = <E extends { readonly _tag: string }, R>(
   source: UploadSource,
-  options: Parameters<typeof Engine.observed>[1],
+  options: Partial<Options.Options>,
   emit: Emit,
   program: (again: Replayable, emit: Emit) => Effect.Effect<UploadEvent.UploadResult, E, R>
 ) =>
   Engine.observed(source, options, true, emit, (tell) =>
-    Effect.scoped(Effect.flatMap(replayable(source), (again) => program(again, tell)))
+    Effect.scoped(Effect.flatMap(Options.replayable(source), (again) => program(again, tell)))
   )
 
 export const run: JournalEngine["run"] = (journal, target, source, options, emit) =>

@@ -97,13 +97,35 @@ export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
 export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
 
 /**
- * The options of the uploads of a job, and the metadata of one upload.
+ * The options of an upload: {@link SharedOptions}, and:
+ *
+ * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
+ * - `progressInterval`: the minimum time between two `Progress` events. If another event follows earlier, the newest
+ *   `Progress` that is still held back is emitted before this event. By default every `Progress` is emitted.
+ * - `restart`: starts a new upload. If the journal has an earlier upload, that upload is discarded, and `Restarted` is
+ *   emitted. False by default. Use `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly
+ *   twice. An untrusted upload is removed from the server. An incomplete upload is removed too, unless the server may
+ *   already have concatenated its parts. If the removal fails, the call fails; an upload that is already gone (404 or
+ *   410) counts as removed. A complete upload stays on the server. Set `restart` for one call only, because each call
+ *   with `restart` starts a new upload. Without a journal, every call starts a new upload.
  *
  * @since 0.1.0
- * @category models
+ * @category options
  */
-export interface UploadOptions extends SharedOptions {
+export interface Options extends ResumeOptions {
   readonly metadata: Metadata
+}
+
+/**
+ * The options of `Upload.resume`: those of {@link Options} without `metadata`. `parallel` and `restart` have an effect
+ * only for an upload of the journal.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface ResumeOptions extends SharedOptions {
+  readonly progressInterval?: RequestOptions["retryDelay"]
+  readonly restart?: boolean | undefined
 }
 
 type Path = Issue["path"]

@@ -2,7 +2,6 @@
  * The bytes that are sent next, for every kind of source.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
-import type * as Cause from "effect/Cause"
 import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
@@ -119,33 +118,20 @@ export const oneShot = (
     let count = 0
     let hasEnded = false
 
-    const fill: Effect.Effect<void, SourceFailed> = Effect.suspend(() => {
+    const fill: Effect.Effect<void, SourceFailed> = Effect.gen(function* () {
       const more: Array<Uint8Array> = []
-      const step: Effect.Effect<void, SourceFailed | Cause.Done> = Effect.suspend(() =>
-        hasEnded || count > windowSize
-          ? Effect.void
-          : Effect.flatMap(pull, (emitted) => {
-              for (const each of emitted) {
-                const piece = Bytes.own(each)
-                if (piece === undefined) return Effect.fail(failedWith(Pieces.notBytes()))
-                if (piece.length > 0) more.push(piece)
-                count += piece.length
-              }
-              return step
-            })
-      )
-      return Pull.catchDone(step, () =>
-        Effect.sync(() => {
-          hasEnded = true
-        })
-      ).pipe(
-        Effect.andThen(
-          Effect.suspend(() => {
-            held = more.length === 0 ? held : [...held, ...more]
-            return check
-          })
-        )
-      )
+      while (!hasEnded && count <= windowSize) {
+        const emitted = yield* Pull.catchDone(pull, () => Effect.undefined)
+        hasEnded = emitted === undefined
+        for (const each of emitted ?? []) {
+          const piece = Bytes.own(each)
+          if (piece === undefined) return yield* failedWith(Pieces.notBytes())
+          if (piece.length > 0) more.push(piece)
+          count += piece.length
+        }
+      }
+      if (more.length > 0) held = [...held, ...more]
+      yield* check
     })
 
     /** Fails if held bytes were taken away, or if the bytes that were read so far contradict the announced size. */

@@ -17,10 +17,9 @@ import { CreationUnknown, ProtocolViolation, type UploadError, UploadUntrusted }
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import type * as Context from "./context.ts"
-import { checkConcat } from "./create.ts"
 import * as Creation from "./creation.ts"
 import { type Emit, sums } from "./events.ts"
-import { request, inTime } from "./exchange.ts"
+import { checkConcat, inTime, send } from "./requests.ts"
 import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
@@ -48,7 +47,7 @@ const look = <E>(upload: Context.Upload<E>, url: UploadUrl, length: bigint) =>
   Effect.gen(function* () {
     const found = yield* inTime(
       upload.policy.stallTimeout,
-      request({
+      send({
         request: "offset",
         url,
         headers: { "tus-resumable": TusUpload.tusVersion },
@@ -145,7 +144,7 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
       refused: UploadState.replaced(before),
       created: (final) => (isPart(final.url) ? sending : found(length)(final))
     }
-    const { url } = yield* Creation.create(upload, { parts, size: length, marker, ledger })
+    const { url } = yield* Creation.once(upload, { parts, size: length, marker, ledger })
     if (isPart(url)) return yield* unknown(upload, { description: "the final upload has the Location of a part" })
     emit(UploadEvent.Created({ url, length }))
   })

@@ -23,10 +23,10 @@ import * as Outgoing from "./outgoing.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import { wholeOf, type SourceFailed } from "./source.ts"
-import * as Transfer from "./transfer.ts"
+import { Transfer } from "./transfer.ts"
 import * as PieceMemory from "../unstable/PieceMemory.ts"
 import * as UploadState from "./uploadState.ts"
-import { inTime } from "./exchange.ts"
+import { inTime } from "./requests.ts"
 
 /**
  * The context of one upload URL. `emit` gets the events of the piece.
@@ -68,7 +68,7 @@ const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source,
 }
 
 /** Creates the upload, and stores its URL. */
-const create = <E>(piece: Piece<E>, marker: string) => {
+const beginNew = <E>(piece: Piece<E>, marker: string) => {
   const { emit, isPart, outgoing, place, source } = piece
   const { size } = outgoing
   const begun = Effect.flatMap(smallBody(piece), (body) => {
@@ -77,11 +77,10 @@ const create = <E>(piece: Piece<E>, marker: string) => {
       _tag: "Created",
       marker,
       url,
-      transfer:
-        // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
-        finished && sent === size ? { _tag: "Done", length: size } : Transfer.created({ offset, length: size, sent })
+      // The receipt counts only if the creation contained all bytes, because otherwise the upload cannot be complete.
+      begun: { sent, offset: finished && sent === size ? size : offset }
     })
-    const created = Creation.create(piece, {
+    const created = Creation.once(piece, {
       size,
       body,
       isPart,
@@ -110,8 +109,8 @@ const recover = <E>(piece: Piece<E>, marker: string) =>
     const { isPart, outgoing } = piece
     const { size } = outgoing
     const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
-    const done = finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } as const } : {}
-    const created: UploadState.Created = { _tag: "Created", marker, url, ...done }
+    const begun = finished && size !== undefined && !isPart ? { begun: { sent: size, offset: size } } : undefined
+    const created: UploadState.Created = { _tag: "Created", marker, url, ...begun }
     yield* piece.store.update(piece.place(created))
     return created
   })
@@ -128,7 +127,7 @@ export const begin = <E>(
 ): Effect.Effect<UploadState.Created, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
   switch (state._tag) {
     case "Planned":
-      return Effect.flatMap(Creation.newMarker, (marker) => create(piece, marker))
+      return Effect.flatMap(Creation.newMarker, (marker) => beginNew(piece, marker))
     case "Creating":
       return recover(piece, state.marker)
     case "Created":
@@ -141,49 +140,35 @@ interface Sending<E> extends Piece<E> {
   readonly url: UploadUrl
   readonly marker: string
   readonly isOwn: boolean
+  readonly transfer: Transfer
   readonly pool: Pool | undefined
   readonly bodies: BodySize.BodySize
   readonly pauseAfter: Policy.Retry
 }
 
-type Moving = Transfer.Sending | Transfer.Asking
-
-/** A failed step: the state after the step, its error, and the size of the sent body in bytes. */
-interface Failed {
-  readonly state: Moving
-  readonly error: Policy.RequestError
-  readonly bytes?: bigint
-}
-
-type Step<State extends Moving> = <E>(
-  piece: Sending<E>,
-  state: State
-) => Effect.Effect<Transfer.Transfer, Failed, HttpClient.HttpClient>
-
-const failedAt =
-  (state: Moving) =>
-  (error: Policy.RequestError): Failed => ({ state, error })
+/** Sends one request, and changes the transfer by its response. */
+type Step = <E>(piece: Sending<E>) => Effect.Effect<void, Policy.RequestError, HttpClient.HttpClient>
 
 /** Sends the next body. */
-const send: Step<Transfer.Sending> = (piece, state) =>
+const send: Step = (piece) =>
   Effect.gen(function* () {
-    const { bodies, emit, outgoing, policy, pool, seal, url } = piece
-    const sealed = outgoing.from(state.acknowledged, (left) => bodies.next(left)).pipe(Effect.flatMap(seal))
-    const { body, checksum } = yield* Effect.mapError(sealed, failedAt(state))
+    const { bodies, emit, outgoing, policy, pool, seal, transfer, url } = piece
+    const next = outgoing.from(transfer.acknowledged, (left) => bodies.next(left))
+    const { body, checksum } = yield* Effect.flatMap(next, seal)
     const { end, start, total } = body
+    const host = hostOf(url)
     const isLast = total === end
     // The length is declared with the last bytes, unless the server already knows the length.
-    const declare = isLast && state.length === undefined ? total : undefined
+    const declare = isLast && transfer.length === undefined ? total : undefined
     if (start === end && declare === undefined) {
       // The server knows another length. A PATCH with neither bytes nor a length would be repeated forever.
-      const found = state.length === undefined ? "none" : `${state.length}`
-      const error = new TusError.UploadMismatch({ field: "upload-length", expected: `${end}`, found })
-      return yield* Effect.fail(failedAt(state)(error))
+      const found = `${transfer.length ?? "none"}`
+      return yield* new TusError.UploadMismatch({ host, field: "upload-length", expected: `${end}`, found })
     }
     const progress = (sent: bigint, acknowledged: bigint) =>
       emit(UploadEvent.Progress({ sent, acknowledged, total: total ?? outgoing.size }))
     let finishing = false
-    const begun = yield* Clock.currentTimeMillis
+    const began = yield* Clock.currentTimeMillis
     const { answer, handed } = yield* Append.append({
       url,
       body,
@@ -199,26 +184,24 @@ const send: Step<Transfer.Sending> = (piece, state) =>
         }
       }
     })
-    const after = Transfer.handedOver(state, { handed, declared: declare })
-    const fail = (error: Policy.RequestError) => Effect.fail<Failed>({ state: after, error, bytes: end - start })
+    transfer.handedOver(handed, declare)
     if (Result.isFailure(answer)) {
       const error = answer.failure
+      if (error._tag === "TooLarge") return yield* shrink(piece, error, end - start)
       if (error._tag === "TransportFailure" && error.sent === "maybe") bodies.cut(start, end)
       if (error._tag === "Stalled") bodies.stalled()
-      return yield* fail(error)
+      return yield* Effect.fail(error)
     }
     const { declaresLength, offset } = answer.success
-    const told = Transfer.appended(after, { offset, handed, declaresLength, length: declare, size: outgoing.size })
-    if (Result.isFailure(told)) return yield* fail(told.failure)
+    const untrusted = transfer.distrust(offset, handed, declaresLength)
+    if (untrusted !== undefined) return yield* untrusted
     if (offset <= start && end > start) {
       const description = `upload-offset is ${offset}, so no byte was stored`
-      return yield* fail(
-        new TusError.ProtocolViolation({ request: "append", host: hostOf(url), status: 204, description })
-      )
+      return yield* new TusError.ProtocolViolation({ request: "append", host, status: 204, description })
     }
-    if (offset === end) bodies.passed(end - start, (yield* Clock.currentTimeMillis) - begun)
+    if (offset === end) bodies.passed(end - start, (yield* Clock.currentTimeMillis) - began)
     progress(offset, offset)
-    return told.success
+    transfer.moveTo(offset, declare)
   })
 
 /**
@@ -236,7 +219,7 @@ const entriesOf = (header: string): ReadonlyArray<readonly [key: string, value: 
  * creation before more bytes are sent. Entries that others have added are ignored. `assembly_url` is not compared,
  * because the creation sets its value from the target. The error names the key that differs, without its values.
  */
-const verifyMetadata = <E>({ marker, metadataHeader }: Sending<E>, found: string) => {
+const verifyMetadata = <E>({ marker, metadataHeader, url }: Sending<E>, found: string) => {
   const told = entriesOf(found)
   const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Receipts.markerKey} ${Base64.encode(marker)}`))
   const differing = sent.find(([key, value]) => {
@@ -245,30 +228,32 @@ const verifyMetadata = <E>({ marker, metadataHeader }: Sending<E>, found: string
   })
   if (differing === undefined) return Effect.void
   const expected = `the ${differing[0]} of the creation`
-  return Effect.fail(new TusError.UploadMismatch({ field: "upload-metadata", expected, found: "another" }))
+  const mismatch = { host: hostOf(url), field: "upload-metadata", expected, found: "another" } as const
+  return Effect.fail(new TusError.UploadMismatch(mismatch))
 }
 
 /** Requests the offset of the upload from the server. */
-const ask: Step<Transfer.Asking> = (piece, state) =>
+const ask: Step = (piece) =>
   Effect.gen(function* () {
-    const { emit, isOwn, outgoing, policy, url } = piece
+    const { emit, isOwn, policy, transfer, url } = piece
     const found = yield* inTime(policy.stallTimeout, Tus.offset(url))
     if (!isOwn && found.metadata !== undefined) yield* verifyMetadata(piece, found.metadata)
-    const next = yield* Effect.fromResult(Transfer.located(state, found, outgoing))
-    if (next._tag !== "Asking") emit(UploadEvent.Resumed({ offset: found.offset }))
-    return next
-  }).pipe(Effect.mapError(failedAt(state)))
+    const error = transfer.located(found)
+    if (error !== undefined) return yield* error
+    if (!transfer.isAsking) emit(UploadEvent.Resumed({ offset: found.offset }))
+  })
 
 /**
  * Decides what follows the response 404 or 410. Fails unless a receipt shows that the upload is complete, and this
  * program does not know that it sent another number of bytes.
  */
-const settleGone = <E>(piece: Sending<E>, state: Moving, error: TusError.UploadGone) =>
+const settleGone = <E>(piece: Sending<E>, gone: TusError.UploadGone) =>
   Effect.gen(function* () {
-    const length = Transfer.lengthOf(state, piece.outgoing.size)
-    return length !== undefined && (yield* Receipts.isFinished(piece, piece.url, length))
-      ? yield* Effect.fromResult(Transfer.receipted(state, length))
-      : yield* error
+    const { transfer, url } = piece
+    const length = transfer.expectedLength
+    const isFinished = length !== undefined && (yield* Receipts.isFinished(piece, url, length))
+    const error = isFinished ? transfer.receipted(length) : gone
+    if (error !== undefined) return yield* error
   })
 
 /**
@@ -276,15 +261,14 @@ const settleGone = <E>(piece: Sending<E>, state: Moving, error: TusError.UploadG
  * Fails if the whole upload is larger than the server permits, or if the smallest body was refused too.
  */
 const shrink = <E>(
-  { bodies, emit, outgoing, policy, target }: Sending<E>,
-  state: Moving,
+  { bodies, emit, outgoing, policy, target, transfer }: Sending<E>,
   error: TusError.TooLarge,
   bytes: bigint
 ) =>
   Effect.gen(function* () {
     const capabilities = bodies.tried.length > 0 ? Effect.undefined : inTime(policy.stallTimeout, Tus.discover(target))
     const maxSize = (yield* Effect.orElseSucceed(capabilities, () => undefined))?.maxSize
-    const isWithin = maxSize === undefined || (outgoing.size ?? state.acknowledged + bytes) <= maxSize
+    const isWithin = maxSize === undefined || (outgoing.size ?? transfer.acknowledged + bytes) <= maxSize
     if (!isWithin || !bodies.refused(bytes)) {
       return yield* new TusError.TooLarge({
         ...error,
@@ -292,60 +276,46 @@ const shrink = <E>(
         ...(isWithin ? { tried: bodies.tried } : undefined)
       })
     }
-    emit(UploadEvent.Retrying({ attempt: state.failures + 1, delay: Duration.zero, reason: error.message }))
-    return Transfer.failed(state)
+    transfer.failed()
+    emit(UploadEvent.Retrying({ attempt: transfer.failures, delay: Duration.zero, reason: error.message }))
   })
 
-/** Decides what follows a failed step: another step, the completion of the upload, or an error. */
+/** After a failed step, pauses or completes the upload. Fails if another step cannot help. */
 const heal = <E>(
   piece: Sending<E>,
-  { bytes, error, state }: Failed
-): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> => {
-  if (error._tag === "UploadGone") return settleGone(piece, state, error)
-  if (error._tag === "TooLarge" && bytes !== undefined) return shrink(piece, state, error, bytes)
-  const next = Transfer.failed(state)
-  return Effect.as(piece.pauseAfter(next.failures, error), next)
+  error: Policy.RequestError
+): Effect.Effect<void, Policy.RequestError, HttpClient.HttpClient> => {
+  if (error._tag === "UploadGone") return settleGone(piece, error)
+  piece.transfer.failed()
+  return piece.pauseAfter(piece.transfer.failures, error)
 }
 
 /** Performs all steps. Returns the length of the finished upload. */
-const toEnd = <E>(piece: Sending<E>, begun: Transfer.Transfer) =>
+const toEnd = <E>(piece: Sending<E>) =>
   Effect.gen(function* () {
-    let state = begun
-    while (state._tag !== "Done") {
-      const step: Effect.Effect<Transfer.Transfer, Failed, HttpClient.HttpClient> =
-        state._tag === "Sending" ? send(piece, state) : ask(piece, state)
-      state = yield* step.pipe(Effect.catch((failed) => heal(piece, failed)))
+    const { transfer } = piece
+    while (!transfer.isDone) {
+      const step = transfer.isAsking ? ask(piece) : send(piece)
+      yield* step.pipe(Effect.catch((error) => heal(piece, error)))
     }
-    return state.length
+    return transfer.acknowledged
   })
-
-/**
- * Adds the host to an `UploadUntrusted` or `UploadMismatch`, because the function that made the error does not know the
- * host. For an untrusted part, `mayBeWhole` is false, because an untrusted part is never concatenated into a file.
- */
-const toOwn =
-  <E>({ isPart, url }: Sending<E>) =>
-  (error: Policy.RequestError): Policy.RequestError => {
-    const host = hostOf(url)
-    if (error._tag === "UploadMismatch") return new TusError.UploadMismatch({ ...error, host })
-    return error._tag === "UploadUntrusted"
-      ? new TusError.UploadUntrusted({ ...error, host, mayBeWhole: error.mayBeWhole && !isPart })
-      : error
-  }
 
 /** Sends the bytes of a piece that the server does not have, and returns the length of the piece. */
 export const finish = <E>(
   piece: Piece<E>,
-  { marker, transfer, url }: UploadState.Created
+  { begun, marker, url }: UploadState.Created
 ): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> => {
-  if (transfer?._tag === "Done") return Effect.succeed(transfer.length)
+  const transfer = new Transfer(piece, url, begun)
+  if (transfer.isDone) return Effect.succeed(transfer.acknowledged)
   return Effect.gen(function* () {
-    const { emit, outgoing, policy, store } = piece
+    const { emit, policy, store } = piece
     const sending: Sending<E> = {
       ...piece,
       url,
       marker,
-      isOwn: transfer !== undefined,
+      transfer,
+      isOwn: begun !== undefined,
       pool: PieceMemory.poolOf(yield* HttpClient.HttpClient),
       bodies: yield* BodySize.make(Redacted.value(url), piece),
       pauseAfter: Policy.retrying(policy, emit)
@@ -353,13 +323,10 @@ export const finish = <E>(
     // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection
     // again. Without this turn, the first PATCH would open another connection.
     yield* Effect.yieldNow
-    return yield* toEnd(sending, transfer ?? Transfer.reopened(outgoing.size)).pipe(
-      Effect.mapError(toOwn(sending)),
-      Effect.tapError((error): Effect.Effect<void, E> =>
-        error._tag === "UploadUntrusted"
-          ? Effect.uninterruptible(store.update(UploadState.untrusted(error)))
-          : Effect.void
-      )
+    return yield* Effect.tapError(toEnd(sending), (error): Effect.Effect<void, E> =>
+      error._tag === "UploadUntrusted"
+        ? Effect.uninterruptible(store.update(UploadState.untrusted(error)))
+        : Effect.void
     )
   })
 }

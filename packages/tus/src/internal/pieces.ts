@@ -1,6 +1,4 @@
 import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
-import * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
@@ -62,25 +60,16 @@ export const takeBytes = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>,
   count: bigint
 ): Stream.Stream<Uint8Array, E, R> =>
-  Stream.transformPull(stream, (pull) =>
-    Effect.sync(() => {
-      let left = Number(count)
-      const take = (piece: Uint8Array) => {
-        const part = piece.subarray(0, left)
-        left -= part.length
-        return part
-      }
-      const next: typeof pull = Effect.suspend(() =>
-        left === 0
-          ? Cause.done()
-          : Effect.flatMap(pull, (pieces) => {
-              const parts = pieces.map(take).filter(({ length }) => length > 0)
-              return Arr.isReadonlyArrayNonEmpty(parts) ? Effect.succeed(parts) : next
-            })
-      )
-      return next
+  Stream.suspend(() => {
+    let left = Number(count)
+    if (left === 0) return Stream.empty
+    const taken = Pieces.mapPieces(stream, (piece) => {
+      const part = piece.subarray(0, left)
+      left -= part.length
+      return Effect.succeed(part.length === 0 ? [] : [part])
     })
-  )
+    return Stream.takeUntil(taken, () => left === 0)
+  })
 
 const digestPiece = 1024 * 1024
 

@@ -7,6 +7,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
@@ -14,16 +15,15 @@ import type { AssemblyUploadError } from "../AssemblyUploadError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
 import * as Engine from "./engine.ts"
-import * as Events from "./events.ts"
 import * as Job from "./job.ts"
 import { type AssemblyEntry, assemblyKeyOf, type UploadJournal } from "./journal.ts"
 import * as Journaled from "./journaled.ts"
 import * as Leasing from "./lease.ts"
 import { replayable } from "./options.ts"
 import type { Replayable, UploadSource } from "./source.ts"
-import * as Telemetry from "./telemetry.ts"
 
-type Services = HttpClient.HttpClient | AssemblyClient
+/** The services of the Layer, which its jobs use. */
+export type Services = Context.Context<HttpClient.HttpClient | AssemblyClient>
 
 /**
  * A job whose options are valid, with open sources.
@@ -34,11 +34,11 @@ type Services = HttpClient.HttpClient | AssemblyClient
  * @since 0.1.0
  * @category models
  */
-export interface Prepared<Needed = never> {
+export interface Prepared {
   readonly sources: ReadonlyArray<UploadSource>
   readonly completed: (assemblyId: Assembly.AssemblyId) => Effect.Effect<void>
   readonly done: Effect.Effect<AssemblyEntry | undefined, AssemblyUploadError>
-  readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError, Needed>
+  readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError>
 }
 
 /**
@@ -47,11 +47,11 @@ export interface Prepared<Needed = never> {
  * @since 0.1.0
  * @category models
  */
-export type Send<Needed = never> = (
+export type Send = (
   options: Job.Options<unknown>,
   sources: ReadonlyArray<UploadSource>,
   emit: AssemblyFiles.Emit
-) => Effect.Effect<Assembly.Status, AssemblyUploadError, Needed>
+) => Effect.Effect<Assembly.Status, AssemblyUploadError>
 
 /**
  * What runs jobs.
@@ -63,35 +63,33 @@ export type Send<Needed = never> = (
  * @since 0.1.0
  * @category models
  */
-export interface Service<Needed = never> {
-  readonly prepare: <R>(
-    options: Job.Options<R>,
-    isShared?: boolean
-  ) => Effect.Effect<Prepared<Needed>, AssemblyUploadError, R | Needed>
-  readonly send: Send<Needed>
+export interface Service {
+  readonly prepare: <R>(options: Job.Options<R>, isShared?: boolean) => Effect.Effect<Prepared, AssemblyUploadError, R>
+  readonly send: Send
 }
 
-export const send: Send<Services> = (options, sources, emit) =>
-  Effect.gen(function* () {
-    let current: Assembly.AssemblyId | undefined
-    const store: AssemblyJob.Store = {
-      found: undefined,
-      record: (_, { assemblyId }) =>
-        Effect.sync(() => {
-          current = assemblyId
-        }),
-      forget: Effect.void
-    }
-    const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, source, upload, _, tell) =>
-      Engine.runFile(target, source, upload, tell)
-    const tell = yield* Events.paced(emit, options.progressInterval)
-    return yield* Effect.onInterrupt(AssemblyJob.run({ options, sources, store, uploadOne, emit: tell }), () =>
-      options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
-    )
-  })
+/** Runs jobs over HTTP without a journal. */
+export const send =
+  (services: Services): Send =>
+  (options, sources, emit) =>
+    Effect.suspend(() => {
+      let current: Assembly.AssemblyId | undefined
+      const store: AssemblyJob.Store = {
+        found: undefined,
+        record: (_, { assemblyId }) =>
+          Effect.sync(() => {
+            current = assemblyId
+          }),
+        forget: Effect.void
+      }
+      const job = { options, sources, store, uploadOne: Engine.runFile, emit }
+      return Effect.onInterrupt(AssemblyJob.run(job), () =>
+        options.cancelOnInterrupt === true && current !== undefined ? AssemblyFiles.cancel(current) : Effect.void
+      )
+    }).pipe(Effect.provide(services))
 
 /** Runs jobs without a journal: a later run cannot continue them. */
-export const inMemory = <Needed>(sending: Send<Needed>): Service<Needed> => ({
+export const inMemory = (sending: Send): Service => ({
   prepare: (options, isShared = false) =>
     Effect.map(Job.prepare(options, isShared), (sources) => ({
       sources,
@@ -129,22 +127,14 @@ const keyOf = <R>({ files, params }: Job.Options<R>, sources: ReadonlyArray<Repl
   })
 
 /** Runs jobs with a journal. The run acquires the lease of the job. */
-export const journaled = (journal: UploadJournal["Service"]): Service<Services> => ({
-  send,
+export const journaled = (journal: UploadJournal["Service"], services: Services): Service => ({
+  send: send(services),
   prepare: (options) =>
     Effect.gen(function* () {
       const { assemblies } = journal
       const sources = yield* Effect.forEach(yield* Job.prepare(options, true), replayable)
-      const key = yield* keyOf(options, sources)
+      const key = yield* Effect.provide(keyOf(options, sources), services)
       const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
-      const uploadOne: AssemblyFiles.UploadOne<HttpClient.HttpClient> = (target, source, upload, file, emit) =>
-        Telemetry.observe(source, emit, (tell) =>
-          Effect.scoped(
-            Effect.flatMap(replayable(source), (again) =>
-              Journaled.start(journal, target, again, { ...upload, file }, tell)
-            )
-          )
-        )
       return {
         sources,
         completed: (assemblyId) =>
@@ -154,8 +144,7 @@ export const journaled = (journal: UploadJournal["Service"]): Service<Services> 
         done: Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined)),
         run: (emit) =>
           Effect.gen(function* () {
-            const tell = yield* Events.paced(emit, options.progressInterval)
-            const lease = yield* Leasing.hold(journal, key, tell)
+            const lease = yield* Leasing.hold(journal, key, emit)
             const job = Effect.gen(function* () {
               const store: AssemblyJob.Store = {
                 found: yield* stored,
@@ -172,12 +161,12 @@ export const journaled = (journal: UploadJournal["Service"]): Service<Services> 
                 options: { ...options, onFailure },
                 sources,
                 store,
-                uploadOne,
-                emit: tell
+                uploadOne: Journaled.runFile(journal),
+                emit
               })
             })
             return yield* Leasing.during(lease, job)
-          }).pipe(Effect.scoped)
+          }).pipe(Effect.scoped, Effect.provide(services))
       }
     })
 })

@@ -9,7 +9,7 @@ import type { Upload } from "./context.ts"
 import { ignored } from "./ignored.ts"
 import type { Policy } from "./policy.ts"
 import * as UploadState from "./uploadState.ts"
-import { inTime } from "./exchange.ts"
+import { inTime } from "./requests.ts"
 
 /**
  * Terminates each orphan. A completed upload is a file of the Assembly, and so may be the parts of an upload whose

@@ -129,7 +129,7 @@ export const spanOf = (method: string, url: string) => {
  * Runs a request in its span, and adds its error to the span. The message of the error is left out, because the server
  * may have written this message.
  */
-export const exchanged = <A, E extends { readonly _tag: string; readonly status?: number }, R>(
+export const requested = <A, E extends { readonly _tag: string; readonly status?: number }, R>(
   context: Context.Context<never>,
   { method, name, url }: { readonly name: string; readonly method: string; readonly url: string },
   effect: Effect.Effect<A, E, R>

@@ -1,205 +1,177 @@
 /**
- * The state of one transfer: how many bytes of an upload the server has stored, and which request is next. All
- * functions are pure: none of them sends a request.
+ * The transfer of the bytes of one upload: how many bytes the server has stored, and whether their number must be
+ * requested. Sends no request.
  */
-import * as Result from "effect/Result"
 import * as TusError from "../TusError.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import { hostOf } from "./host.ts"
 
 /**
- * - `acknowledged`: the number of stored bytes, according to the last accepted report of the server; 0 before the first
- * report.
- * - `reached`: the highest value that `acknowledged` has had. Only a higher value counts as progress.
- * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
- * `handed` is undefined if an earlier run may have sent bytes.
- * - `length`: the length of the upload, if the server knows it; undefined while the length is deferred.
- * - `declared`: the length in the last PATCH that contained a length. The PATCH may not have reached the server.
- * - `failures`: the number of failed requests since the last progress.
+ * What is uploaded: the whole source, or a part of it, which becomes a part of a later final upload.
+ *
+ * - `size`: the number of bytes, if it is known.
+ * - `replayable`: whether the bytes can be read again.
  */
-interface Progress {
-  readonly acknowledged: bigint
-  readonly reached: bigint
-  readonly handed: bigint | undefined
-  readonly length: bigint | undefined
-  readonly declared: bigint | undefined
-  readonly failures: number
-}
-
-/** The bytes from the offset `acknowledged` are sent next. */
-export interface Sending extends Progress {
-  readonly _tag: "Sending"
+export interface Subject {
+  readonly outgoing: { readonly size: bigint | undefined; readonly replayable: boolean }
+  readonly isPart: boolean
 }
 
 /**
- * The offset on the server is unknown and is requested next. `told` is the last reported offset, if a second response
- * must confirm it, and `asked` the number of such reports.
+ * The response to the creation of an upload: the number of bytes that were `sent` with the request, and the reported
+ * `offset`. `offset` is undefined if it has to be requested.
  */
-export interface Asking extends Progress {
-  readonly _tag: "Asking"
-  readonly told?: bigint
-  readonly asked?: number
-}
-
-/** All bytes are stored. */
-interface Done {
-  readonly _tag: "Done"
-  readonly length: bigint
-}
-
-/** The state of one transfer. */
-export type Transfer = Sending | Asking | Done
-
-const beginning = (length: bigint | undefined, handed: bigint | undefined): Progress => ({
-  acknowledged: 0n,
-  reached: 0n,
-  failures: 0,
-  declared: undefined,
-  length,
-  handed
-})
-
-const moveTo = (progress: Progress, offset: bigint, length: bigint | undefined): Transfer => {
-  if (offset === length) return { _tag: "Done", length }
-  const { declared, failures, handed, reached } = progress
-  const isProgress = offset > reached
-  return {
-    _tag: "Sending",
-    acknowledged: offset,
-    reached: isProgress ? offset : reached,
-    failures: isProgress ? 0 : failures,
-    declared,
-    handed,
-    length
-  }
-}
-
-/**
- * The length of the upload: `size` (the number of bytes to upload), else the length that the server knows, else the
- * length that was declared to the server.
- */
-export const lengthOf = (state: Sending | Asking, size: bigint | undefined): bigint | undefined =>
-  size ?? state.length ?? state.declared
-
-/**
- * The error of an upload whose server reports more bytes than the HTTP client got. `mayBeWhole` is true if the reported
- * offset reaches the length. If no length is known, the server does not know the length either.
- */
-const untrusted = (offset: bigint, handed: bigint, length: bigint | undefined) =>
-  Result.fail(
-    new TusError.UploadUntrusted({
-      description: `upload-offset is ${offset}, but bytes up to ${handed} were sent`,
-      mayBeWhole: length !== undefined && offset >= length
-    })
-  )
-
-/**
- * The state after this run created the upload and sent its first `sent` bytes with the creation. Some servers store only
- * the first bytes of a creation, or none (tus 1.0.0). If no offset or an impossible one was reported, the offset is
- * requested next.
- */
-export const created = (found: {
-  readonly offset: bigint | undefined
-  readonly length: bigint | undefined
+export interface Begun {
   readonly sent: bigint
-}): Transfer => {
-  const { length, offset, sent } = found
-  const begun = beginning(length, sent)
-  return offset === undefined || offset > sent ? { ...begun, _tag: "Asking" } : moveTo(begun, offset, length)
+  readonly offset: bigint | undefined
 }
-
-/** The state of an upload that an earlier run created. The offset of the upload is requested next. */
-export const reopened = (length: bigint | undefined): Asking => ({ ...beginning(length, undefined), _tag: "Asking" })
-
-/** The state after a PATCH whose bytes before the offset `handed` were given to the HTTP client. */
-export const handedOver = (
-  state: Sending,
-  sent: { readonly handed: bigint; readonly declared: bigint | undefined }
-): Sending => ({
-  ...state,
-  declared: sent.declared ?? state.declared,
-  handed: state.handed === undefined || state.handed > sent.handed ? state.handed : sent.handed
-})
-
-/**
- * The state after a response to a PATCH, whose bytes before the offset `handed` were given to the HTTP client. A server
- * may store only the first of these bytes (tus 1.0.0), but if the request did not declare the length of its body, other
- * bytes may be missing. `size` is the number of bytes to upload, and `length` the length that the PATCH declared.
- */
-export const appended = (
-  state: Sending,
-  answer: {
-    readonly offset: bigint
-    readonly handed: bigint
-    readonly declaresLength: boolean
-    readonly length: bigint | undefined
-    readonly size: bigint | undefined
-  }
-): Result.Result<Transfer, TusError.UploadUntrusted> => {
-  const { declaresLength, handed, length, offset, size } = answer
-  return offset > handed || (offset < handed && !declaresLength)
-    ? untrusted(offset, handed, lengthOf(state, size))
-    : Result.succeed(moveTo(state, offset, length ?? state.length))
-}
-
-const mismatch = (field: "upload-length" | "upload-offset", expected: string, found: bigint) =>
-  Result.fail(new TusError.UploadMismatch({ field, expected, found: `${found}` }))
 
 /** The number of reports that may differ, before the upload fails. */
 const mostAsked = 4
 
-/** The bytes to upload, of the whole source or of one part: their number, if known, and whether they can be read again. */
-export interface Expected {
-  readonly size: bigint | undefined
-  readonly replayable: boolean
-}
+/** The transfer of the bytes of one upload, which begins with the response to its creation if this run has created it. */
+export class Transfer {
+  /** Whether the offset on the server is unknown, and is requested next. Otherwise the next bytes are sent. */
+  isAsking = true
+  /** The number of stored bytes, according to the last accepted report of the server; 0 before the first report. */
+  acknowledged = 0n
+  /** The number of failed requests since the last progress. */
+  failures = 0
+  /** The length of the upload, if the server knows it; undefined while the length is deferred. */
+  length: bigint | undefined
+  readonly #subject: Subject
+  readonly #url: UploadUrl
+  /** The highest value that `acknowledged` has had. Only a higher value counts as progress. */
+  #reached = 0n
+  /**
+   * The highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes. It is
+   * undefined if an earlier run may have sent bytes.
+   */
+  #handed: bigint | undefined
+  /** The length in the last PATCH that contained a length. The PATCH may not have reached the server. */
+  #declared: bigint | undefined
+  /** The last reported offset, if a second response must confirm it, and the number of such reports. */
+  #told: bigint | undefined
+  #asked = 1
 
-/**
- * The state after the server reported the offset of the upload. An offset beyond the sent bytes or beyond the end, and
- * another length than the known one, fail at once.
- *
- * An offset whose bytes would be lost if it were wrong must be reported twice in a row: the end, which completes the
- * upload, and any offset in the upload of a one-shot source. Any other offset is accepted at once, because the server
- * refuses a PATCH at a wrong offset and the source still has the bytes.
- */
-export const located = (
-  state: Asking,
-  found: { readonly offset: bigint; readonly length?: bigint | undefined },
-  { replayable, size }: Expected
-): Result.Result<Transfer, TusError.UploadMismatch | TusError.UploadUntrusted> => {
-  const { offset } = found
-  const { asked = 1, handed, told } = state
-  const known = lengthOf(state, size)
-  if (found.length !== undefined && found.length !== known) {
-    return mismatch("upload-length", known === undefined ? "none yet" : `${known}`, found.length)
+  /**
+   * Some servers store only the first bytes of a creation, or none (tus 1.0.0). If the response to the creation has no
+   * offset or an impossible one, the offset is requested next.
+   */
+  constructor(subject: Subject, url: UploadUrl, begun: Begun | undefined) {
+    this.#subject = subject
+    this.#url = url
+    this.length = subject.outgoing.size
+    this.#handed = begun?.sent
+    if (begun?.offset !== undefined && begun.offset <= begun.sent) this.moveTo(begun.offset)
   }
-  if (handed !== undefined && offset > handed) return untrusted(offset, handed, known)
-  const length = found.length ?? state.length
-  const end = length ?? size
-  if (end !== undefined && offset > end) return mismatch("upload-offset", `0 to ${end}`, offset)
-  if (offset === told || (replayable && offset !== end)) return Result.succeed(moveTo(state, offset, length))
-  return asked < mostAsked
-    ? Result.succeed({ ...state, told: offset, asked: asked + 1 })
-    : mismatch("upload-offset", `${told}, as reported before`, offset)
+
+  /** Whether all bytes are stored. */
+  get isDone(): boolean {
+    return !this.isAsking && this.acknowledged === this.length
+  }
+
+  /**
+   * The length of the upload: `size` (the number of bytes to upload), else the length that the server knows, else the
+   * length that was declared to the server.
+   */
+  get expectedLength(): bigint | undefined {
+    return this.#subject.outgoing.size ?? this.length ?? this.#declared
+  }
+
+  /** The server has stored the bytes before `offset`. */
+  moveTo(offset: bigint, length: bigint | undefined = this.length): void {
+    if (offset > this.#reached) {
+      this.#reached = offset
+      this.failures = 0
+    }
+    this.acknowledged = offset
+    this.length = length
+    this.isAsking = false
+    this.#told = undefined
+    this.#asked = 1
+  }
+
+  /** After a temporary failure, the offset is requested next. */
+  failed(): void {
+    this.isAsking = true
+    this.failures++
+  }
+
+  /** A PATCH was sent: its bytes before the offset `handed` were given to the HTTP client. */
+  handedOver(handed: bigint, declared: bigint | undefined): void {
+    this.#declared = declared ?? this.#declared
+    if (this.#handed !== undefined && handed > this.#handed) this.#handed = handed
+  }
+
+  /** An untrusted part is never concatenated, so the server does not treat it as a complete file. */
+  #untrusted(description: string, mayBeWhole: boolean): TusError.UploadUntrusted {
+    const isWhole = mayBeWhole && !this.#subject.isPart
+    return new TusError.UploadUntrusted({ host: hostOf(this.#url), description, mayBeWhole: isWhole })
+  }
+
+  #mismatch(field: "upload-length" | "upload-offset", expected: string, found: bigint): TusError.UploadMismatch {
+    return new TusError.UploadMismatch({ host: hostOf(this.#url), field, expected, found: `${found}` })
+  }
+
+  /** If no length is known, the server does not know the length either. */
+  #beyond(offset: bigint, handed: bigint): TusError.UploadUntrusted {
+    const length = this.expectedLength
+    const description = `upload-offset is ${offset}, but bytes up to ${handed} were sent`
+    return this.#untrusted(description, length !== undefined && offset >= length)
+  }
+
+  /**
+   * The error of a PATCH whose bytes before the offset `handed` were given to the HTTP client, if the reported offset is
+   * impossible. A server may store only the first of these bytes (tus 1.0.0), but if the request did not declare the
+   * length of its body, other bytes may be missing.
+   */
+  distrust(offset: bigint, handed: bigint, declaresLength: boolean): TusError.UploadUntrusted | undefined {
+    return offset > handed || (offset < handed && !declaresLength) ? this.#beyond(offset, handed) : undefined
+  }
+
+  /**
+   * The server reported the offset of the upload. Returns the error if the offset is beyond the sent bytes or beyond the
+   * end, or if the length is not the known one.
+   *
+   * An offset whose bytes would be lost if it were wrong must be reported twice in a row: the end, which completes the
+   * upload, and any offset in the upload of a one-shot source. Any other offset is accepted at once, because the server
+   * refuses a PATCH at a wrong offset and the source still has the bytes.
+   */
+  located(found: {
+    readonly offset: bigint
+    readonly length?: bigint | undefined
+  }): TusError.UploadMismatch | TusError.UploadUntrusted | undefined {
+    const { offset } = found
+    const known = this.expectedLength
+    if (found.length !== undefined && found.length !== known) {
+      return this.#mismatch("upload-length", known === undefined ? "none yet" : `${known}`, found.length)
+    }
+    if (this.#handed !== undefined && offset > this.#handed) return this.#beyond(offset, this.#handed)
+    const length = found.length ?? this.length
+    const end = length ?? this.#subject.outgoing.size
+    if (end !== undefined && offset > end) return this.#mismatch("upload-offset", `0 to ${end}`, offset)
+    if (offset === this.#told || (this.#subject.outgoing.replayable && offset !== end)) {
+      this.moveTo(offset, length)
+      return undefined
+    }
+    if (this.#asked === mostAsked) return this.#mismatch("upload-offset", `${this.#told}, as reported before`, offset)
+    this.#told = offset
+    this.#asked++
+    return undefined
+  }
+
+  /**
+   * A receipt of the Assembly reports that the upload is complete, with the given length. Returns the error if the HTTP
+   * client got another number of bytes.
+   */
+  receipted(length: bigint): TusError.UploadUntrusted | undefined {
+    const handed = this.#handed
+    if (handed !== undefined && handed !== length) {
+      const description = `the receipt reports a complete upload of ${length} bytes, but ${handed} bytes were sent`
+      return this.#untrusted(description, true)
+    }
+    this.moveTo(length, length)
+    return undefined
+  }
 }
-
-/**
- * The state after a receipt of the Assembly reports that the upload is complete, with the given length. Fails with
- * `UploadUntrusted` if the HTTP client got another number of bytes.
- */
-export const receipted = (
-  { handed }: Sending | Asking,
-  length: bigint
-): Result.Result<Transfer, TusError.UploadUntrusted> =>
-  handed === undefined || handed === length
-    ? Result.succeed({ _tag: "Done", length })
-    : Result.fail(
-        new TusError.UploadUntrusted({
-          description: `the receipt reports a complete upload of ${length} bytes, but ${handed} bytes were sent`,
-          mayBeWhole: true
-        })
-      )
-
-/**
- * The state after a temporary failure. The offset is requested next, if the retry policy allows this number of
- * `failures`.
- */
-export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })

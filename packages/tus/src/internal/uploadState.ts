@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { UploadUntrusted } from "../TusError.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
-import type * as Transfer from "./transfer.ts"
+import type { Begun } from "./transfer.ts"
 
 /**
  * An upload at one URL, of the whole source or of one part of it.
@@ -15,8 +15,8 @@ import type * as Transfer from "./transfer.ts"
  *   longer has the upload.
  * - `Creating`: the creation may have been sent. The metadata of the creation contains `marker`, so that the upload can
  *   be found in the receipts of the Assembly.
- * - `Created`: the upload is at `url`. `transfer` is the state of the transfer of its bytes, if this run knows this
- *   state. Without `transfer`, the next step requests the offset from the server.
+ * - `Created`: the upload is at `url`. `begun` is the response to its creation, if this run has created the upload or
+ *   found it complete. Without `begun`, the next step requests the offset from the server.
  */
 export type Piece<Url = UploadUrl> = Planned | Creating | Created<Url>
 
@@ -37,7 +37,7 @@ export interface Created<Url = UploadUrl> {
   readonly _tag: "Created"
   readonly marker: string
   readonly url: Url
-  readonly transfer?: Transfer.Transfer
+  readonly begun?: Begun
 }
 
 /** The bytes of the source from `start` (inclusive) to `end` (exclusive), and their upload. */

@@ -18,7 +18,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { retryPolicy } from "./policy.ts"
 import { type SourceFailed, sourceFailed } from "./source.ts"
-import { RequestTimeout } from "./exchange.ts"
+import { limited } from "./requests.ts"
 
 /**
  * Why the resource cannot be read. `temporary` is the input of the retry policy. It is undefined if another request for
@@ -64,14 +64,9 @@ const fromFailure =
 
 /** Limits a wait for the server to `Tus.RequestTimeout`. */
 const inTime = <A, E, R>(resource: Resource, wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failed, R> =>
-  Effect.flatMap(RequestTimeout, (duration) => {
-    if (!Duration.isFinite(duration)) return wait
-    const late = lost(resource, `nothing was received for ${Duration.format(duration)}`, {
-      _tag: "TimedOut",
-      sent: "maybe"
-    })
-    return Effect.timeoutOrElse(wait, { duration, orElse: () => Effect.fail(late) })
-  })
+  limited(wait, (after) =>
+    lost(resource, `nothing was received for ${Duration.format(after)}`, { _tag: "TimedOut", sent: "maybe" })
+  )
 
 const subject = { operation: "WebSource.fromUrl" }
 

@@ -1,4 +1,4 @@
-/** Sends one request of tus, and reads the headers of its response. */
+/** Sends the requests of tus, and reads the headers of their responses. */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as Redaction from "@assembly-effect/auth/Redaction"
@@ -21,12 +21,15 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
+import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
+import * as UploadTarget from "../UploadTarget.ts"
 import { UploadBandwidth } from "./bandwidth.ts"
 import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -212,6 +215,15 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
   defaultValue: () => Duration.seconds(30)
 })
 
+/** Limits a wait for the server to {@link RequestTimeout}. */
+export const limited = <A, E, R, E2>(
+  wait: Effect.Effect<A, E, R>,
+  late: (after: Duration.Duration) => E2
+): Effect.Effect<A, E | E2, R> =>
+  Effect.flatMap(RequestTimeout, (duration) =>
+    Effect.timeoutOrElse(wait, { duration, orElse: () => Effect.fail(late(duration)) })
+  )
+
 /**
  * Limits the duration of requests without a body to `limit`. The time starts when the request is sent, so it does not
  * include the wait for the budget.
@@ -224,10 +236,11 @@ export const inTime = <A, E, R>(limit: Duration.Duration, request: Effect.Effect
  * `declaresLength`: whether the request declared the length of its body. The span of the request has the result, so the
  * result contains no URL in plain text. `limit` is the time limit of a request whose body is not a stream: by default
  * `RequestTimeout` without a body, and none with a body. `stalled` fails when a request with a streamed body makes no
- * progress. The caller has waited for the permit of the request.
+ * progress. The request waits for its permit, unless it `hasPermit` already.
  */
-export const exchange = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
+export const send = <A, B, E = never, E2 extends { readonly _tag: string } = never>({
   body,
+  hasPermit = false,
   headers,
   limit,
   read,
@@ -242,6 +255,7 @@ export const exchange = <A, B, E = never, E2 extends { readonly _tag: string } =
   readonly body?: Body<E> | undefined
   readonly read: Schema.ConstraintCodec<A, unknown>
   readonly told: (headers: A, declaresLength: boolean) => Effect.Effect<B, E2>
+  readonly hasPermit?: boolean | undefined
   readonly limit?: Duration.Duration | undefined
   readonly stalled?: Effect.Effect<never, TusError.Stalled> | undefined
 }): Effect.Effect<B, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled | E2, HttpClient.HttpClient> =>
@@ -298,14 +312,92 @@ export const exchange = <A, B, E = never, E2 extends { readonly _tag: string } =
       const found = readHeaders(request, read, asked, answer)
       return Result.isFailure(found) ? Effect.fail(found.failure) : told(found.success, declaresLength)
     })
-    return Telemetry.exchanged(context, { name: operation, method, url }, answered)
+    const observed = Telemetry.requested(context, { name: operation, method, url }, answered)
+    return hasPermit ? observed : Effect.andThen(permit(url, operation, body), observed)
   })
 
-/** Waits for the permit of a request, and sends it: see {@link permit} and {@link exchange}. */
-export const request = <A, B, E = never, E2 extends { readonly _tag: string } = never>(
-  options: Parameters<typeof exchange<A, B, E, E2>>[0]
-): ReturnType<typeof exchange<A, B, E, E2>> =>
-  Effect.suspend(() => {
-    const { body, request: name, url } = options
-    return Effect.andThen(permit(Redacted.value(url), `Tus.${name}`, body), exchange(options))
+/** Sends a creation, and returns the URL of the upload and its offset. See `Tus.create`. */
+export const sendCreation = (
+  target: UploadTarget.UploadTarget,
+  headers: Readonly<Record<string, string>>,
+  body: Body | undefined,
+  sending?: { readonly limit: Duration.Duration; readonly hasPermit: true }
+) =>
+  send({
+    request: "create",
+    url: target.tusUrl,
+    headers,
+    body,
+    ...sending,
+    read: TusUpload.Created,
+    told: ({ location, "upload-offset": told }) => {
+      const url = UploadTarget.resolve(target, location)
+      if (Result.isFailure(url)) return Effect.fail(url.failure)
+      const offset = told ?? (body === undefined ? 0n : undefined)
+      const created = { url: url.success, offset }
+      return body === undefined
+        ? Effect.succeed(created)
+        : Effect.as(Telemetry.stored(offset, BigInt(body.length)), created)
+    }
   })
+
+/**
+ * Appends bytes at an offset. Returns the offset that the server reports, and whether the request declared the length of
+ * its body: only then may the server have stored only the first bytes. See `Tus.append`.
+ */
+export const sendAppend = <E>(
+  url: UploadTarget.UploadUrl,
+  options: {
+    readonly offset: TusUpload.Offset
+    readonly body: Body<E>
+    readonly length?: TusUpload.UploadLength | undefined
+    readonly checksum?: string | undefined
+  },
+  limits?: { readonly limit: Duration.Duration } | { readonly stalled: Effect.Effect<never, TusError.Stalled> }
+) =>
+  Effect.suspend(() => {
+    const { body, checksum, length } = options
+    const headers = {
+      "tus-resumable": TusUpload.tusVersion,
+      "upload-offset": String(options.offset),
+      ...(length === undefined ? undefined : { "upload-length": String(length) }),
+      ...(checksum === undefined ? undefined : { "upload-checksum": checksum })
+    }
+    return send({
+      request: "append",
+      url,
+      headers,
+      body,
+      ...limits,
+      read: TusUpload.Appended,
+      told: ({ "upload-offset": offset }, declaresLength) =>
+        Effect.as(Telemetry.stored(offset - options.offset, BigInt(body.length)), { offset, declaresLength })
+    })
+  })
+
+/**
+ * The value of `upload-concat` for a final upload. A URL with the prefix of a proxy is sent as the path that the service
+ * knows.
+ */
+export const concat = (target: UploadTarget.UploadTarget, parts: ReadonlyArray<UploadTarget.UploadUrl>): string => {
+  const urls = parts.map((part) => {
+    const url = Redacted.value(part)
+    const { pathname } = new URL(url)
+    const path = ServiceOrigins.withoutPrefix(target.origins, pathname)
+    return path === pathname ? url : path
+  })
+  return `final;${urls.join(" ")}`
+}
+
+const longest = 8192
+
+/** Checks the length of the header `upload-concat` of these parts (spec.md, "Limits"). */
+export const checkConcat = (
+  target: UploadTarget.UploadTarget,
+  parts: ReadonlyArray<UploadTarget.UploadUrl>
+): Effect.Effect<void, InvalidRequest> => {
+  const { length } = concat(target, parts)
+  if (length <= longest) return Effect.void
+  const message = `Expected at most ${longest} characters of upload URLs, got ${length} for ${parts.length} parts`
+  return Effect.fail(new InvalidRequest({ operation: "Tus.create", issues: [{ path: ["upload-concat"], message }] }))
+}
