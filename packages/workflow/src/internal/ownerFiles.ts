@@ -81,12 +81,11 @@ const create = Effect.fnUntraced(function* (path: string) {
  */
 const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
   const info = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
-  if (info.type !== "File") return yield* new InvalidSecret({ description: `${Printable.escape(path)} is not a file` })
-  const others = openTo(info)
-  if (others === undefined) return
-  return yield* new InvalidSecret({
-    description: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
-  })
+  const file = Printable.escape(path)
+  const mode = openTo(info)
+  if (info.type !== "File") return yield* new InvalidSecret({ description: `${file} is not a file` })
+  const problem = `the mode of the file ${file} is ${mode}, so others can read or replace it; if nobody has, run chmod 600 on it`
+  if (mode !== undefined) return yield* new InvalidSecret({ description: problem })
 })
 
 /**
