@@ -96,31 +96,6 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
   const release = (account: string, lookups: ReadonlyArray<string>) =>
     sql`DELETE FROM ${places} WHERE account = ${account} AND ${sql.in("lookup", lookups)}`
 
-  /**
-   * Takes a place that nobody has. Returns false if there is none. Each place has a number, and two processes that take
-   * the same number at the same time: one of them takes another number. So there are never more places than numbers, and
-   * no transaction is needed.
-   */
-  const take = Effect.fnUntraced(function* (account: string, assemblyId: string, limit: number, millis: number) {
-    const secret = secrets.newest
-    const [lookup = ""] = yield* secrets.lookups(assemblyId)
-    const assembly = yield* Effect.orDie(secrets.seal({ key: lookup, secret }, assemblyId))
-    for (;;) {
-      const rows = yield* sql<{ readonly place: number }>`SELECT place FROM ${places} WHERE account = ${account}`
-      if (rows.length >= limit) return false
-      const taken = new Set(rows.map(({ place }) => place))
-      const free = Arr.range(1, limit).filter((place) => !taken.has(place))
-      const place = free[yield* Random.nextIntBetween(0, free.length)] ?? 1
-      const inserted = yield* at(
-        (now) => sql`
-          INSERT INTO ${places} (account, place, lookup, secret, assembly, held_until)
-          VALUES (${account}, ${place}, ${lookup}, ${secret}, ${assembly}, ${now} + ${millis})
-          ON CONFLICT DO NOTHING RETURNING place`
-      )
-      if (inserted.length > 0) return true
-    }
-  })
-
   const store = Budget.BudgetStore.of({
     // `amount` is the length of the pause. If more than this is left, somebody has set the clock back.
     pauseLeft: (name) =>
@@ -138,6 +113,8 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
           ON CONFLICT (name) DO UPDATE SET amount = EXCLUDED.amount, since = EXCLUDED.since
           WHERE ${counters}.since < EXCLUDED.since OR ${counters}.since - ${counters}.amount > ${now}`
       ).pipe(failing),
+    // Each place has a number, and two processes that take the same number at the same time: one of them takes another
+    // number. So there are never more places than numbers, and no transaction is needed.
     hold: ({ account, assemblyId, limit, millis }) =>
       Effect.gen(function* () {
         const lookups = yield* secrets.lookups(assemblyId)
@@ -146,7 +123,24 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
             UPDATE ${places} SET held_until = ${now} + ${millis}
             WHERE account = ${account} AND ${sql.in("lookup", lookups)} RETURNING place`
         )
-        return prolonged.length > 0 || (yield* take(account, assemblyId, limit, millis))
+        if (prolonged.length > 0) return true
+        const [lookup = ""] = lookups
+        const secret = secrets.newest
+        const assembly = yield* Effect.orDie(secrets.seal({ key: lookup, secret }, assemblyId))
+        for (;;) {
+          const rows = yield* sql<{ readonly place: number }>`SELECT place FROM ${places} WHERE account = ${account}`
+          if (rows.length >= limit) return false
+          const taken = new Set(rows.map(({ place }) => place))
+          const free = Arr.range(1, limit).filter((place) => !taken.has(place))
+          const place = free[yield* Random.nextIntBetween(0, free.length)] ?? 1
+          const inserted = yield* at(
+            (now) => sql`
+              INSERT INTO ${places} (account, place, lookup, secret, assembly, held_until)
+              VALUES (${account}, ${place}, ${lookup}, ${secret}, ${assembly}, ${now} + ${millis})
+              ON CONFLICT DO NOTHING RETURNING place`
+          )
+          if (inserted.length > 0) return true
+        }
       }).pipe(failing),
     release: ({ account, assemblyId }) =>
       Effect.flatMap(secrets.lookups(assemblyId), (lookups) => release(account, lookups)).pipe(failing),

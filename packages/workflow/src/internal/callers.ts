@@ -4,7 +4,6 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
-import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
 import * as Deferred from "effect/Deferred"
@@ -18,14 +17,13 @@ import * as Stream from "effect/Stream"
 import * as DurableError from "../DurableError.ts"
 import { Filter, type Job, type Status, type Summary } from "../DurableJob.ts"
 import { damaged } from "./database.ts"
-import type { Jobs } from "./jobs.ts"
 import * as Journal from "./journal.ts"
 import * as Packs from "./packs.ts"
 import * as Row from "./row.ts"
 import * as Runner from "./runner.ts"
-import type { Secrets } from "./secrets.ts"
 import * as Sources from "./sources.ts"
 import * as Verdict from "./verdict.ts"
+import type * as Work from "./work.ts"
 
 /**
  * The errors of `Durable.start`: the job is invalid, a source cannot be read, another job has the same key, or the
@@ -110,10 +108,7 @@ const pageSize = 100
 const maxKeys = 500
 
 /** `wake`: called after jobs were queued, and with true after another change of jobs. */
-interface Options {
-  readonly jobs: Jobs
-  readonly secrets: Secrets
-  readonly upload: RequestOptions
+interface Options extends Pick<Work.Options, "jobs" | "secrets" | "upload"> {
   readonly wake: Runner.Wake
 }
 

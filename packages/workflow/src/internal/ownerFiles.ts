@@ -23,11 +23,6 @@ const openTo = ({ mode }: FileSystem.File.Info): string | undefined =>
   hasModes && (mode & 0o077) !== 0 ? (mode & 0o777).toString(8).padStart(3, "0") : undefined
 
 /**
- * The suffixes of the files that SQLite creates beside a database. SQLite gives these files the mode of the database.
- */
-const besides = ["-wal", "-shm"]
-
-/**
  * Creates the file of a database with a mode for its owner only, if nothing has this path. What exists keeps its mode,
  * because it may be something else than a database. Refuses what is no file.
  */
@@ -43,9 +38,9 @@ export const createDatabase = Effect.fnUntraced(function* (path: string) {
 /** Gives the files of a database that SQLite has opened and locked a mode for their owner only. */
 export const closeDatabase = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  // SQLite follows a symbolic link, and creates the other files beside the file that the link leads to.
+  // SQLite follows a symbolic link, and creates the other files beside the file that the link leads to, with its mode.
   const database = yield* fs.realPath(path)
-  for (const file of [database, ...besides.map((suffix) => `${database}${suffix}`)]) {
+  for (const file of [database, `${database}-wal`, `${database}-shm`]) {
     if ((yield* fs.exists(file)) && openTo(yield* fs.stat(file)) !== undefined) yield* fs.chmod(file, ownerOnly)
   }
 })

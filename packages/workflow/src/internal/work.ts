@@ -8,7 +8,6 @@ import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import { UploadJournal } from "@assembly-effect/tus/UploadJournal"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -74,9 +73,9 @@ const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, 
   const waited = (millis: number) => {
     idle += millis
   }
-  const begun = yield* Clock.monotonicTimeNanos
-  const result = yield* Effect.result(Budget.telling(effect, { waits: () => Effect.void, waited }))
-  return { result, millis: Math.max(0, Number((yield* Clock.monotonicTimeNanos) - begun) / 1e6 - idle) }
+  const told = Budget.telling(effect, { waits: () => Effect.void, waited })
+  const [time, result] = yield* Effect.timed(Effect.result(told))
+  return { result, millis: Math.max(0, Duration.toMillis(time) - idle) }
 })
 
 /** Reads the Status until the Assembly has completed, for a short time. Returns undefined while the Assembly runs. */
