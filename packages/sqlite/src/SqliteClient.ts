@@ -16,6 +16,7 @@ import type * as SqlConnection from "effect/sql/SqlConnection"
 import * as SqlError from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
+import { SqliteError } from "./unstable/SqliteError.ts"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 /**
@@ -37,25 +38,6 @@ export interface Options {
   readonly path: string
   readonly isExclusive?: boolean | undefined
   readonly isSynced?: boolean | undefined
-}
-
-/**
- * An error of SQLite. The `reason` of a `SqlError` has this error as its `cause`.
- *
- * - `errno`: the result code of SQLite (https://www.sqlite.org/rescode.html). `effect/sql` reads this property.
- * - `path`: the file of the database.
- *
- * @category errors
- * @since 0.1.0
- */
-export class SqliteError extends Error {
-  readonly errno: number
-  readonly path: string
-  constructor(message: string, options: { readonly errno: number; readonly path: string; readonly cause: unknown }) {
-    super(message, { cause: options.cause })
-    this.errno = options.errno
-    this.path = options.path
-  }
 }
 
 /** In errors of `node:sqlite`, the property `errcode` contains the result code. */

@@ -1,4 +1,5 @@
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { SqliteError } from "@assembly-effect/sqlite/unstable/SqliteError"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, it, vi } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -101,7 +102,7 @@ it.effect("an error contains SQLite's message", () =>
     yield* add("one")
     const twice = yield* Effect.flip(add("one"))
     assert.deepInclude(twice.reason, { _tag: "UniqueViolation", constraint: "notes.text" })
-    assert.instanceOf(twice.reason.cause, SqliteClient.SqliteError)
+    assert.instanceOf(twice.reason.cause, SqliteError)
     // https://www.sqlite.org/rescode.html#constraint_unique
     assert.deepInclude(twice.reason.cause, { errno: 2067, path: ":memory:" })
     assert.strictEqual((yield* Effect.flip(sql`SELECT nothing FROM nowhere`)).reason._tag, "UnknownError")

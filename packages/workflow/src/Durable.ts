@@ -12,11 +12,19 @@ import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type * as DurableError from "./DurableError.ts"
-import type { Changes, Count, Filter, Job, Status, Summary } from "./DurableJob.ts"
-import type * as Host from "./internal/host.ts"
-import type { AllOptions, AwaitError, ListError, RetryError, StartError, StartOutcome } from "./internal/callers.ts"
+import type { Count, Filter, Job, Status, Summary } from "./DurableJob.ts"
+import type {
+  AllOptions,
+  AwaitError,
+  Changes,
+  ListError,
+  RetryError,
+  Service,
+  StartError,
+  StartOutcome
+} from "./internal/callers.ts"
 
-export type { Host, Options } from "./internal/host.ts"
+export type { Options } from "./internal/host.ts"
 export type { AllOptions, AwaitError, ListError, RetryError, StartError, StartOutcome } from "./internal/callers.ts"
 
 /**
@@ -25,7 +33,7 @@ export type { AllOptions, AwaitError, ListError, RetryError, StartError, StartOu
  * @since 0.1.0
  * @category services
  */
-export class Durable extends Context.Service<Durable, Host.Host>()("@assembly-effect/workflow/Durable") {}
+export class Durable extends Context.Service<Durable, Service>()("@assembly-effect/workflow/Durable") {}
 
 /**
  * Stores a job, and returns when it is stored. A runner uploads the files of the job and waits for the Assembly of the
@@ -47,7 +55,7 @@ export class Durable extends Context.Service<Durable, Host.Host>()("@assembly-ef
  * @category running
  */
 export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
-  Effect.flatMap(Durable, (durable) => durable.start(job))
+  Durable.use((durable) => durable.start(job))
 
 /**
  * Stores every job of a stream, and emits the outcome of each job in the order of the stream. If a job is refused, the
@@ -71,10 +79,10 @@ export const startAll = <E, R>(
   jobs: Stream.Stream<Job, E, R>,
   options?: AllOptions
 ): Stream.Stream<StartOutcome, E | InvalidRequest | DurableError.StoreFailed, R | Durable> =>
-  Stream.unwrap(Effect.map(Durable, (durable) => durable.startAll(jobs, options)))
+  Stream.unwrap(Durable.useSync((durable) => durable.startAll(jobs, options)))
 
 const await_ = (key: string): Effect.Effect<Assembly.Status, AwaitError, Durable> =>
-  Effect.flatMap(Durable, (durable) => durable.await(key))
+  Durable.use((durable) => durable.await(key))
 
 export {
   /**
@@ -109,7 +117,7 @@ export const run = (job: Job): Effect.Effect<Assembly.Status, StartError | Await
 export const status = (
   key: string
 ): Effect.Effect<Status, DurableError.JobUnknown | DurableError.StoreFailed, Durable> =>
-  Effect.flatMap(Durable, (durable) => durable.status(key))
+  Durable.use((durable) => durable.status(key))
 
 /**
  * Cancels a job, and returns when the cancellation is stored. A job that has ended is unchanged. A queued job is
@@ -124,7 +132,7 @@ export const status = (
 export const cancel = (
   key: string
 ): Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed, Durable> =>
-  Effect.flatMap(Durable, (durable) => durable.cancel(key))
+  Durable.use((durable) => durable.cancel(key))
 
 /**
  * Starts the next attempt of a job that failed or was canceled, with other params or files if `changes` has them. The
@@ -142,7 +150,7 @@ export const cancel = (
  * @category running
  */
 export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, RetryError, Durable> =>
-  Effect.flatMap(Durable, (durable) => durable.retry(key, changes))
+  Durable.use((durable) => durable.retry(key, changes))
 
 /**
  * The jobs in the database that the filter selects, in the order of their keys. The stream reads pages, so the memory use
@@ -155,7 +163,7 @@ export const retry = (key: string, changes?: Changes): Effect.Effect<Summary, Re
  * @category reading
  */
 export const list = (filter?: Filter): Stream.Stream<Summary, ListError, Durable> =>
-  Stream.unwrap(Effect.map(Durable, (durable) => durable.list(filter)))
+  Stream.unwrap(Durable.useSync((durable) => durable.list(filter)))
 
 /**
  * How many jobs are in each state. Also sets the gauges `durable_jobs` and `durable_job_age`: a program that exports
@@ -164,8 +172,7 @@ export const list = (filter?: Filter): Stream.Stream<Summary, ListError, Durable
  * @since 0.1.0
  * @category reading
  */
-export const counts: Effect.Effect<ReadonlyArray<Count>, DurableError.StoreFailed, Durable> = Effect.flatMap(
-  Durable,
+export const counts: Effect.Effect<ReadonlyArray<Count>, DurableError.StoreFailed, Durable> = Durable.use(
   (durable) => durable.counts
 )
 
@@ -229,4 +236,4 @@ export const cancelAll = (
  * @category running
  */
 export const notified = (assemblyId: string): Effect.Effect<void, DurableError.StoreFailed, Durable> =>
-  Effect.flatMap(Durable, (durable) => durable.notified(assemblyId))
+  Durable.use((durable) => durable.notified(assemblyId))

@@ -8,6 +8,9 @@ import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Schema from "effect/Schema"
 import * as DurableJob from "./DurableJob.ts"
 
+/** An attempt of a job. */
+const Attempt = { key: Schema.String, attempt: Schema.Int }
+
 /**
  * Another job with this key is in the database: its params or files differ, or a file has changed since that job was
  * queued (its size, modification time or ETag). `changed` contains the names of the changed files. Use another key. If
@@ -53,11 +56,7 @@ export class JobUnknown extends Expected.TaggedError<JobUnknown>()(
  */
 export class JobFailed extends Expected.TaggedError<JobFailed>()(
   "JobFailed",
-  {
-    key: Schema.String,
-    attempt: Schema.Int,
-    failure: DurableJob.Failure
-  },
+  { ...Attempt, failure: DurableJob.Failure },
   (error) =>
     `the job ${Printable.escape(error.key)} failed in attempt ${error.attempt}: ${error.failure.reason}: ${error.failure.message}; start the next attempt with Durable.retry`
 ) {}
@@ -70,10 +69,7 @@ export class JobFailed extends Expected.TaggedError<JobFailed>()(
  */
 export class JobCanceled extends Expected.TaggedError<JobCanceled>()(
   "JobCanceled",
-  {
-    key: Schema.String,
-    attempt: Schema.Int
-  },
+  Attempt,
   (error) =>
     `the job ${Printable.escape(error.key)} was canceled in attempt ${error.attempt}; start the next attempt with Durable.retry`
 ) {}
@@ -103,11 +99,7 @@ export class NotRetryable extends Expected.TaggedError<NotRetryable>()(
  */
 export class AssemblyMayRun extends Expected.TaggedError<AssemblyMayRun>()(
   "AssemblyMayRun",
-  {
-    key: Schema.String,
-    attempt: Schema.Int,
-    failure: DurableJob.Failure
-  },
+  { ...Attempt, failure: DurableJob.Failure },
   (error) =>
     `the Assembly of attempt ${error.attempt} of the job ${Printable.escape(error.key)} may still run: ${error.failure.reason}: ${error.failure.message}; try again when the service confirms that it has ended`
 ) {}

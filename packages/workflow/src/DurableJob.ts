@@ -186,17 +186,6 @@ export interface Status extends Summary {
   readonly stored: bigint | undefined
 }
 
-/**
- * The params or the files that the next attempt of a job uses instead of those of the last attempt.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Changes {
-  readonly params?: Job["params"] | undefined
-  readonly files?: Job["files"] | undefined
-}
-
 const Time = Schema.optional(Schema.Int)
 const Range = Schema.Struct({ from: Time, until: Time })
 

@@ -40,19 +40,17 @@ export interface Options extends Durable.Options {
   readonly expiry?: Duration.Input | undefined
 }
 
-const settingIssues = Rules.checker(
-  Schema.Struct({
-    expiry: Schema.optional(
-      Rules.duration.check(
-        Schema.makeFilter(Duration.between({ minimum: Duration.seconds(3), maximum: Duration.minutes(5) }), {
-          expected: "3 seconds to 5 minutes"
-        })
-      )
-    ),
-    secrets: Secrets.Setting,
-    database: Schema.Struct({ maxConnections: Schema.optional(Rules.whole(1)) })
+const expiry = Rules.duration.check(
+  Schema.makeFilter(Duration.between({ minimum: Duration.seconds(3), maximum: Duration.minutes(5) }), {
+    expected: "3 seconds to 5 minutes"
   })
 )
+
+const Settings = Schema.Struct({
+  ...Host.Settings.fields,
+  expiry: expiry.pipe(Schema.withDecodingDefault(Effect.succeed("12 seconds"))),
+  database: Schema.Struct({ maxConnections: Schema.optional(Rules.whole(1)) })
+})
 
 const connect = (options: Options) =>
   Effect.gen(function* () {
@@ -68,11 +66,11 @@ type HostLayer = Layer.Layer<
 >
 
 /** The host of a process, with its own connection. The options are checked before the process connects. */
-const host = (operation: string, options: Options, role: () => Host.Role): HostLayer =>
+const host = (operation: string, options: Options, runs: boolean): HostLayer =>
   Effect.gen(function* () {
-    yield* Host.check(operation, options, settingIssues(options))
-    yield* Secrets.make(options.secrets)
-    return Layer.effect(Durable.Durable, Effect.map(Host.make(options, role()), Durable.Durable.of)).pipe(
+    const settings = yield* Rules.decoder(operation, Settings)(options)
+    const secrets = yield* Secrets.make(settings.secrets)
+    return Layer.effect(Durable.Durable, Host.make(secrets, settings, { expiry: settings.expiry, runs })).pipe(
       Layer.provideMerge(Layer.effect(SqlClient.SqlClient, connect(options)))
     )
   }).pipe(Layer.unwrap)
@@ -100,11 +98,7 @@ const host = (operation: string, options: Options, role: () => Host.Role): HostL
  * @since 0.1.0
  * @category layers
  */
-export const runner = (options: Options): HostLayer =>
-  host("DurablePostgres.runner", options, () => ({
-    _tag: "Runner",
-    expiry: Duration.fromInputUnsafe(options.expiry ?? Duration.seconds(12))
-  }))
+export const runner = (options: Options): HostLayer => host("DurablePostgres.runner", options, true)
 
 /**
  * Starts, reads and cancels jobs, but does not run them. Use this Layer in a web server or a command beside the
@@ -113,5 +107,4 @@ export const runner = (options: Options): HostLayer =>
  * @since 0.1.0
  * @category layers
  */
-export const client = (options: Options): HostLayer =>
-  host("DurablePostgres.client", options, () => ({ _tag: "Client" }))
+export const client = (options: Options): HostLayer => host("DurablePostgres.client", options, false)

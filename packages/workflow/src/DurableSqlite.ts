@@ -38,16 +38,17 @@ export interface Options extends Omit<Durable.Options, "secrets"> {
  */
 const isNoFile = (path: string): boolean => path === "" || path === ":memory:" || path.startsWith("file:")
 
-const settingIssues = Rules.checker(
-  Schema.Struct({
-    path: Schema.String.check(
-      Schema.makeFilter((path) => !isNoFile(path), {
-        expected: "the path of a file, so that the jobs outlive the process"
-      })
-    ),
-    secrets: Schema.optional(Secrets.Setting)
-  })
-)
+const Settings = Schema.Struct({
+  ...Host.Settings.fields,
+  secrets: Schema.optional(Secrets.Setting),
+  path: Schema.String.check(
+    Schema.makeFilter((path) => !isNoFile(path), {
+      expected: "the path of a file, so that the jobs outlive the process"
+    })
+  )
+})
+
+const decode = Rules.decoder("DurableSqlite.layer", Settings)
 
 /**
  * Opens the database, and locks it: no other process can open the database while this process has it open. Except on
@@ -100,17 +101,13 @@ export const layer = (
   InvalidRequest | DurableError.DatabaseInUse | DurableError.InvalidSecret | DurableError.StoreFailed,
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 > =>
-  Layer.effect(
-    Durable.Durable,
-    Effect.gen(function* () {
-      const secrets = options.secrets ?? [yield* OwnerFiles.readSecret(`${path}.secret`)]
-      return Durable.Durable.of(yield* Host.make({ ...options, secrets }, { _tag: "Alone" }))
-    })
-  ).pipe(
-    // Locks the database first, so that two processes cannot both create the secret.
-    Layer.provideMerge(database(path)),
-    (host) =>
-      Layer.unwrap(
-        Effect.as(Host.check("DurableSqlite.layer", options, settingIssues({ path, secrets: options.secrets })), host)
-      )
-  )
+  Effect.map(decode({ ...options, path }), (settings) =>
+    Layer.effect(
+      Durable.Durable,
+      Effect.gen(function* () {
+        const secrets = yield* Secrets.make(settings.secrets ?? [yield* OwnerFiles.readSecret(`${path}.secret`)])
+        return yield* Host.make(secrets, settings, { expiry: undefined, runs: true })
+      })
+      // Locks the database first, so that two processes cannot both create the secret.
+    ).pipe(Layer.provideMerge(database(path)))
+  ).pipe(Layer.unwrap)

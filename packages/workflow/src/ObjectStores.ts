@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Record from "effect/Record"
 
 /**
  * Opens the object `key` of one store. The identity of the source, such as an `ETag`, shows whether the object has
@@ -70,8 +71,6 @@ export const layer = <R = never>(stores: Readonly<Record<string, Open<R>>>): Lay
   Layer.effect(
     ObjectStores,
     Effect.map(Effect.context<R>(), (context) =>
-      Object.fromEntries(
-        Object.entries(stores).map(([name, open]) => [name, (key: string) => Effect.provideContext(open(key), context)])
-      )
+      Record.map(stores, (open) => (key: string) => Effect.provideContext(open(key), context))
     )
   )

@@ -14,7 +14,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Database from "../src/internal/database.ts"
 import * as Jobs from "../src/internal/jobs.ts"
-import * as Outage from "../src/internal/outage.ts"
 import * as Packs from "../src/internal/packs.ts"
 import type * as Row from "../src/internal/row.ts"
 import * as Secrets from "../src/internal/secrets.ts"
@@ -39,7 +38,7 @@ const statements = Effect.gen(function* () {
   yield* Database.migrate
   const secrets = yield* Secrets.make([Redacted.make("a secret of the deployment, 32 bytes or more")])
   const jobs = yield* Jobs.make(secrets, Duration.minutes(1))
-  const packs = yield* Packs.make(secrets)
+  const packs = yield* Packs.make(jobs, secrets)
   const claim = (state: Row.Row["state"]) =>
     Effect.flatMap(jobs.claim(runner, 1, [state]), ([first]) => Effect.fromResult(first?.[1] ?? assert.fail()))
   /** Queues 8 jobs that wait for their pack, and claims what is ready. */
@@ -99,7 +98,7 @@ describe("A claimed job", () => {
         upload: {},
         patience: Duration.hours(1),
         pollInterval: Duration.minutes(1),
-        outage: Outage.make(),
+        outage: Database.outage(),
         ended: () => Effect.void
       })
       const told: Array<string> = []

@@ -18,12 +18,14 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { StatementSync } from "node:sqlite"
 import * as Host from "../src/internal/host.ts"
+import * as Secrets from "../src/internal/secrets.ts"
 import { gated } from "./gates.ts"
 import { assemblies, folder, job, live, steps, storedIn, until, withRunner } from "./support.ts"
 
@@ -51,8 +53,9 @@ const freezable = Effect.gen(function* () {
 const runner = (options: Partial<Host.Options> = {}, expiry: Duration.Input = "1 second") =>
   Effect.gen(function* () {
     const scope = yield* Scope.fork(yield* Effect.scope)
-    const role = { _tag: "Runner", expiry: Duration.fromInputUnsafe(expiry) } as const
-    const host = yield* Scope.provide(Host.make({ secrets, ...options }, role), scope)
+    const settings = yield* Schema.decodeEffect(Host.Settings)({ secrets, ...options })
+    const role = { expiry: Duration.fromInputUnsafe(expiry), runs: true }
+    const host = yield* Scope.provide(Host.make(yield* Secrets.make(secrets), settings, role), scope)
     return { durable: Context.make(Durable.Durable, Durable.Durable.of(host)), end: Scope.close(scope, Exit.void) }
   })
 

@@ -1,7 +1,7 @@
 /** Runs callers of one job at the same time, with a seeded order of their statements. */
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import type { Changes, Summary } from "@assembly-effect/workflow/DurableJob"
+import type { Job, Summary } from "@assembly-effect/workflow/DurableJob"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import * as Statement from "effect/sql/Statement"
 export interface Call {
   readonly what: "cancel" | "retry"
   readonly key: string
-  readonly changes: Changes
+  readonly changes: Partial<Pick<Job, "params" | "files">>
 }
 
 /** What a caller was told. `killed`: it ended before it was told anything. */

@@ -8,29 +8,14 @@ import * as Pacing from "@assembly-effect/api/unstable/Pacing"
 import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Random from "effect/Random"
 import type * as SqlError from "effect/sql/SqlError"
 import * as Database from "./database.ts"
 import type { Secrets } from "./secrets.ts"
 
-/** A counter: an amount, and a time in milliseconds since 1970. */
-interface Counter {
-  readonly amount: number
-  readonly since: number
-}
-
-const attempting = Database.attempting("budget")
-
 const failing = <A>(access: Effect.Effect<A, SqlError.SqlError>) =>
-  Effect.mapError(attempting(access), (cause) => new Budget.BudgetStoreFailed({ cause }))
-
-const limiting = <A>(access: Effect.Effect<A, SqlError.SqlError>) =>
-  Effect.mapError(attempting(access), (cause) => {
-    const reason = new RateLimiter.RateLimitStoreError({ message: "the database of the budget failed", cause })
-    return new RateLimiter.RateLimiterError({ reason })
-  })
+  Effect.mapError(Database.attempting("budget")(access), (cause) => new Budget.BudgetStoreFailed({ cause }))
 
 /** Creates the missing tables, and makes the budget. */
 export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budget.Options | undefined) {
@@ -61,88 +46,55 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
   }).pipe(Effect.retry({ times: 3 }), Effect.mapError(Database.failedTo("migrate")))
 
   /**
-   * Changes a counter. Two processes that change the same counter at the same time: the second one reads it again, so no
-   * transaction is needed. A counter that does not change is not written.
+   * Takes tokens of a bucket. Two processes that change the same bucket at the same time: the second one reads it again, so
+   * no transaction is needed. A bucket that does not change is not written.
    */
-  const change = <A>(
-    name: string,
-    step: (known: Counter | undefined, now: number) => { readonly next: Counter | undefined; readonly answer: A }
-  ): Effect.Effect<A, RateLimiter.RateLimiterError> =>
-    Effect.gen(function* () {
+  const tokenBucket: RateLimiter.RateLimiterStore["Service"]["tokenBucket"] = ({
+    allowOverflow,
+    key: name,
+    limit,
+    refillRate,
+    tokens
+  }) => {
+    const pace = { bucket: limit, interval: Duration.toMillis(refillRate) }
+    return Effect.gen(function* () {
       for (;;) {
         const [row] = yield* at(
-          (time) => sql<{ readonly now: unknown } & (Counter | Record<keyof Counter, null>)>`
+          (time) => sql<Readonly<Record<"now" | "amount" | "since", number | null>>>`
             SELECT ${time} AS now, amount, since FROM (SELECT 1) AS one LEFT JOIN ${counters} ON name = ${name}`
         )
-        const known = row === undefined || row.since === null ? undefined : row
-        const { answer, next } = step(known, Number(row?.now))
-        if (next === undefined) return answer
-        const { amount, since } = next
+        const now = Number(row?.now)
+        const { amount: before = null, since: begun = null } = row ?? {}
+        const known = before === null || begun === null ? undefined : { tokens: before, at: begun }
+        const { at: since, tokens: had } = Pacing.refilled(known, pace, now)
+        const left = Math.min(limit, had - tokens)
+        const isTaken = left >= 0 || allowOverflow
+        const answer = [left, Math.max(0, now - since)] as const
+        // The time of a bucket is in the future only if somebody has set the clock back.
+        if (!isTaken && (known?.at ?? 0) <= now) return answer
+        const amount = isTaken ? left : had
         const changed = yield* known === undefined
           ? sql`
               INSERT INTO ${counters} (name, amount, since) VALUES (${name}, ${amount}, ${since})
               ON CONFLICT (name) DO NOTHING RETURNING name`
           : sql`
               UPDATE ${counters} SET amount = ${amount}, since = ${since}
-              WHERE name = ${name} AND amount = ${known.amount} AND since = ${known.since} RETURNING name`
+              WHERE name = ${name} AND amount = ${known.tokens} AND since = ${known.at} RETURNING name`
         if (changed.length > 0) return answer
       }
-    }).pipe(limiting)
+    }).pipe(
+      failing,
+      Effect.mapError(({ cause }) => {
+        const reason = new RateLimiter.RateLimitStoreError({ message: "the database of the budget failed", cause })
+        return new RateLimiter.RateLimiterError({ reason })
+      })
+    )
+  }
 
-  /** Adaptive limits are not stored, because they end after an hour: `Budget` keeps the pauses of the service itself. */
-  const rates = RateLimiter.RateLimiterStore.of({
-    tokenBucket: ({ allowOverflow, key, limit, refillRate, tokens }) =>
-      change(key, (known, now) => {
-        const pace = { bucket: limit, interval: Duration.toMillis(refillRate) }
-        const before = known === undefined ? undefined : { tokens: known.amount, at: known.since }
-        const bucket = Pacing.refilled(before, pace, now)
-        const left = Math.min(limit, bucket.tokens - tokens)
-        // Somebody has set the clock back.
-        const corrected = (before?.at ?? 0) > now ? { amount: bucket.tokens, since: bucket.at } : undefined
-        return {
-          next: left >= 0 || allowOverflow ? { amount: left, since: bucket.at } : corrected,
-          answer: [left, Math.max(0, now - bucket.at)] as const
-        }
-      }),
-    fixedWindow: ({ key, limit, refillRate, tokens }) =>
-      change(key, (known, now) => {
-        const { amount, since } = known === undefined || known.since <= now ? { amount: 0, since: now } : known
-        const count = amount + tokens
-        if (limit !== undefined && count > limit) return { next: undefined, answer: [count, since - now] as const }
-        const end = since + Duration.toMillis(refillRate) * tokens
-        return { next: { amount: count, since: end }, answer: [count, end - now] as const }
-      }),
-    adaptiveConsume: () => Effect.succeed({ delay: Duration.zero, epoch: 0, phase: "inactive" }),
-    adaptiveFeedback: () => Effect.void
-  })
+  const unused = () => Effect.die("the budget has only token buckets")
 
   const release = (account: string, lookups: ReadonlyArray<string>) =>
     sql`DELETE FROM ${places} WHERE account = ${account} AND ${sql.in("lookup", lookups)}`
-
-  /**
-   * Takes a place that nobody has. Returns false if there is none. Each place has a number, and two processes that take
-   * the same number at the same time: one of them takes another number. So there are never more places than numbers, and
-   * no transaction is needed.
-   */
-  const take = Effect.fnUntraced(function* (account: string, assemblyId: string, limit: number, millis: number) {
-    const secret = secrets.newest
-    const [lookup = ""] = yield* secrets.lookups(assemblyId)
-    const assembly = yield* Effect.orDie(secrets.seal({ key: lookup, secret }, assemblyId))
-    for (;;) {
-      const rows = yield* sql<{ readonly place: number }>`SELECT place FROM ${places} WHERE account = ${account}`
-      if (rows.length >= limit) return false
-      const taken = new Set(rows.map(({ place }) => place))
-      const free = Arr.range(1, limit).filter((place) => !taken.has(place))
-      const place = free[yield* Random.nextIntBetween(0, free.length)] ?? 1
-      const inserted = yield* at(
-        (now) => sql`
-          INSERT INTO ${places} (account, place, lookup, secret, assembly, held_until)
-          VALUES (${account}, ${place}, ${lookup}, ${secret}, ${assembly}, ${now} + ${millis})
-          ON CONFLICT DO NOTHING RETURNING place`
-      )
-      if (inserted.length > 0) return true
-    }
-  })
 
   const store = Budget.BudgetStore.of({
     // `amount` is the length of the pause. If more than this is left, somebody has set the clock back.
@@ -161,6 +113,8 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
           ON CONFLICT (name) DO UPDATE SET amount = EXCLUDED.amount, since = EXCLUDED.since
           WHERE ${counters}.since < EXCLUDED.since OR ${counters}.since - ${counters}.amount > ${now}`
       ).pipe(failing),
+    // Each place has a number, and two processes that take the same number at the same time: one of them takes another
+    // number. So there are never more places than numbers, and no transaction is needed.
     hold: ({ account, assemblyId, limit, millis }) =>
       Effect.gen(function* () {
         const lookups = yield* secrets.lookups(assemblyId)
@@ -169,7 +123,24 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
             UPDATE ${places} SET held_until = ${now} + ${millis}
             WHERE account = ${account} AND ${sql.in("lookup", lookups)} RETURNING place`
         )
-        return prolonged.length > 0 || (yield* take(account, assemblyId, limit, millis))
+        if (prolonged.length > 0) return true
+        const [lookup = ""] = lookups
+        const secret = secrets.newest
+        const assembly = yield* Effect.orDie(secrets.seal({ key: lookup, secret }, assemblyId))
+        for (;;) {
+          const rows = yield* sql<{ readonly place: number }>`SELECT place FROM ${places} WHERE account = ${account}`
+          if (rows.length >= limit) return false
+          const taken = new Set(rows.map(({ place }) => place))
+          const free = Arr.range(1, limit).filter((place) => !taken.has(place))
+          const place = free[yield* Random.nextIntBetween(0, free.length)] ?? 1
+          const inserted = yield* at(
+            (now) => sql`
+              INSERT INTO ${places} (account, place, lookup, secret, assembly, held_until)
+              VALUES (${account}, ${place}, ${lookup}, ${secret}, ${assembly}, ${now} + ${millis})
+              ON CONFLICT DO NOTHING RETURNING place`
+          )
+          if (inserted.length > 0) return true
+        }
       }).pipe(failing),
     release: ({ account, assemblyId }) =>
       Effect.flatMap(secrets.lookups(assemblyId), (lookups) => release(account, lookups)).pipe(failing),
@@ -184,16 +155,21 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, options: Budg
         )
         const opened = yield* Effect.forEach(rows, ({ assembly, lookup, secret }) =>
           secrets.open({ key: lookup, secret }, assembly).pipe(
-            Effect.asSome,
+            Effect.map((id) => [id]),
             // Nobody who knows the secret is left, so nobody could ask for this Assembly.
-            Effect.catch(() => Effect.as(release(account, [lookup]), Option.none()))
+            Effect.catch(() => Effect.as(release(account, [lookup]), []))
           )
         )
-        return Arr.getSomes(opened)
+        return opened.flat()
       }).pipe(failing)
   })
 
-  const limiter = yield* Effect.provideService(RateLimiter.make, RateLimiter.RateLimiterStore, rates)
+  const limiter = yield* Effect.provideService(RateLimiter.make, RateLimiter.RateLimiterStore, {
+    tokenBucket,
+    fixedWindow: unused,
+    adaptiveConsume: unused,
+    adaptiveFeedback: unused
+  })
   return yield* BudgetSettings.make(options).pipe(
     Effect.provideService(RateLimiter.RateLimiter, limiter),
     Effect.provideService(Budget.BudgetStore, store)

@@ -4,7 +4,6 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
-import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
 import * as Deferred from "effect/Deferred"
@@ -16,17 +15,15 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import * as DurableError from "../DurableError.ts"
-import { type Changes, Filter, type Job, type Status, type Summary } from "../DurableJob.ts"
+import { Filter, type Job, type Status, type Summary } from "../DurableJob.ts"
 import { damaged } from "./database.ts"
-import type { Jobs } from "./jobs.ts"
 import * as Journal from "./journal.ts"
-import * as Metrics from "./metrics.ts"
 import * as Packs from "./packs.ts"
 import * as Row from "./row.ts"
 import * as Runner from "./runner.ts"
-import type { Secrets } from "./secrets.ts"
 import * as Sources from "./sources.ts"
 import * as Verdict from "./verdict.ts"
+import type * as Work from "./work.ts"
 
 /**
  * The errors of `Durable.start`: the job is invalid, a source cannot be read, another job has the same key, or the
@@ -62,7 +59,7 @@ export type AllOptions = Schema.Codec.Encoded<typeof All>
 
 type Packing = NonNullable<typeof All.Type.packing>
 
-export const decodeAll = Rules.decoder("Durable.startAll", All)
+const decodeAll = Rules.decoder("Durable.startAll", All)
 
 /**
  * The errors of `Durable.retry`. If the call fails, it has not queued another attempt, except perhaps after
@@ -72,6 +69,9 @@ export const decodeAll = Rules.decoder("Durable.startAll", All)
  * @category errors
  */
 export type RetryError = StartError | DurableError.JobUnknown | DurableError.NotRetryable | DurableError.AssemblyMayRun
+
+/** The params and the files of the next attempt, if they are not those of the last one. */
+export type Changes = Partial<Pick<Job, "params" | "files">>
 
 /**
  * The errors of `Durable.await`: the job failed or was canceled, or the job or its Status cannot be read.
@@ -101,19 +101,15 @@ const decodeFilter = SchemaParser.decodeUnknownEffect(Filter, { errors: "all", o
 /** The time limit of the request for the number of stored bytes. */
 const statusPatience = "10 seconds"
 
-/** How many jobs a list reads with one statement. */
+/** How many jobs a list reads, and `startAll` stores, with one statement. */
 const pageSize = 100
 
 /** How many keys are read with one statement. */
 const maxKeys = 500
 
-/** `queued`: called after jobs were queued. `changed`: called after a job is to be canceled. */
-interface Options {
-  readonly jobs: Jobs
-  readonly secrets: Secrets
-  readonly upload: RequestOptions
-  readonly queued: () => void
-  readonly changed: () => void
+/** `wake`: called after jobs were queued, and with true after another change of jobs. */
+interface Options extends Pick<Work.Options, "jobs" | "secrets" | "upload"> {
+  readonly wake: Runner.Wake
 }
 
 /** How long a retry waits until the service confirms that the Assembly of the last attempt has ended. */
@@ -138,7 +134,7 @@ const same = (
     return Result.fail(opened.find(Result.isFailure)?.failure ?? new DurableError.JobConflict({ key }))
   }
   return Result.flatMap(found, (row) => {
-    if (row.job !== text) return Result.fail(new DurableError.JobConflict({ key }))
+    if (!Row.isSame(row.job, text)) return Result.fail(new DurableError.JobConflict({ key }))
     const changed = Sources.changed(files, row.sources, opened)
     return changed.length === 0
       ? Result.succeed(Row.toSummary(row))
@@ -146,7 +142,9 @@ const same = (
   })
 }
 
-export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secrets, upload }: Options) {
+export const make = Effect.fnUntraced(function* ({ jobs, secrets, upload, wake: wakeRunner }: Options) {
+  const provided = Effect.provideContext(yield* Effect.context<Runner.Services>())
+
   /** What ends the wait of all callers that wait for a key. */
   const waiting = yield* RcMap.make({ lookup: (_key: string) => Deferred.make<void>() })
 
@@ -243,8 +241,6 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
       })
     )
 
-  const counts = Effect.tap(jobs.counts, Metrics.counted)
-
   const open = (key: string, encoded: Row.JobText, pack?: string) =>
     Effect.map(Sources.openAll(encoded.files), (opened): Now => ({ ...encoded, key, pack, opened }))
 
@@ -268,7 +264,7 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
     const stored = new Map<string, Result.Result<Row.Row, DurableError.StoreFailed>>()
     if (Arr.isReadonlyArrayNonEmpty(rows)) {
       for (const row of yield* jobs.insert(rows)) stored.set(row.key, Result.succeed(row))
-      queued()
+      wakeRunner(false)
     }
     const fresh = new Set(stored.keys())
     const known = valid.map(({ key }) => key).filter((key) => !stored.has(key))
@@ -316,7 +312,7 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
       )
     )
     const stored = yield* jobs.retry(attempt, newRow)
-    queued()
+    wakeRunner(false)
     // If `jobs.retry` returned no row, another caller has retried the same attempt, maybe with other changes.
     const now = stored ?? (yield* found(key))
     return yield* Effect.fromResult(same(next, Result.succeed(now)))
@@ -331,10 +327,40 @@ export const make = Effect.fnUntraced(function* ({ changed, jobs, queued, secret
         // now has another state, another caller has retried the job in between, so the new attempt is canceled.
         return Row.hasEnded(row) || row.state === "Canceling" ? Row.toSummary(row) : yield* cancel(key)
       }
-      changed()
+      wakeRunner(true)
       yield* wake(key)
       return Row.toSummary(canceled)
     })
 
-  return { start, startAll, retry, cancel, wait, status, list, counts, wake }
+  const notified = Effect.fnUntraced(function* (assemblyId: string) {
+    if (yield* jobs.notified(yield* secrets.lookups(assemblyId))) wakeRunner(true)
+  })
+
+  const service = {
+    start: (job: Job) => provided(start(job)),
+    startAll: <E, R>(
+      all: Stream.Stream<Job, E, R>,
+      options: AllOptions = {}
+    ): Stream.Stream<StartOutcome, E | InvalidRequest | DurableError.StoreFailed, R> =>
+      Stream.unwrap(
+        Effect.map(decodeAll(options), ({ packing }) =>
+          all.pipe(
+            Stream.grouped(pageSize),
+            Stream.mapEffect((page) => provided(startAll(page, packing))),
+            Stream.flatMap(Stream.fromIterable)
+          )
+        )
+      ),
+    await: (key: string) => provided(wait(key)),
+    status: (key: string) => provided(status(key)),
+    cancel,
+    retry: (key: string, changes?: Changes) => provided(retry(key, changes)),
+    list,
+    counts: jobs.counts,
+    notified
+  }
+  return { service, wake }
 })
+
+/** The service behind `Durable`. */
+export type Service = Effect.Success<ReturnType<typeof make>>["service"]

@@ -28,6 +28,9 @@ export type Claim = Pick<Row.Row, "key" | "attempt" | "runner">
 /** For how long a job must have been due until a runner without its secret records why it waits, in milliseconds. */
 const overdue = 2000
 
+/** How many jobs are removed with one transaction. */
+const removedAtOnce = 100
+
 /** Whole milliseconds, as the columns have them. */
 const millis = (time: Duration.Duration): number => Math.ceil(Duration.toMillis(time))
 
@@ -74,7 +77,6 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
     /** Adds a runner, whose jobs are its own for the time `expiry` from now. */
     join: (id: string, expiry: Duration.Duration) =>
       at((now) => sql`INSERT INTO ${runners} (id, held_until) VALUES (${id}, ${now} + ${millis(expiry)})`).pipe(
-        Effect.asVoid,
         attempting("join")
       ),
 
@@ -85,10 +87,10 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
       ).pipe(changesRow, attempting("prolong")),
 
     /** Removes a runner, so that the other runners take its jobs over at once. */
-    leave: (id: string) => sql`DELETE FROM ${runners} WHERE id = ${id}`.pipe(Effect.asVoid, attempting("leave")),
+    leave: (id: string) => sql`DELETE FROM ${runners} WHERE id = ${id}`.pipe(attempting("leave")),
 
     /** Removes all runners. Only for a process that has locked the database. */
-    clear: sql`DELETE FROM ${runners}`.pipe(Effect.asVoid, attempting("join")),
+    clear: sql`DELETE FROM ${runners}`.pipe(attempting("join")),
 
     /**
      * Removes the runners that have not prolonged their rows, and makes the jobs of removed runners due. Such a job has
@@ -150,7 +152,11 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
     counts: sql<Row.RawCount>`
       SELECT state, count(*) AS jobs,
         (SELECT min(queued_at) FROM ${jobs} AS open WHERE open.attempt > 0 AND open.ended_at IS NULL AND open.state = ${jobs}.state) AS oldest
-      FROM ${jobs} WHERE attempt > 0 GROUP BY state`.pipe(Effect.map(Row.toCounts), attempting("count")),
+      FROM ${jobs} WHERE attempt > 0 GROUP BY state`.pipe(
+      Effect.map(Row.toCounts),
+      attempting("count"),
+      Effect.tap(Metrics.counted)
+    ),
 
     /** Queues the jobs whose keys are not in the table, and returns the rows of these jobs. */
     insert: (rows: Arr.NonEmptyReadonlyArray<Row.NewRow>) =>
@@ -295,14 +301,15 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets, longest: Dura
         )
       ),
 
-    /** Removes jobs that ended before a time, with everything that is stored of them. Returns how many. */
-    removeEnded: (before: { readonly failures: number; readonly successes: number }, limit: number) =>
+    /** Removes jobs that ended longer ago than they are kept, with everything that is stored of them. Returns how many. */
+    removeEnded: (kept: { readonly failures: Duration.Duration; readonly successes: Duration.Duration }) =>
       Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
         const removed = yield* sql<Row.Raw>`
           DELETE FROM ${jobs} WHERE job_key IN (
             SELECT job_key FROM ${jobs} WHERE due_at IS NULL AND (
-              (state = 'Failed' AND ended_at BETWEEN 0 AND ${before.failures}) OR
-              (state <> 'Failed' AND ended_at BETWEEN 0 AND ${before.successes})) LIMIT ${limit}
+              (state = 'Failed' AND ended_at BETWEEN 0 AND ${now - Duration.toMillis(kept.failures)}) OR
+              (state <> 'Failed' AND ended_at BETWEEN 0 AND ${now - Duration.toMillis(kept.successes)})) LIMIT ${removedAtOnce}
           ) RETURNING job_key`
         const keys = removed.map(({ job_key }) => job_key)
         if (keys.length > 0) yield* sql`DELETE FROM ${uploads} WHERE ${sql.in("job_key", keys)}`

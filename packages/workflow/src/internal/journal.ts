@@ -8,13 +8,19 @@ import type * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { type InvalidSecret, StoreFailed } from "../DurableError.ts"
+import type { InvalidSecret, StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
 import type { Jobs } from "./jobs.ts"
 import { isPack, type Row } from "./row.ts"
 import type { Secrets } from "./secrets.ts"
+
+/** The attempt belongs to another runner now, or it shall be canceled. */
+export class Superseded extends Data.TaggedError("Superseded") {
+  override readonly message = "another runner has the job"
+}
 
 /** `UploadJournal` stores the entry of an Assembly under a key with this prefix. */
 const isOfAssembly = (key: string): boolean => key.startsWith("job")
@@ -69,14 +75,12 @@ export const cancel = (secrets: Secrets, row: Row): Effect.Effect<boolean, Cance
  * write names the runner, and fails if the attempt belongs to another one.
  *
  * - `waits`: records that the attempt waits for the budget of the account.
- * - `problem`: the last failure of the database. The error of the upload does not have its key and its path.
- * - `isLost`: whether another runner has taken the attempt over, or it shall be canceled.
+ * - `problem`: why the last access failed. The error of the upload does not have the key and the path of its database.
  * - `uploads`: the ids of the completed uploads of a pack, in the order of its files.
  */
 export const make = Effect.fnUntraced(function* (jobs: Jobs, secrets: Secrets, row: Row) {
   let sealedAssembly = row.assembly
-  let problem: StoreFailed | InvalidSecret | undefined
-  let isLost = false
+  let problem: StoreFailed | InvalidSecret | Superseded | undefined
   let isWaiting = row.waiting !== undefined
 
   const explain = (failure?: DurableJob.Failure) =>
@@ -89,18 +93,14 @@ export const make = Effect.fnUntraced(function* (jobs: Jobs, secrets: Secrets, r
 
   const failing =
     (action: UploadJournal.JournalFailed["action"]) =>
-    <A>(access: Effect.Effect<A, StoreFailed | InvalidSecret>) =>
+    <A>(access: Effect.Effect<A, NonNullable<typeof problem>>) =>
       Effect.mapError(access, (error) => {
         problem = error
         return new UploadJournal.JournalFailed({ action, description: error.message })
       })
 
   /** A write that changed nothing means that the attempt belongs to another runner, or shall be canceled. */
-  const owned = Effect.flatMap((isOwn: boolean) => {
-    if (isOwn) return Effect.void
-    isLost = true
-    return new StoreFailed({ operation: "announce", description: "another runner has the job" })
-  })
+  const owned = Effect.flatMap((isOwn: boolean) => (isOwn ? Effect.void : new Superseded()))
 
   const open = (sealed: string | undefined) => (sealed === undefined ? Effect.undefined : secrets.open(row, sealed))
 
@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* (jobs: Jobs, secrets: Secrets, r
       entries.toSorted((a, b) => (a.file ?? 0) - (b.file ?? 0)).flatMap(({ id }) => (id === undefined ? [] : [id]))
     )
   )
-  return { service, waits, problem: () => problem, isLost: () => isLost, uploads: Effect.suspend(() => uploads) }
+  return { service, waits, problem: () => problem, uploads: Effect.suspend(() => uploads) }
 })
 
 export type Journal = Effect.Success<ReturnType<typeof make>>

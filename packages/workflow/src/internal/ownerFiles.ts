@@ -23,11 +23,6 @@ const openTo = ({ mode }: FileSystem.File.Info): string | undefined =>
   hasModes && (mode & 0o077) !== 0 ? (mode & 0o777).toString(8).padStart(3, "0") : undefined
 
 /**
- * The suffixes of the files that SQLite creates beside a database. SQLite gives these files the mode of the database.
- */
-const besides = ["-wal", "-shm"]
-
-/**
  * Creates the file of a database with a mode for its owner only, if nothing has this path. What exists keeps its mode,
  * because it may be something else than a database. Refuses what is no file.
  */
@@ -43,9 +38,9 @@ export const createDatabase = Effect.fnUntraced(function* (path: string) {
 /** Gives the files of a database that SQLite has opened and locked a mode for their owner only. */
 export const closeDatabase = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  // SQLite follows a symbolic link, and creates the other files beside the file that the link leads to.
+  // SQLite follows a symbolic link, and creates the other files beside the file that the link leads to, with its mode.
   const database = yield* fs.realPath(path)
-  for (const file of [database, ...besides.map((suffix) => `${database}${suffix}`)]) {
+  for (const file of [database, `${database}-wal`, `${database}-shm`]) {
     if ((yield* fs.exists(file)) && openTo(yield* fs.stat(file)) !== undefined) yield* fs.chmod(file, ownerOnly)
   }
 })
@@ -81,12 +76,11 @@ const create = Effect.fnUntraced(function* (path: string) {
  */
 const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
   const info = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
-  if (info.type !== "File") return yield* new InvalidSecret({ description: `${Printable.escape(path)} is not a file` })
-  const others = openTo(info)
-  if (others === undefined) return
-  return yield* new InvalidSecret({
-    description: `the mode of the file ${Printable.escape(path)} is ${others}, so others can read or replace it; if nobody has, run chmod 600 on it`
-  })
+  const file = Printable.escape(path)
+  const mode = openTo(info)
+  if (info.type !== "File") return yield* new InvalidSecret({ description: `${file} is not a file` })
+  const problem = `the mode of the file ${file} is ${mode}, so others can read or replace it; if nobody has, run chmod 600 on it`
+  if (mode !== undefined) return yield* new InvalidSecret({ description: problem })
 })
 
 /**

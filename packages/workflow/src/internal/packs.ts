@@ -15,7 +15,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type { Failure } from "../DurableJob.ts"
 import * as Database from "./database.ts"
-import type { Claim } from "./jobs.ts"
+import type { Claim, Jobs } from "./jobs.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
 
@@ -69,7 +69,7 @@ const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
 
 const keysOf = (rows: ReadonlyArray<Row.Row>) => rows.map(({ key }) => key)
 
-export const make = Effect.fnUntraced(function* (secrets: Secrets) {
+export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secrets) {
   const { free, jobs, locked, sql, waits } = yield* Database.make
   /** What this runner has seen of the packs of each kind. */
   const seen = new Map<string, Hosting.Packing.Seen>()
@@ -167,10 +167,7 @@ export const make = Effect.fnUntraced(function* (secrets: Secrets) {
      */
     stored: (pack: Row.Row, assemblyId: Assembly.AssemblyId, uploads: ReadonlyArray<string>) =>
       Effect.gen(function* () {
-        const own = yield* sql`
-          UPDATE ${jobs} SET state = 'Processing', waiting = NULL, waited = 0
-          WHERE job_key = ${pack.key} AND runner = ${pack.runner} RETURNING attempt`
-        if (own.length === 0) return false
+        if (!(yield* stored(pack))) return false
         const writtenAt = yield* Clock.currentTimeMillis
         const [members, [torn]] = toMembers(
           yield* sql<Row.Raw>`

@@ -10,6 +10,7 @@ import type * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -71,14 +72,6 @@ const unstorable = (
   )
 }
 
-/** The same JSON text for the same value, whatever the order of its keys. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : inner
-  )
-
 /** The metadata of the upload of a file. */
 const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File) => ({
   ...metadata,
@@ -101,11 +94,6 @@ export interface JobText {
   readonly files: ReadonlyArray<DurableJob.File>
 }
 
-const toText = (job: typeof Stored.Encoded): JobText => {
-  const files = absolute(job.files)
-  return { text: canonical({ params: job.params, files }), files }
-}
-
 /** Puts a path before the paths of issues. */
 export const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
@@ -114,10 +102,14 @@ export const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): Readon
 const Parts = Schema.fromJsonString(Schema.Struct({ params: Schema.Json, files: Schema.Array(Schema.Json) }))
 export type Parts = typeof Parts.Type
 export const decodeParts = SchemaParser.decodeUnknownResult(Parts)
+const encodeParts = SchemaParser.encodeSync(Parts)
+
+/** Whether two texts are the same job, whatever the order of the keys of its params. */
+export const isSame = (one: string, other: string): boolean => Equal.equals(decodeParts(one), decodeParts(other))
 
 /** The text of the pack of jobs with equal params. */
 export const joinJobs = (jobs: Arr.NonEmptyReadonlyArray<Parts>): string =>
-  canonical({ params: jobs[0].params, files: jobs.flatMap(({ files }) => files) })
+  encodeParts({ params: jobs[0].params, files: jobs.flatMap(({ files }) => files) })
 
 const encodeInput = Input.encoder(Schema.Struct({ key: Key, ...Stored.fields }))
 
@@ -140,7 +132,9 @@ export const encodeJob = Effect.fnUntraced(function* (operation: string, job: Du
   const isNew = ({ path }: Issue) => found.every((one) => one.path.join(".") !== path.join("."))
   const issues = [...found, ...others.filter(isNew)]
   if (issues.length > 0 || Result.isFailure(encoded)) return yield* new InvalidRequest({ operation, issues })
-  return toText(encoded.success)
+  const { params } = encoded.success
+  const files = absolute(encoded.success.files)
+  return { text: JSON.stringify({ params, files }), files } satisfies JobText
 })
 
 /** Decodes a stored job. */

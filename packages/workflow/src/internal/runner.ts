@@ -32,7 +32,11 @@ const othersAtOnce = 16
 /** How long a runner that ends waits for the database, at most. */
 const farewell = "2 seconds"
 
-type Services = AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
+/** Wakes the runner: it reads the queue, or with true everything. */
+export type Wake = (all: boolean) => void
+
+/** What the work on jobs needs. */
+export type Services = AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 
 /**
  * - `uploads`: how many jobs, and how many files, are sent at the same time. The runner has as many further places for
@@ -115,7 +119,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** Whether the next read includes everything, and not only the queue. */
   let readsAll = true
 
-  const wake = (all: boolean): void => {
+  const wake: Wake = (all) => {
     readsAll ||= all
     changed.openUnsafe()
   }

@@ -5,21 +5,17 @@ import type { AssemblyUploadError, FilesFailed } from "@assembly-effect/tus/Asse
 import type { UploadError } from "@assembly-effect/tus/TusError"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
+import * as Arr from "effect/Array"
 import * as Predicate from "effect/Predicate"
 import type { InvalidSecret, StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
 import { isDamaged } from "./database.ts"
-import type { Journal } from "./journal.ts"
+import * as Journal from "./journal.ts"
 import * as Sources from "./sources.ts"
-
-/** The attempt belongs to another runner now, or it shall be canceled. */
-export class Superseded {
-  readonly _tag = "Superseded"
-}
 
 /** The errors of a transfer. */
 export type TransferError =
-  | Superseded
+  | Journal.Superseded
   | Sources.SourceAway
   | Exclude<AssemblyUploadError, FilesFailed>
   | UploadError
@@ -33,20 +29,18 @@ export type TransferError =
  */
 export const decisive = (
   error: AssemblyUploadError,
-  journal: Journal,
+  journal: Journal.Journal,
   files: ReadonlyArray<DurableJob.File>
 ): TransferError => {
-  if (journal.isLost()) return new Superseded()
   const errors =
     error._tag === "FilesFailed"
-      ? error.files.flatMap((file, index) => {
-          const failed = files[index]
-          return file.outcome === "Failed" && failed !== undefined ? [Sources.mayReturn(failed)(file.error)] : []
-        })
+      ? Arr.zip(error.files, files).flatMap(([sent, file]) =>
+          sent.outcome === "Failed" ? [Sources.mayReturn(file)(sent.error)] : []
+        )
       : [error]
   const final = errors.find((one) => !mayPass(one))
   // A failure of no file is not possible.
-  return journal.problem() ?? final ?? errors.find(isRefusal) ?? errors[0] ?? new Superseded()
+  return journal.problem() ?? final ?? errors.find(isRefusal) ?? errors[0] ?? new Journal.Superseded()
 }
 
 /**
@@ -142,7 +136,8 @@ const abbreviation = /\bAssembly [0-9a-f]{6,}…/gu
  * What is stored of an error: its tag, and its message without capabilities. `assemblyId` is one, so that the message has
  * no part of it, although a message may show an abbreviated id to a person.
  */
-export const failureOf = (error: unknown, assemblyId?: string): DurableJob.Failure => {
+export const failureOf = (cause: unknown, assemblyId?: string): DurableJob.Failure => {
+  const error = cause instanceof Sources.SourceAway ? cause.error : cause
   const message = error instanceof Error ? messageOf(error) : "a value that is not an Error"
   const secrets = assemblyId === undefined ? [] : [assemblyId]
   const named = Redaction.text(message, { secrets }).replaceAll(abbreviation, "the Assembly")

@@ -8,7 +8,6 @@ import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
 import { UploadJournal } from "@assembly-effect/tus/UploadJournal"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -18,10 +17,9 @@ import * as Schedule from "effect/Schedule"
 import type * as Semaphore from "effect/Semaphore"
 import type { StoreFailed } from "../DurableError.ts"
 import type * as DurableJob from "../DurableJob.ts"
-import { damaged as damagedRow } from "./database.ts"
+import { damaged as damagedRow, type Outage } from "./database.ts"
 import type { Claim, Jobs } from "./jobs.ts"
 import * as Journal from "./journal.ts"
-import type { Outage } from "./outage.ts"
 import * as Packs from "./packs.ts"
 import * as Row from "./row.ts"
 import type { Secrets } from "./secrets.ts"
@@ -63,11 +61,6 @@ const shortWait = { schedule: Schedule.exponential("100 millis", 1.5), times: 6 
 /** Whether every job would fail with this error. The wait for a correction does not count as `patience`. */
 const isOfAll = (error: Verdict.TransferError): boolean => error._tag === "RateLimited" || Verdict.isRefusal(error)
 
-/** Replaces `SourceAway`, which is internal, by the error that a program knows. */
-const known = <E>(error: E | Sources.SourceAway) => (error instanceof Sources.SourceAway ? error.error : error)
-
-const failureOf = (error: unknown) => Verdict.failureOf(known(error))
-
 const warn = (key: string, { message, reason }: DurableJob.Failure) =>
   Effect.annotateLogs(Effect.logWarning(`A durable job waits: ${reason}: ${message}`), { key })
 
@@ -80,9 +73,9 @@ const timed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, 
   const waited = (millis: number) => {
     idle += millis
   }
-  const begun = yield* Clock.monotonicTimeNanos
-  const result = yield* Effect.result(Budget.telling(effect, { waits: () => Effect.void, waited }))
-  return { result, millis: Math.max(0, Number((yield* Clock.monotonicTimeNanos) - begun) / 1e6 - idle) }
+  const told = Budget.telling(effect, { waits: () => Effect.void, waited })
+  const [time, result] = yield* Effect.timed(Effect.result(told))
+  return { result, millis: Math.max(0, Duration.toMillis(time) - idle) }
 })
 
 /** Reads the Status until the Assembly has completed, for a short time. Returns undefined while the Assembly runs. */
@@ -187,7 +180,7 @@ export const make = (options: Options) => {
     let { waited } = row
     const explain = Effect.fnUntraced(function* (error: Verdict.TransferError) {
       waited = 0
-      const failure = failureOf(error)
+      const failure = Verdict.failureOf(error)
       yield* Effect.ignore(jobs.explain(row, failure))
       if (error._tag !== "RateLimited") yield* warn(row.key, failure)
     })
@@ -195,7 +188,7 @@ export const make = (options: Options) => {
       // The row is read for each try, because it has the entry of the Assembly after the first one.
       const now = yield* jobs.findClaimed(row)
       const isStored = now !== undefined && (yield* transfer(now, files))
-      if (!isStored) return yield* Effect.fail(new Verdict.Superseded())
+      if (!isStored) return yield* Effect.fail(new Journal.Superseded())
     }).pipe(
       retrying,
       Effect.tapError((error) => (isOfAll(error) ? explain(error) : Effect.void)),
@@ -208,8 +201,8 @@ export const make = (options: Options) => {
     // The other jobs of a pack do not wait for the source of one.
     const isForOne = Row.isPack(row) && error._tag === "SourceAway"
     const pause = Verdict.mayPass(error) && !isForOne ? pauseAfter(waited, millis) : undefined
-    if (pause === undefined) return yield* Effect.fail(known(error))
-    const failure = failureOf(error)
+    if (pause === undefined) return yield* Effect.fail(error)
+    const failure = Verdict.failureOf(error)
     if (error instanceof Sources.SourceAway) yield* warn(row.key, failure)
     yield* giveBack(row, { ...pause, failure })
     return undefined
@@ -232,7 +225,7 @@ export const make = (options: Options) => {
     // Until its notification, the job does not look early.
     const isExpecting = params.notifyUrl !== undefined && row.waited === 0
     const pause = isExpecting ? longest : Math.min(longest, Math.max(firstLook, row.waited))
-    const failure = error === undefined ? undefined : failureOf(error)
+    const failure = error === undefined ? undefined : Verdict.failureOf(error)
     const waited = isExpecting ? 0 : Math.ceil(row.waited + pause)
     yield* giveBack(row, { pause: Duration.millis(pause), waited, failure })
   })
@@ -248,7 +241,7 @@ export const make = (options: Options) => {
       yield* place(row, "release")
       return yield* end(row, result.success ? "Completed" : "Canceled", ["Canceling"])
     }
-    const failure = failureOf(result.failure)
+    const failure = Verdict.failureOf(result.failure)
     const pause = pauseAfter(row.waited, millis)
     if (pause !== undefined) return yield* giveBack(row, { ...pause, failure })
     const message = `the Assembly could not be canceled, and may still run: ${failure.message}`
@@ -258,8 +251,8 @@ export const make = (options: Options) => {
   /** Ends a job whose row is damaged. What cannot be read cannot be canceled. */
   const damaged = (claim: Pick<Claim, "key" | "runner">, error: StoreFailed) =>
     Row.isPack(claim)
-      ? endPack(claim, { state: "Failed", failure: failureOf(error), isOfJob: true })
-      : end(claim, "Failed", ["Uploading", "Processing", "Canceling"], failureOf(error))
+      ? endPack(claim, { state: "Failed", failure: Verdict.failureOf(error), isOfJob: true })
+      : end(claim, "Failed", ["Uploading", "Processing", "Canceling"], Verdict.failureOf(error))
 
   /** Runs the work on a job. An error or a defect ends the attempt. */
   const guarded = <E, R>(row: Row.Row, work: Effect.Effect<void, E, R>) =>

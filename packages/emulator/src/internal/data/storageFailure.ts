@@ -1,4 +1,4 @@
-import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { SqliteError } from "@assembly-effect/sqlite/unstable/SqliteError"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
@@ -43,7 +43,7 @@ const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> =
 /** Converts an SQL error to `StorageFailed` if the disk failed, else to a defect. */
 export const fromSql = (error: SqlError.SqlError): Effect.Effect<never, StorageFailed> => {
   const { cause } = error.reason
-  if (!(cause instanceof SqliteClient.SqliteError)) return Effect.die(error)
+  if (!(cause instanceof SqliteError)) return Effect.die(error)
   // The low byte of an extended result code is the primary result code.
   const known = sqlite[cause.errno & 0xff]
   return known === undefined ? Effect.die(error) : Effect.fail(new StorageFailed({ path: cause.path, ...known }))
