@@ -95,7 +95,7 @@ export interface JobText {
 }
 
 /** Puts a path before the paths of issues. */
-export const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
 
 /** The params and the files of a stored job, as JSON. */
