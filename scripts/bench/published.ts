@@ -1,12 +1,8 @@
-import { execFile } from "node:child_process"
 import { cp, mkdir, mkdtemp, readFile, realpath, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
-
-const run = promisify(execFile)
-const root = fileURLToPath(new URL("../../", import.meta.url))
+import * as Command from "../Command.ts"
+import { root } from "../packages/Repository.ts"
 
 /** The packages of a program that calls operations and uploads files. Each package comes after those that it uses. */
 export const packages: ReadonlyArray<string> = ["schema", "auth", "api", "tus"]
@@ -15,7 +11,7 @@ export const packages: ReadonlyArray<string> = ["schema", "auth", "api", "tus"]
 export const publish = async (): Promise<string> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "bench-published-")))
   for (const name of packages) {
-    await run(process.execPath, [join(root, "scripts/packages/build.ts"), name])
+    await Command.runOrFail(process.execPath, ["scripts/packages/build.ts", name], { cwd: root })
     const from = join(root, "packages", name)
     const to = join(folder, "node_modules/@assembly-effect", name)
     const manifest = JSON.parse(await readFile(join(from, "package.json"), "utf8"))

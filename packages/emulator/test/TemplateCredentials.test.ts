@@ -10,7 +10,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
 import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
-import { as, given as authKey } from "./keys.ts"
+import { as, north, south, workspaces } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, temporaryFolder } from "./support.ts"
@@ -19,14 +19,6 @@ import { assert, effect, layer, live } from "./flow.ts"
 const secret = "Zq7-very-secret-Kx2"
 const s3 = { key: "an id", secret, bucket: "photos", bucket_region: "eu-west-1" }
 const content = Redacted.make(s3)
-
-const north = authKey("north")
-const south = authKey("south")
-
-const workspaces = [
-  { slug: "north", keys: [north] },
-  { slug: "south", keys: [south] }
-]
 
 const path = "/template_credentials"
 const nowhere = CredentialId.make("nowhere")

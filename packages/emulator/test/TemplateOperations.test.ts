@@ -9,19 +9,11 @@ import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
 import * as TemplateStore from "../src/internal/templates/templateStore.ts"
-import { as, given as authKey } from "./keys.ts"
+import { as, north, south, workspaces } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "./flow.ts"
-
-const north = authKey("north")
-const south = authKey("south")
-
-const workspaces = [
-  { slug: "north", keys: [north] },
-  { slug: "south", keys: [south] }
-]
 
 const steps = { hashed: { robot: "/file/hash", use: ":original" } }
 

@@ -4,18 +4,10 @@ import * as Templates from "@assembly-effect/api/Templates"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { as, given as authKey } from "./keys.ts"
+import { as, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layer as layerEmulator } from "./support.ts"
 import { assert, layer } from "./flow.ts"
-
-const north = authKey("north")
-const south = authKey("south")
-
-const workspaces = [
-  { slug: "north", keys: [north] },
-  { slug: "south", keys: [south] }
-]
 
 const content = Redacted.make({ key: "k", secret: "s", bucket: "b" })
 

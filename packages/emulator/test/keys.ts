@@ -22,6 +22,15 @@ export const given = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspac
   scopes
 })
 
+export const north = given("north")
+export const south = given("south")
+
+/** Two Workspaces with an Auth Key each. */
+export const workspaces = [
+  { slug: "north", keys: [north] },
+  { slug: "south", keys: [south] }
+]
+
 /** Runs a program with a client that signs with an Auth Key. */
 export const { as } = Client
 

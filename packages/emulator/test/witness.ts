@@ -15,6 +15,7 @@ import * as Tracer from "effect/Tracer"
 import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Spans from "@assembly-effect/testkit/observed/Spans"
 
 const stringify = (value: unknown): string => {
   try {
@@ -45,7 +46,7 @@ const renderSpan = ({ attributes, events, name, status }: Tracer.NativeSpan): Re
 export const make = ({ key, secret }: { readonly key: string; readonly secret: string }) => {
   const seen: Array<string> = []
   const forbidden = new Set([secret, Buffer.from(`${key}:${secret}`).toString("base64")])
-  const spans: Array<Tracer.NativeSpan> = []
+  const { spans, tracer } = Spans.make()
 
   const logger = (format: Logger.Logger<unknown, unknown>) =>
     Logger.map(
@@ -63,16 +64,7 @@ export const make = ({ key, secret }: { readonly key: string; readonly secret: s
       Logger.tracerLogger
     ]),
     Layer.succeed(References.MinimumLogLevel, "All"),
-    Layer.succeed(
-      Tracer.Tracer,
-      Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
-    )
+    Layer.succeed(Tracer.Tracer, tracer)
   )
 
   return {

@@ -12,6 +12,7 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import { assert, layer } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -55,16 +56,7 @@ const observed = (source: UploadSource.Replayable, onPiece: (piece: Uint8Array) 
     }
   })
 
-const api = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-
-const services = Layer.mergeAll(api, Upload.layer, NodeFileSystem.layer).pipe(
+const services = Layer.mergeAll(Client.signed(), Upload.layer, NodeFileSystem.layer).pipe(
   Layer.provideMerge(Emulator.layer()),
   Layer.provideMerge(UndiciClient.layer)
 )

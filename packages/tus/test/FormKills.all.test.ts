@@ -1,10 +1,8 @@
 /** R2 for forms and packs: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
@@ -40,15 +38,7 @@ const run = (args: ReadonlyArray<string>, killAfter: number | undefined): Promis
     child.on("exit", () => resolve(ends))
   })
 
-const client = Layer.unwrap(
-  Emulator.Emulator.useSync(({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-)
-const live = Layer.provideMerge(client, Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
+const live = Layer.provideMerge(Client.signed(), Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),

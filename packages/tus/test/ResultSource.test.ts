@@ -1,10 +1,8 @@
 /** Results of an Assembly as sources of the next. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -107,14 +105,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-const service = Layer.unwrap(
-  Emulator.Emulator.useSync(({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
-    )
-  )
-).pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
+const service = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
 
 layer(service, { excludeTestServices: true })("A job with a result as its file", (it) => {
   for (const [name, options] of [
