@@ -21,6 +21,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
+import * as Help from "../internal/help.ts"
+import * as Invocation from "../internal/invocation.ts"
 import * as Settings from "../internal/settings.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
@@ -288,12 +290,11 @@ const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
 /** Renders each finding with its advice. All texts start in the same column. */
-const render = (findings: ReadonlyArray<Finding>, layout: Table.Options): ReadonlyArray<Text.Line> => {
+const render = (findings: ReadonlyArray<Finding>, layout: Table.Options, program: string): ReadonlyArray<Text.Line> => {
   const { style = Text.plain } = layout
   const facts = findings.flatMap(({ about, advice, text, verdict }): ReadonlyArray<Table.Fact> => [
     [`${style[colours[verdict]](marks[verdict])} ${about.padEnd(12)}`, text],
-    // The advice is one line, because a user pastes its commands.
-    ["", advice && `→ ${advice}`, true]
+    ["", advice && `→ ${advice}`, Help.commandsOf(program)]
   ])
   return Table.facts(facts, layout)
 }
@@ -307,10 +308,11 @@ export const doctor = Cli.local(
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
+    const program = yield* Invocation.Program
     const findings: Array<Finding> = []
     const tell: Tell = (found) => {
       findings.push(...found)
-      return json || found.length === 0 ? Effect.void : Output.report(render(found, layout))
+      return json || found.length === 0 ? Effect.void : Output.report(render(found, layout, program))
     }
     yield* tell(yield* dotEnv)
     const found = yield* settings
@@ -322,10 +324,9 @@ export const doctor = Cli.local(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            Effect.flatMap(Address.current, ({ program }) => {
-              const otherwise = `Correct the variable; ${Address.command({ program }, "doctor --help")} shows an example.`
-              return tell([broken("settings", error, { program }, otherwise)])
-            })
+            tell([
+              broken("settings", error, { program }, `Correct the variable; ${program} doctor --help shows an example.`)
+            ])
           )
         )
     if (json) yield* Output.json(Schema.Array(Finding), json)(findings)

@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import * as Chart from "../internal/chart.ts"
 import * as Cli from "../internal/cli.ts"
-import * as Failure from "../internal/failure.ts"
 import * as Output from "../internal/output.ts"
 import * as Table from "../internal/table.ts"
 import * as TemplateId from "../internal/templateId.ts"
@@ -195,16 +194,11 @@ interface Query {
   readonly template: string
 }
 
-const expected = "an age such as 24h or 7d, or a date of the last 91 days"
-
 const read = ({ region, since, template }: Query) =>
   Effect.catchTag(
     Assemblies.statistics({ region, since, ...(template === "none" ? {} : { templateId: template }) }),
     "StatisticsInvalidTime",
-    () => {
-      const value = typeof since === "string" ? since : DateTime.formatIso(since)
-      return Effect.fail(Failure.invalidFlag("--since", value, expected))
-    }
+    () => Effect.fail(Cli.refusedStart(since))
   )
 
 /**
@@ -232,7 +226,7 @@ const sayRegion = Effect.fnUntraced(function* (region: string, fromDate: DateTim
 })
 
 /** A date that this program cannot parse is sent unchanged, because the service may accept it. */
-const since = Cli.parsed(Cli.text("since", "when").pipe(Flag.withDefault("7d")), "since", expected, (text) =>
+const since = Cli.parsed(Cli.text("since", "when").pipe(Flag.withDefault("7d")), "since", Cli.ofStatistics, (text) =>
   Effect.map(DateTime.now, (now) => {
     const moment = Cli.parse(text, now)
     return Option.exists(moment, (at) => Cli.isFuture(at, now)) || text.trim() === ""

@@ -179,6 +179,9 @@ export const upload = Cli.command(
         `--transport form: the files have ${Text.bytes(size)}, and a form has at most ${most}`
       )
     }
+    const Download = yield* Effect.promise(() => import("../internal/download.ts"))
+    // The folder for the results is checked before anything is sent.
+    if (Option.isSome(output)) yield* Download.prepare(output.value)
     const isReplayable = UploadPlan.replayable(files) !== undefined
     const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
     const at = Option.getOrUndefined(kept)
@@ -200,7 +203,6 @@ export const upload = Cli.command(
     if (progress !== undefined) yield* UploadJob.report(files, status, isEarlier ? undefined : progress)
     if (folder !== undefined) yield* UploadJob.checkPaths(files, status, folder)
     if (Option.isSome(output)) {
-      const Download = yield* Effect.promise(() => import("../internal/download.ts"))
       const concurrency = UploadJob.concurrencyOf(flags, files)
       return yield* Download.save(status, { steps: [], output: output.value, overwrite, concurrency, json })
     }

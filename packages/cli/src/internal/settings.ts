@@ -168,7 +168,7 @@ export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* 
   return [...unused, ...origins, ...problems]
 })
 
-/** The flag `--profile` of every command. Only `assembly help environment` explains it. */
+/** The flag `--profile` of every command. */
 export const Profile = GlobalFlag.Setting("profile")({
   flag: Flag.optional(Flag.withMetavar(Flag.String("profile"), "name"))
 })

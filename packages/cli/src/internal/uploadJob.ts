@@ -251,9 +251,9 @@ export const report = Effect.fnUntraced(function* (
     return yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...id])
   }
   const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
-  yield* Output.lines<string>(["", ...id])
+  yield* Output.lines<string>(layout.width === undefined ? id : ["", ...id])
   const shown = made.length > 0 ? made : uploads
-  yield* Output.report(Table.render(Shown.columns(shown), shown, layout))
+  yield* Output.report(Table.list(Shown.columns(shown), shown, layout))
 })
 
 /**
