@@ -88,13 +88,9 @@ const dotEnv = Effect.map(Settings.DotEnv, (report): ReadonlyArray<Finding> => {
   const others = [...has].filter((name) => !loaded.has(name)).join(", ")
   const found = problems.map((problem) => note(".env", problem, "Correct the file, or remove the line."))
   if (ignored !== undefined) return [note(".env", `${path} is not used: ${ignored}`, Settings.ignoredAdvice), ...found]
-  if (loaded.size > 0) {
-    const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
-    return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`), ...found]
-  }
-  if (others === "") return found
-  const text = `${path} is not used: the environment has ${others}`
-  return [note(".env", text, "The value of the environment counts."), ...found]
+  if (loaded.size === 0) return found
+  const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
+  return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`), ...found]
 })
 
 /** Whether the variables are set, and where each comes from. */
@@ -196,27 +192,15 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   ]
 })
 
-/** The extensions of tus that this program can use, each with what is worse without the extension. */
-const useful: Readonly<Record<string, string>> = {
-  creation: "uploads cannot start",
-  "creation-with-upload": "a small file takes one more request",
-  "creation-defer-length": "a stream of unknown length must be buffered",
-  concatenation: "a file cannot be uploaded in parallel parts",
-  checksum: "damaged bytes are found at the end only",
-  termination: "an unfinished upload cannot be deleted"
-}
-
 /** Asks an upload server for its versions of tus, its extensions and its maximum size, and returns the findings. */
 const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget) {
   const { extensions, maxSize, versions } = yield* Tus.discover(target)
-  const missing = Object.keys(useful).filter((name) => !extensions.includes(name))
   const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
   const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
   return [
     versions.includes("1.0.0") && extensions.includes("creation")
       ? good("uploads", text)
-      : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed),
-    ...missing.map((name) => note("uploads", `no ${name}`, useful[name] ?? ""))
+      : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed)
   ]
 })
 

@@ -114,7 +114,6 @@ const isGiven = {
   "--verify": ({ verify }: Input) => verify,
   "--transport form": ({ transport }: Input) => transport === "form",
   "--parallel": ({ parallel }: Input) => Option.isSome(parallel),
-  "--concurrency": ({ concurrency }: Input) => Option.isSome(concurrency),
   "--dry-run": ({ dryRun }: Input) => dryRun,
   "--restart": ({ restart }: Input) => restart,
   "--files-from": ({ filesFrom }: Input) => Option.isSome(filesFrom)
