@@ -32,6 +32,19 @@ const gone = (request: "append" | "offset") =>
 const service = AssemblyClientConfig.layer().pipe(Layer.provide(FetchHttpClient.layer))
 
 describe("Advice.line", () => {
+  it("names no function of the SDK for a result that is gone", () => {
+    const error = new ApiError.UnexpectedResponse({
+      operation: "Results.save",
+      host: "files.example.com",
+      status: 404,
+      description: "the response is no file",
+      excerpt: ""
+    })
+    for (const host of [undefined, "api2.example.com"]) {
+      expect(Advice.line(error, host)).toBe("the download from files.example.com: status 404, the response is no file")
+    }
+  })
+
   it.each([
     [
       new ApiError.DamResourceNotFound(details),
@@ -171,7 +184,7 @@ describe("Advice.line with the host of the service", () => {
     const lost = { operation: "Dam.move", description: "the connection failed", host: "api2.example.com" }
     expect(line(new ApiError.TransportFailure(lost))).toBe("Dam.move: the connection failed (api2.example.com)")
     const file = { ...lost, operation: "Results.save", host: "files.example.com" }
-    expect(line(new ApiError.TransportFailure(file))).toBe("Results.save: the connection failed (files.example.com)")
+    expect(line(new ApiError.TransportFailure(file))).toBe("the download: the connection failed (files.example.com)")
     expect(line(new AuthError.TokenUnavailable({ description: "no route" }))).toBe(
       "No token: no route (api2.example.com)"
     )

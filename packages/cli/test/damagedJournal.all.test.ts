@@ -31,7 +31,7 @@ const jobsIn = Effect.fnUntraced(function* (folder: string) {
 })
 
 const next =
-  "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type uploading shows the Assemblies that still wait for files.\n"
+  "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type=uploading shows the Assemblies that still wait for files.\n"
 
 layer(Uploading.live, { excludeTestServices: true })("a damaged journal", (it) => {
   it.effect("is told with the file and the remedy, and the other uploads are listed", () =>

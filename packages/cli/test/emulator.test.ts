@@ -63,7 +63,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* Service.run(upload, [...paths, "--journal", join(folder, "state")]).pipe(Effect.provide(screen.layer))
       expect(screen.text()).toMatch(/^2 files: Assembly \w{32}\n2 files: 100% .*\n2 files: Processing\n$/)
       const table = String((yield* TestConsole.logLines).at(-1))
-      const assetId = /^stored +cat\.txt +4 B +(\S{22})$/m.exec(table)?.[1]
+      const assetId = /^stored\tcat\.txt\t4 B\t(\S{22})$/m.exec(table)?.[1]
       expect(assetId).toBeDefined()
 
       yield* Service.run(list, ["--from", "1h", "--json"])

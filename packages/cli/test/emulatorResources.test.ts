@@ -105,9 +105,12 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const { credentials: listed } = yield* json(TemplateCredential.Listing, "credentials", "list")
       expect(listed).toMatchObject([{ id, name: "videos", type }])
       const shown = (yield* TestConsole.logLines).join("\n")
+      // A name does what the id does.
+      expect(yield* assembly("credentials", "get", "videos")).toContain(id)
+      yield* assembly("credentials", "update", "--name", "films", "videos")
       expect(shown).not.toMatch(/(?:first|second)-\w+-0123456789/)
 
-      expect(yield* assembly("credentials", "delete", id)).toBe(`deleted ${id}`)
+      expect(yield* assembly("credentials", "delete", "films")).toBe("deleted films")
       expect(yield* Effect.flip(assembly("credentials", "get", id))).toMatchObject({
         _tag: "TemplateCredentialsNotRead"
       })
@@ -166,6 +169,9 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const ids = (yield* list).assets.map(({ asset_id }) => asset_id)
       const [first = ""] = ids
       expect(yield* assembly("assets", "get", "--", first)).toContain("Size       5 B")
+      for (const path of ["b.txt", "/b.txt"]) expect(yield* assembly("assets", "get", path)).toMatch(/^Path +b\.txt$/m)
+      const absent = yield* Effect.flip(assembly("assets", "delete", "b.tx"))
+      expect(Advice.line(absent)).toBe("there is no asset b.tx")
       const page = yield* json(DamEntries.Page, "assets", "list", "--limit", "1")
       const next = yield* json(DamEntries.Page, "assets", "list", "--limit", "1", `--cursor=${page.next_cursor}`)
       expect([...page.assets, ...next.assets].map(({ path }) => path).toSorted()).toEqual(names)
@@ -173,6 +179,9 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       expect(yield* assembly("assets", "move", "a.txt", "c.txt")).toBe("a.txt is now c.txt")
       expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
       expect(yield* assembly("assets", "move-many", "--root", "--", ...ids)).toContain("is now b.txt")
+      yield* fs.writeFileString(`${folder}/d.txt`, "d")
+      yield* Service.run(upload, [`${folder}/d.txt`, "--journal", `${folder}/state`]).pipe(Effect.provide(screen.layer))
+      expect(yield* assembly("assets", "delete", "d.txt")).toBe("deleted d.txt")
       expect(yield* assembly("assets", "delete", "--yes", "--", ...ids)).toContain(`deleted ${first}`)
       expect(yield* pathsOf).toEqual([])
       expect(yield* Effect.flip(assembly("assets", "get", "--", first))).toMatchObject({ _tag: "DamResourceNotFound" })

@@ -94,6 +94,25 @@ it.each<[ReadonlyArray<string>, Readonly<Record<string, string>>, string]>([
   expect(await assembly(args, env)).toEqual({ code: 2, stdout: "", stderr })
 })
 
+it("breaks the lines of an error between words in a narrow terminal, but not inside of a command", async () => {
+  const { columns } = process.stderr
+  Object.assign(process.stderr, { columns: 30 })
+  try {
+    const { stderr } = await assembly(["list"], { ...credentials })
+    expect(stderr.split("\n")).toEqual([
+      "assembly: set the environment",
+      "variable ASSEMBLY_BASE_URL",
+      "Set it in the environment or",
+      "in the file .env;",
+      "assembly emulator prints it",
+      "for a service on this machine.",
+      ""
+    ])
+  } finally {
+    Object.assign(process.stderr, { columns })
+  }
+})
+
 it("is 3 if the service refuses the credentials, and the next step names the variable", async () => {
   const refusal = { error: "INVALID_SIGNATURE", message: "The signature does not match.", http_code: 400 }
   await serving(answering(400, refusal), async (origin, host) => {

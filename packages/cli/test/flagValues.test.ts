@@ -138,6 +138,13 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         stdout: "",
         stderr: 'assembly: --since: Expected an age such as 24h or 7d, or a date of the last 91 days, got "soon"\n'
       })
+      const late = yield* assembly(cwd, env, "queues", "stats", "--since", "2020-01-01")
+      expect(late).toEqual({
+        code: 2,
+        stdout: "",
+        stderr:
+          'assembly: --since: Expected an age such as 24h or 7d, or a date of the last 91 days, got "2020-01-01T00:00:00.000Z"\n'
+      })
     }).pipe(Effect.scoped)
   )
 

@@ -2,7 +2,26 @@ import { describe, expect, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as Help from "../src/internal/help.ts"
 import * as Text from "../src/internal/text.ts"
+
+describe("Text.wrap", () => {
+  it("breaks lines between words, but not inside of a command", () => {
+    const text = "Run npx --no-install assembly keys update --scope … to see, or assembly doctor. Set it."
+    const whole = Help.commandsOf("npx --no-install assembly")
+    expect(Text.wrap(text, 24, { whole })).toEqual([
+      "Run",
+      "npx --no-install assembly keys update --scope …",
+      "to see, or assembly",
+      "doctor. Set it."
+    ])
+    expect(Text.wrap("see assembly wait abc", 14, { whole: Help.commandsOf("assembly") })).toEqual([
+      "see",
+      "assembly wait",
+      "abc"
+    ])
+  })
+})
 
 describe("Text.bytes", () => {
   it.each([

@@ -73,6 +73,18 @@ describe("the help", () => {
     })
   )
 
+  it.effect("lists --profile for every command, and --journal for those that have it", () =>
+    Effect.gen(function* () {
+      for (const [path, { subcommands }] of yield* everyCommand) {
+        if (subcommands.length > 0 || ["emulator", "completions", "help"].includes(path.join(" "))) continue
+        expect(yield* help(path, 80), path.join(" ")).toMatch(/^ {2}--profile name +The profile/m)
+      }
+      for (const path of [["upload"], ["uploads"], ["uploads", "forget"]]) {
+        expect(yield* help(path, 80)).toMatch(/^ {2}--journal folder +Keep unfinished uploads/m)
+      }
+    })
+  )
+
   it.effect("names the values of every flag that has a choice", () =>
     Effect.gen(function* () {
       for (const [path] of yield* everyCommand) {

@@ -201,7 +201,7 @@ describe("an invalid invocation is refused before anything is sent", () => {
     ["keys create --scope read --no-can-show-secret", "give --show-secret to print the secret now"],
     ["keys update k1", "give at least one of --scope, --description, --can-show-secret, --smart-cdn and --algorithm"],
     ["keys secret k1", "give --show-secret to print the secret"],
-    ["assets get short", "22 characters of Base64URL"],
+    ["assets move-many --root short", "22 characters of Base64URL"],
     ["assets list --limit 501", "a whole number from 1 to 500"],
     [`assets move-many ${assetId}`, "give either --folder or --root"],
     [`assets move-many --root --folder=${folderId} ${assetId}`, "give either --folder or --root"],

@@ -58,6 +58,21 @@ describe("Table.render", () => {
     expect(Table.render(identified, [], { width: 3, empty: "no assets" })).toEqual(["no…"])
   })
 
+  it("names the first cell of each row too, if there is room in every row", () => {
+    const keys: ReadonlyArray<Table.Column<string>> = [
+      { title: "ID", value: (row) => row, keep: true },
+      { title: "Auth Key", value: () => "x".repeat(10), keep: true }
+    ]
+    expect(Table.render(keys, ["a", "b".repeat(9)], { width: 20 })).toEqual([
+      "ID a",
+      "  Auth Key",
+      `  ${"x".repeat(10)}`,
+      "ID bbbbbbbbb",
+      "  Auth Key",
+      `  ${"x".repeat(10)}`
+    ])
+  })
+
   it("breaks a cell between words in a column with wrap", () => {
     const wrapped: ReadonlyArray<Table.Column<string>> = [
       { title: "Name", value: () => "s3", keep: true },
@@ -70,7 +85,7 @@ describe("Table.render", () => {
       "      secret"
     ])
     expect(Table.render(wrapped, ["bucket, a_word_of_many_cells"], { width: 20 })).toEqual([
-      "s3",
+      "Name s3",
       "  Fields bucket,",
       "  a_word_of_many_cel",
       "  ls"
@@ -100,7 +115,7 @@ describe("Table.render", () => {
       { title: "Description", value: () => "a long description of a file" }
     ]
     expect(Table.render(described, files.slice(0, 1), { width: 20 })[0]).toBe("ID       Description")
-    expect(Table.render(described, files.slice(0, 1), { width: 19 })[0]).toBe("cat.jpg")
+    expect(Table.render(described, files.slice(0, 1), { width: 19 })[0]).toBe("ID cat.jpg")
   })
 
   it("has the texts for another program in a list without a width, between tabs", () => {

@@ -49,7 +49,7 @@ layer(Uploading.live, { excludeTestServices: true })("a file of Steps", (it) => 
       for (const path of ["-", "/dev/stdin"]) {
         const { code, stderr, stdout } = yield* upload(cwd, path, { input: steps, state: `${cwd}/${path.length}` })
         expect(code, stderr).toBe(0)
-        expect(stdout).toMatch(/\nhashed +a\.txt +4 B /)
+        expect(stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
       }
       const endless = yield* upload(cwd, "-", { redirection: "< /dev/zero" })
       expect(endless).toMatchObject({
@@ -63,9 +63,9 @@ layer(Uploading.live, { excludeTestServices: true })("a file of Steps", (it) => 
     Effect.gen(function* () {
       const cwd = yield* folder
       const file = yield* upload(cwd, "/dev/fd/3", { redirection: "3< steps.json", state: `${cwd}/1` })
-      expect(file.stdout, file.stderr).toMatch(/\nhashed +a\.txt +4 B /)
+      expect(file.stdout, file.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
       const pipe = yield* upload(cwd, "/dev/fd/3", { redirection: `3<<END\n${steps}\nEND`, state: `${cwd}/2` })
-      expect(pipe.stdout, pipe.stderr).toMatch(/\nhashed +a\.txt +4 B /)
+      expect(pipe.stdout, pipe.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
     })
   )
 })

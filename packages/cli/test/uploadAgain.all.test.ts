@@ -16,10 +16,10 @@ const idIn = (text: string, before = "Assembly"): string => {
   return id
 }
 
-/** The asset of a file in a table. The rows have no fixed order. */
+/** The asset of a file in a list. The rows have no fixed order. */
 const assetIn = (stdout: string, name: string): string => {
-  const row = stdout.split("\n").find((line) => line.includes(` ${name} `)) ?? ""
-  const [, id] = / {2}([\w-]{22})(?:\s|$)/.exec(row) ?? []
+  const row = stdout.split("\n").find((line) => line.includes(`\t${name}\t`)) ?? ""
+  const [, id] = /\t([\w-]{22})(?:\s|$)/.exec(row) ?? []
   assert(id !== undefined, `no asset in ${JSON.stringify(stdout)}`)
   return id
 }

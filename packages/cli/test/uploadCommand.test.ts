@@ -36,8 +36,10 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
       const folder = yield* Uploading.folderWith({ "d1/report.csv": "one", "d2/report.csv": "three" })
       const { code, stderr, stdout } = yield* run(folder, ["-r", "--path", "backup/2026", "d1", "d2"])
       expect(code).toBe(0)
-      expect(stdout).toMatch(/\nstored +backup\/2026\/d1\/report\.csv +3 B /)
-      expect(stdout).toMatch(/\nstored +backup\/2026\/d2\/report\.csv +5 B /)
+      // The list for another program has tabs and no heading.
+      expect(stdout).toMatch(
+        /^Assembly [0-9a-f]{32}\nstored\tbackup\/2026\/d1\/report\.csv\t3 B\t.*\nstored\tbackup\/2026\/d2\/report\.csv\t5 B\t.*\n$/
+      )
       expect(stdout).not.toContain("%")
       expect(stderr).toMatch(/\n2 files: 100% \(8 B of 8 B\), /)
       // Only a person at a terminal needs the next step.
@@ -92,6 +94,20 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
     })
   )
 
+  it.effect("sends nothing if the folder of -o cannot be created", () =>
+    Effect.gen(function* () {
+      const folder = yield* Uploading.folderWith({ "a.txt": "meow", "d/b.txt": "purr" })
+      const env = { ASSEMBLY_BASE_URL: "http://127.0.0.1:9" }
+      for (const args of [["a.txt"], ["-r", "d", "--watch"]]) {
+        expect(yield* run(folder, [...args, "-o", "a.txt/out"], { env })).toEqual({
+          code: 1,
+          stdout: "",
+          stderr: expect.stringMatching(/^assembly: a\.txt\/out: .*; --output names another folder\n$/) as unknown
+        })
+      }
+    })
+  )
+
   it.effect("uploads what a list, --include and --exclude name, by each transport, with parts and a check", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({
@@ -115,7 +131,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
         [["d/a.jpg", "--parallel", "2", "--concurrency", "1"], ["a.jpg"]]
       ] as const) {
         const { code, stdout } = yield* run(folder, args)
-        const stored = Array.from(stdout.matchAll(/^stored +(.*?) +\d B /gm), ([, name]) => name)
+        const stored = Array.from(stdout.matchAll(/^stored\t(.*?)\t\d B\t/gm), ([, name]) => name)
         expect({ args, code, stored }).toEqual({ args, code: 0, stored: names })
       }
     })
@@ -293,7 +309,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
       const folder = yield* Uploading.folderWith({ "a.txt": "meow", "steps.json": JSON.stringify({ steps }) })
       const { code, stdout } = yield* run(folder, ["--steps", "steps.json", "a.txt"])
       expect(code).toBe(0)
-      expect(stdout).toMatch(/\nhashed +a\.txt +4 B /)
+      expect(stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
       const fs = yield* FileSystem.FileSystem
       const runWith = (content: unknown) =>
         Effect.andThen(
@@ -302,9 +318,9 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
         )
       const bare = yield* runWith(steps)
       expect(bare.code, bare.stderr).toBe(0)
-      expect(bare.stdout).toMatch(/\nhashed +a\.txt +4 B /)
+      expect(bare.stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
       const named = yield* runWith({ steps: steps.hashed })
-      expect(named.stdout).toMatch(/\nsteps +a\.txt +4 B /)
+      expect(named.stdout).toMatch(/\nsteps\ta\.txt\t4 B\t/)
       for (const [content, problem] of [
         [{}, "the file has no Steps"],
         [{ steps: {} }, "the file has no Steps"],

@@ -77,7 +77,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
       })
       expect(stderr).toMatch(/\na\.txt: Waiting: Assemblies\.get: the server closed the connection/)
       expect(code).toBe(0)
-      expect(stdout).toMatch(/\nstored +a\.txt +4 B /)
+      expect(stdout).toMatch(/\nstored\ta\.txt\t4 B\t/)
     })
   )
 })

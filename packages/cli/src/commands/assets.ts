@@ -6,6 +6,9 @@ import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Failure from "../internal/failure.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
 import * as Output from "../internal/output.ts"
@@ -18,6 +21,22 @@ const assetIds = Cli.argument("assetIds").pipe(
   Argument.withSchema(Identifier.AssetId),
   Argument.variadic({ min: 1, max: 500 })
 )
+
+/** An asset by its id or its path. */
+const either = Argument.withSchema(Cli.argument("asset"), Schema.NonEmptyString)
+
+const decodeId = Schema.decodeOption(Identifier.AssetId)
+
+/** The id of the asset that a user gave by its id or its path. A path in the form of an id begins with `/`. */
+const idOf = Effect.fnUntraced(function* (typed: string) {
+  const given = decodeId(typed)
+  if (Option.isSome(given)) return given.value
+  const path = typed.replace(/^\/+/, "")
+  const pages = Stream.flattenIterable(Stream.map(Dam.listPages({ prefix: path, limit: 500 }), (page) => page.assets))
+  const found = yield* Stream.runHead(Stream.filter(pages, (one) => one.path === path))
+  if (Option.isSome(found)) return found.value.asset_id
+  return yield* Failure.failed(`there is no asset ${typed}`, "Run assembly assets list to see what there is.")
+})
 
 const columns = (): ReadonlyArray<Table.Column<DamAsset.Asset>> => [
   { title: "Asset", value: ({ asset_id }) => asset_id, keep: true },
@@ -63,11 +82,11 @@ const factsOf = ({ height, width, ...asset }: DamAsset.Asset): ReadonlyArray<Tab
 const get = Cli.query(
   "assets get",
   {
-    assetId,
+    asset: either,
     versionId: Flag.optional(Flag.withSchema(Cli.text("version-id", "id"), Identifier.VersionId))
   },
   DamEntries.Found,
-  ({ assetId: id, versionId }) => Dam.get(id, Cli.given({ versionId })),
+  ({ asset: typed, versionId }) => Effect.flatMap(idOf(typed), (id) => Dam.get(id, Cli.given({ versionId }))),
   (found, layout) => Table.facts(factsOf(found.asset), layout)
 )
 
@@ -99,13 +118,18 @@ const moveMany = Cli.query(
 
 const remove = Cli.command(
   "assets delete",
-  { assetIds, yes: Resource.yes, json: Cli.json(DamEntries.DeletedMany) },
-  Effect.fnUntraced(function* ({ assetIds: ids, json, yes }) {
+  {
+    assets: Argument.variadic(either, { min: 1, max: 500 }),
+    yes: Resource.yes,
+    json: Cli.json(DamEntries.DeletedMany)
+  },
+  Effect.fnUntraced(function* ({ assets: typed, json, yes }) {
+    const ids = yield* Effect.forEach(typed, idOf, { concurrency: 8 })
     const describe = (id: Identifier.AssetId) => Effect.map(Dam.get(id), ({ asset }) => asset.path)
     if (!yes && ids.length > 1) yield* Resource.confirm({ ids, words: ["asset", "assets"], describe })
     const deleted = yield* Dam.deleteMany({ assetIds: ids })
     yield* Output.show(json, DamEntries.DeletedMany, deleted, () =>
-      deleted.assets.flatMap(({ asset_id }) => Output.sentence(`deleted ${asset_id}`))
+      typed.flatMap((one) => Output.sentence(`deleted ${one}`))
     )
   })
 )

@@ -13,7 +13,22 @@ import * as Resource from "../internal/resource.ts"
 
 type Credential = TemplateCredential.Credential
 
-const id = Argument.withSchema(Cli.argument("credentials"), TemplateCredential.CredentialId)
+const argument = Argument.withSchema(Cli.argument("credentials"), TemplateCredential.CredentialId)
+
+/** Runs a request with a text as the id of credentials, or if no credentials have this id, with the text as their name. */
+const named = <A, E extends { readonly _tag: string }, R>(
+  text: TemplateCredential.CredentialId,
+  run: (id: TemplateCredential.CredentialId) => Effect.Effect<A, E, R>
+) =>
+  Effect.catchIf(
+    run(text),
+    (error) => "status" in error && error.status === 404,
+    (error) =>
+      Effect.flatMap(TemplateCredentials.list, ({ credentials: all }) => {
+        const found = all.find(({ name }) => name === text)
+        return found === undefined ? Effect.fail(error) : run(found.id)
+      })
+  )
 
 const content = Cli.text("content", "file")
 
@@ -59,10 +74,10 @@ const list = Cli.query(
 
 const get = Cli.query(
   "credentials get",
-  { id, showSecret: Cli.showSecret },
+  { credentials: argument, showSecret: Cli.showSecret },
   TemplateCredential.Found,
-  ({ id: credentialId, showSecret }) =>
-    Effect.map(TemplateCredentials.get(credentialId), (found) =>
+  ({ credentials: text, showSecret }) =>
+    Effect.map(named(text, TemplateCredentials.get), (found) =>
       showSecret ? found : { ...found, credential: hidden(found.credential) }
     ),
   ({ credential }, layout, { showSecret }) => Table.facts(factsOf(credential, showSecret), layout)
@@ -118,31 +133,29 @@ const identity = (
 const update = Cli.query(
   "credentials update",
   {
-    id,
+    credentials: argument,
     name: Cli.optional("name", "name"),
     type: Cli.optional("type", "type"),
     content: Flag.optional(content)
   },
   TemplateCredential.Updated,
-  Effect.fnUntraced(function* ({ id: credentialId, ...change }) {
+  Effect.fnUntraced(function* ({ credentials: text, ...change }) {
     const secrets = yield* Document.readGiven(TemplateCredential.Content, change.content, { confidential: true })
-    const request = { ...(yield* identity(change, credentialId)), ...Cli.given({ content: secrets }) }
-    return withoutSecrets(yield* TemplateCredentials.update(credentialId, request))
+    const replace = (id: TemplateCredential.CredentialId) =>
+      Effect.flatMap(identity(change, id), (about) =>
+        TemplateCredentials.update(id, { ...about, ...Cli.given({ content: secrets }) })
+      )
+    return withoutSecrets(yield* named(text, replace))
   }),
-  ({ credential }, layout, input) => changed(credential, `updated ${input.id}`, layout),
-  ({ id: _id, ...change }) => Cli.noChange(change, "--name, --type and --content")
+  ({ credential }, layout, input) => changed(credential, `updated ${input.credentials}`, layout),
+  ({ credentials: _credentials, ...change }) => Cli.noChange(change, "--name, --type and --content")
 )
 
-const remove = Resource.command(
-  "credentials delete",
-  Argument.withSchema(Cli.argument("credentials"), TemplateCredential.CredentialId),
-  ["credentials", "credentials"],
-  {
-    describe: (one) =>
-      Effect.map(TemplateCredentials.get(one), ({ credential: { name, type } }) => `${name} (${type})`),
-    remove: TemplateCredentials.delete
-  }
-)
+const remove = Resource.command("credentials delete", argument, ["credentials", "credentials"], {
+  describe: (one) =>
+    Effect.map(named(one, TemplateCredentials.get), ({ credential: { name, type } }) => `${name} (${type})`),
+  remove: (one) => named(one, TemplateCredentials.delete)
+})
 
 /** `assembly credentials`: the secrets for other services that Templates use by name. */
 export const credentials = Cli.group("credentials", [list, get, types, create, update, remove])

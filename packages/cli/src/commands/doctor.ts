@@ -21,6 +21,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
+import * as Help from "../internal/help.ts"
+import * as Invocation from "../internal/invocation.ts"
 import * as Settings from "../internal/settings.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
@@ -86,13 +88,9 @@ const dotEnv = Effect.map(Settings.DotEnv, (report): ReadonlyArray<Finding> => {
   const others = [...has].filter((name) => !loaded.has(name)).join(", ")
   const found = problems.map((problem) => note(".env", problem, "Correct the file, or remove the line."))
   if (ignored !== undefined) return [note(".env", `${path} is not used: ${ignored}`, Settings.ignoredAdvice), ...found]
-  if (loaded.size > 0) {
-    const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
-    return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`), ...found]
-  }
-  if (others === "") return found
-  const text = `${path} is not used: the environment has ${others}`
-  return [note(".env", text, "The value of the environment counts."), ...found]
+  if (loaded.size === 0) return found
+  const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
+  return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`), ...found]
 })
 
 /** Whether the variables are set, and where each comes from. */
@@ -194,27 +192,15 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   ]
 })
 
-/** The extensions of tus that this program can use, each with what is worse without the extension. */
-const useful: Readonly<Record<string, string>> = {
-  creation: "uploads cannot start",
-  "creation-with-upload": "a small file takes one more request",
-  "creation-defer-length": "a stream of unknown length must be buffered",
-  concatenation: "a file cannot be uploaded in parallel parts",
-  checksum: "damaged bytes are found at the end only",
-  termination: "an unfinished upload cannot be deleted"
-}
-
 /** Asks an upload server for its versions of tus, its extensions and its maximum size, and returns the findings. */
 const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget) {
   const { extensions, maxSize, versions } = yield* Tus.discover(target)
-  const missing = Object.keys(useful).filter((name) => !extensions.includes(name))
   const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
   const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
   return [
     versions.includes("1.0.0") && extensions.includes("creation")
       ? good("uploads", text)
-      : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed),
-    ...missing.map((name) => note("uploads", `no ${name}`, useful[name] ?? ""))
+      : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed)
   ]
 })
 
@@ -288,12 +274,11 @@ const marks = { good: "✓", note: "–", bad: "✗" } as const
 const colours = { good: "green", note: "yellow", bad: "red" } as const
 
 /** Renders each finding with its advice. All texts start in the same column. */
-const render = (findings: ReadonlyArray<Finding>, layout: Table.Options): ReadonlyArray<Text.Line> => {
+const render = (findings: ReadonlyArray<Finding>, layout: Table.Options, program: string): ReadonlyArray<Text.Line> => {
   const { style = Text.plain } = layout
   const facts = findings.flatMap(({ about, advice, text, verdict }): ReadonlyArray<Table.Fact> => [
     [`${style[colours[verdict]](marks[verdict])} ${about.padEnd(12)}`, text],
-    // The advice is one line, because a user pastes its commands.
-    ["", advice && `→ ${advice}`, true]
+    ["", advice && `→ ${advice}`, Help.commandsOf(program)]
   ])
   return Table.facts(facts, layout)
 }
@@ -307,10 +292,11 @@ export const doctor = Cli.local(
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
+    const program = yield* Invocation.Program
     const findings: Array<Finding> = []
     const tell: Tell = (found) => {
       findings.push(...found)
-      return json || found.length === 0 ? Effect.void : Output.report(render(found, layout))
+      return json || found.length === 0 ? Effect.void : Output.report(render(found, layout, program))
     }
     yield* tell(yield* dotEnv)
     const found = yield* settings
@@ -322,10 +308,9 @@ export const doctor = Cli.local(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            Effect.flatMap(Address.current, ({ program }) => {
-              const otherwise = `Correct the variable; ${Address.command({ program }, "doctor --help")} shows an example.`
-              return tell([broken("settings", error, { program }, otherwise)])
-            })
+            tell([
+              broken("settings", error, { program }, `Correct the variable; ${program} doctor --help shows an example.`)
+            ])
           )
         )
     if (json) yield* Output.json(Schema.Array(Finding), json)(findings)

@@ -114,7 +114,6 @@ const isGiven = {
   "--verify": ({ verify }: Input) => verify,
   "--transport form": ({ transport }: Input) => transport === "form",
   "--parallel": ({ parallel }: Input) => Option.isSome(parallel),
-  "--concurrency": ({ concurrency }: Input) => Option.isSome(concurrency),
   "--dry-run": ({ dryRun }: Input) => dryRun,
   "--restart": ({ restart }: Input) => restart,
   "--files-from": ({ filesFrom }: Input) => Option.isSome(filesFrom)
@@ -179,6 +178,9 @@ export const upload = Cli.command(
         `--transport form: the files have ${Text.bytes(size)}, and a form has at most ${most}`
       )
     }
+    const Download = yield* Effect.promise(() => import("../internal/download.ts"))
+    // The folder for the results is checked before anything is sent.
+    if (Option.isSome(output)) yield* Download.prepare(output.value)
     const isReplayable = UploadPlan.replayable(files) !== undefined
     const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
     const at = Option.getOrUndefined(kept)
@@ -200,7 +202,6 @@ export const upload = Cli.command(
     if (progress !== undefined) yield* UploadJob.report(files, status, isEarlier ? undefined : progress)
     if (folder !== undefined) yield* UploadJob.checkPaths(files, status, folder)
     if (Option.isSome(output)) {
-      const Download = yield* Effect.promise(() => import("../internal/download.ts"))
       const concurrency = UploadJob.concurrencyOf(flags, files)
       return yield* Download.save(status, { steps: [], output: output.value, overwrite, concurrency, json })
     }

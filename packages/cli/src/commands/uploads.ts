@@ -102,7 +102,7 @@ const factsOf = (kept: Kept, now: DateTime.Utc, program: string): ReadonlyArray<
   ["State", stateOf(kept)],
   ["Received", `${Table.bytes(storedOf(kept))} of ${Table.bytes(kept.command?.size)}`],
   ["Age", Table.age(startOf(kept), now)],
-  ["Continue", continuation(kept, program), true]
+  ["Continue", continuation(kept, program), /.+/]
 ]
 
 /** The state of an Assembly in JSON. */

@@ -109,7 +109,12 @@ const stats = Cli.query(
     aggregation: Flag.optional(Flag.Literals("aggregation", ["avg", "max"]))
   },
   Queue.Statistics,
-  ({ aggregation, region, since }) => Queues.statistics({ region, since, ...Cli.given({ aggregation }) }),
+  ({ aggregation, region, since }) =>
+    Effect.catchTag(
+      Queues.statistics({ region, since, ...Cli.given({ aggregation }) }),
+      "JobSlotStatisticsInvalidTime",
+      () => Effect.fail(Cli.refusedStart(since))
+    ),
   (found, layout, { region }) => [
     ...Table.facts(
       [

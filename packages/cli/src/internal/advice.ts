@@ -161,6 +161,11 @@ const tagged = (error: Tagged, host: string | undefined): string | undefined => 
   const { host: own = host, message = "", operation, status } = error
   const said = aboutOf(error)?.said?.(error)
   if (said !== undefined) return said
+  // A user knows no function, but knows that files are downloaded.
+  if (operation?.startsWith("Results.") === true) {
+    const words = own === undefined || message.includes(own) ? "the download" : `the download from ${own}`
+    return message.replace(operation, () => words)
+  }
   // A request of an upload: its host is in the message, its status may be.
   if (error.request !== undefined && status !== undefined) {
     return message.includes(`status ${status}`) ? message : `${message} (status ${status})`

@@ -89,7 +89,7 @@ export const suggest = Effect.fnUntraced(function* (args: string | undefined, fi
   const columns = yield* Output.standardError.columns
   if (args === undefined || !canAnimate || columns === 0) return
   const command = yield* Invocation.command(args)
-  yield* Output.hint(`Next: ${first === undefined ? command : `${first}, then ${command}`}`)
+  yield* Output.next(`Next: ${first === undefined ? command : `${first}, then ${command}`}`)
 })
 
 /** What a user may do next with an Assembly: the arguments of {@link suggest}. */

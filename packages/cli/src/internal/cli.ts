@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Settings from "./settings.ts"
 import * as Address from "./address.ts"
+import * as Failure from "./failure.ts"
 import type * as Service from "./service.ts"
 import type * as Text from "./text.ts"
 import * as Output from "./output.ts"
@@ -262,6 +263,13 @@ export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.U
   parsed(Flag.withDefault(text(name, "when"), otherwise), name, `${expected}, in the past`, (value) =>
     Effect.map(DateTime.now, (now) => Option.filter(parse(value, now), (since) => !isFuture(since, now)))
   )
+
+/** What the start of statistics must be. */
+export const ofStatistics = "an age such as 24h or 7d, or a date of the last 91 days"
+
+/** The service has refused the start of statistics. */
+export const refusedStart = (since: string | DateTime.Utc) =>
+  Failure.invalidFlag("--since", typeof since === "string" ? since : DateTime.formatIso(since), ofStatistics)
 
 /** A flag for the end of a time range. */
 export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>

@@ -24,6 +24,13 @@ const cannotUse = (path: string) => (error: PlatformError.PlatformError) => {
   return Failure.failed(`${path}: ${problem}; --output names another folder`)
 }
 
+/** Creates the folder for results. Fails if it cannot be created or written. */
+export const prepare = (folder: string) =>
+  Effect.andThen(
+    Folder.make(folder),
+    FileSystem.FileSystem.use((fs) => fs.access(folder, { writable: true }))
+  ).pipe(Effect.mapError(cannotUse(folder)))
+
 /** The results, or the files of the given Steps. Fails if one of the given Steps has no file: it may be mistyped. */
 export const find = (status: Assembly.Status, steps: ReadonlyArray<string>) => {
   const missing = steps.filter((step) => Shown.of(status, [step]).length === 0)

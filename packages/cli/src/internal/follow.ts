@@ -16,7 +16,6 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Output from "./output.ts"
-import * as UploadJob from "./uploadJob.ts"
 
 type FileEvent = Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>
 
@@ -171,12 +170,12 @@ export interface Job {
 
 const labelOf = ({ names }: Job): string => (names.length === 1 ? (names[0] ?? "") : `${names.length} files`)
 
-/** What a job has shown so far. `endedAt` is when all bytes were stored; `work` is the work of the Assembly since then. */
+/** What a job has shown so far. `endedAt` is when all bytes were stored; `isWaiting` is whether the service is gone. */
 interface Shown {
   readonly progress: Progress.Progress
   readonly isBegun: boolean
   readonly endedAt: number | undefined
-  readonly work: string | undefined
+  readonly isWaiting: boolean
 }
 
 /** What an event is: the end of the uploads, and its note. */
@@ -191,10 +190,10 @@ interface View {
   readonly end: Effect.Effect<void, never, Terminal.Terminal>
 }
 
-/** What happens while no bar is shown, such as `Connecting, 2 s` or `Processing, 5 s, 3 results`. */
-const working = ({ endedAt, progress, work }: Shown, now: number): string => {
+/** What happens while no bar is shown, such as `Connecting, 2 s` or `Processing, 5 s, waiting`. */
+const working = ({ endedAt, isWaiting, progress }: Shown, now: number): string => {
   const [what, since] = endedAt === undefined ? ["Connecting", progress.startedAt] : ["Processing", endedAt]
-  return [what, Text.duration(now - since), work].filter((part) => part !== undefined && part !== "").join(", ")
+  return `${what}, ${Text.duration(now - since)}${isWaiting ? ", waiting" : ""}`
 }
 
 /**
@@ -274,7 +273,7 @@ const log = (job: Job): View => {
  * and `Resumed`, stay above the line. Without a terminal (a pipe, a log, `TERM=dumb`), each is a line. One fiber handles
  * the events and the clock ticks, and only this fiber draws, so that two draws never mix.
  */
-export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<UploadJob.JobEvent, E, R>, job: Job) {
+export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<JobEvent, E, R>, job: Job) {
   const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
   const view: View = canAnimate ? yield* screen(job) : log(job)
   const advance = makeAdvance(job.total)
@@ -283,17 +282,17 @@ export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<U
     progress: Progress.start(undefined, yield* Clock.currentTimeMillis),
     isBegun: false,
     endedAt: undefined,
-    work: undefined
+    isWaiting: false
   }
 
-  const take = Effect.fnUntraced(function* (event: UploadJob.JobEvent) {
+  const take = Effect.fnUntraced(function* (event: JobEvent) {
     const now = yield* Clock.currentTimeMillis
     const isOver = shown.endedAt !== undefined
     const isEnd = !isOver && event._tag === "Uploaded"
     shown = {
       isBegun: shown.isBegun || begins(event),
       progress: isOver ? shown.progress : advance(shown.progress, event, now),
-      work: UploadJob.workOf(event) ?? shown.work,
+      isWaiting: event._tag === "Waiting" || (shown.isWaiting && !event._tag.startsWith("Assembly")),
       endedAt: isEnd ? now : shown.endedAt
     }
     yield* view.after(shown, { isEnd, note: noteOf(event) }, now)

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs"
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
 import * as Invocation from "./invocation.ts"
-import type * as Output from "./output.ts"
 import * as Text from "./text.ts"
 
 /** A term and its explanation. */
@@ -41,6 +40,17 @@ export const page = (path: string): ReturnType<typeof parse> => pages.get(path) 
 export const parameter = (path: string, name: string): string =>
   [...page(path).rows, ...page("Parameters of several commands").rows].find(([term]) => term === name)?.[1] ?? ""
 
+const words = [...new Set([...pages.keys()].flatMap((path) => path.split(" ")))].filter((word) =>
+  /^[a-z-]+$/.test(word)
+)
+
+/** Matches the commands in a message, which are never broken into lines, because a user pastes them. */
+export const commandsOf = (program: string): RegExp =>
+  new RegExp(
+    String.raw`(?:${program}(?: (?:${words.join("|")}|--?\w\S*|<\S+>|…|[0-9a-f]{32})(?![\w-]))+|chmod \d+ \S+)`,
+    "g"
+  )
+
 /** The maximum width of a term beside its explanation, in cells. A longer term is on a line of its own. */
 const longestTerm = 24
 
@@ -51,7 +61,11 @@ const narrow = 60
 const widest = 100
 
 /** `program` is how the user runs this program, such as `npx --no-install assembly`. */
-type Layout = Pick<Output.Layout, "width" | "style"> & { readonly program: string }
+interface Layout {
+  readonly width: number | undefined
+  readonly style: Text.Style
+  readonly program: string
+}
 
 const widthOf = ({ width = 80 }: Layout): number => Math.min(width, widest)
 
@@ -115,6 +129,9 @@ const examples = (docs: ReadonlyArray<HelpDoc.ExampleDoc>, layout: Layout): Read
 const trimmed = (lines: ReadonlyArray<string>): ReadonlyArray<Text.Line> =>
   lines.slice(0, lines.findLastIndex((line) => line !== "") + 1).map((line) => Text.toLine(line))
 
+/** The commands that send nothing to the service. */
+const withoutService = new Set(["emulator", "completions", "help"])
+
 /** Renders the help of a command. */
 export const render = (doc: HelpDoc.HelpDoc, layout: Layout): ReadonlyArray<Text.Line> => {
   const below = (doc.subcommands ?? []).flatMap(({ commands }) =>
@@ -122,23 +139,29 @@ export const render = (doc: HelpDoc.HelpDoc, layout: Layout): ReadonlyArray<Text
   )
   const [program = "", ...names] = doc.commandPath ?? []
   const path = names.join(" ")
+  // A group of commands and a command that needs no service have no use for a profile.
+  const isOwn = withoutService.has(path) || (below.length > 0 && doc.flags.length === 0)
+  const common = isOwn ? [] : (doc.globalFlags ?? []).filter(({ name }) => name === "profile")
   // A group with flags also runs without one of its commands.
   const usage = doc.usage.replace("<subcommand>", doc.flags.length > 0 ? "[<command>]" : "<command>")
   const more = [
     ...(below.length > 0 ? [`${[program, ...names].join(" ")} <command> --help`] : []),
     ...(path === "" ? [`${program} --version`] : []),
-    "assembly help environment",
-    "assembly help exit-codes"
+    "assembly help environment, assembly help exit-codes"
   ]
+  const whole = commandsOf(layout.program)
   return trimmed([
     ...indented(doc.description, 0, layout),
-    "",
     ...section("USAGE", indented(usage, 2, layout), layout),
     ...section("ARGUMENTS", rows((doc.args ?? []).map(argumentRow(path)), layout), layout),
-    ...section("FLAGS", rows(doc.flags.map(flagRow(path)), layout), layout),
+    ...section("FLAGS", rows([...doc.flags, ...common].map(flagRow(path)), layout), layout),
     ...section("COMMANDS", rows(below, layout), layout),
     ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
-    ...more.flatMap((one, index) => indented(`${index === 0 ? "More:" : "     "} ${one}`, 0, layout))
+    ...more.flatMap((one, index) =>
+      Text.wrap(Invocation.inHelp(`${index === 0 ? "More:" : "     "} ${one}`, layout.program), widthOf(layout), {
+        whole
+      })
+    )
   ])
 }
 

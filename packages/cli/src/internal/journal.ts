@@ -6,7 +6,6 @@
  * Assembly of the earlier content, and the command cancels that Assembly.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -32,8 +31,8 @@ import type * as UploadJob from "./uploadJob.ts"
 /** The services that a job of `assembly upload` needs. */
 export type Services = AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal
 
-/** The flag `--journal`, which names another folder. Only `assembly help environment` explains it. */
-export const flag = Flag.withHidden(Cli.optional("journal", "folder"))
+/** The flag `--journal`, which names another folder. */
+export const flag = Cli.optional("journal", "folder")
 
 /** The default folder, if the variables name one. */
 export const usual = Effect.gen(function* () {
@@ -73,7 +72,7 @@ export const damagedError = ([first, ...others]: ReadonlyArray<Damaged>) => {
   const rest = others.length === 0 ? "" : `; and ${others.length} more, such as ${others[0]?.file}`
   return Failure.failed(
     `the entry of an unfinished upload is damaged: ${first?.file} (${first?.description})${rest}`,
-    "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type uploading shows the Assemblies that still wait for files."
+    "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type=uploading shows the Assemblies that still wait for files."
   )
 }
 

@@ -107,24 +107,27 @@ const parse = Effect.fnUntraced(function* (path: string, text: string) {
   return { values, problems: problemsIn(text).map((problem) => `${path}, ${problem}`) }
 })
 
-/** What is in `.env`. The result is undefined if the file does not exist. */
-const readDotEnv = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const unusable = (problem: string) => ({ values: {}, problems: [`${path}: ${problem}`] })
-  return yield* Effect.gen(function* () {
-    const { type } = yield* fs.stat(path)
+/** The text of a file, or undefined if it does not exist. Fails with why it cannot be read, or with what `check` says. */
+const read = (path: string, check?: (info: FileSystem.File.Info) => Failure.CommandError | undefined) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const info = yield* fs.stat(path)
+    const refusal = check?.(info)
+    if (refusal !== undefined) return yield* refusal
     // A pipe is not read, because it might never end.
-    if (type !== "File" && type !== "Directory") return unusable("is not a file")
-    return yield* parse(path, yield* fs.readFileString(path))
+    if (info.type !== "File" && info.type !== "Directory") return yield* Failure.usage(`${path}: is not a file`)
+    return yield* fs.readFileString(path)
   }).pipe(
     Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined),
-    Effect.catch((error) => Effect.succeed(unusable(Failure.problemOf(error))))
+    Effect.catchTag("PlatformError", (error) => Effect.fail(Failure.usage(`${path}: ${Failure.problemOf(error)}`)))
   )
-})
 
 const dotEnv = Effect.gen(function* () {
   const path = (yield* Path.Path).resolve(".env")
-  const content = yield* readDotEnv(path)
+  const content = yield* Effect.matchEffect(read(path), {
+    onSuccess: (text) => (text === undefined ? Effect.undefined : parse(path, text)),
+    onFailure: ({ message }) => Effect.succeed({ values: {}, problems: [message] })
+  })
   if (content === undefined) return Layer.empty
   const has = new Set(Object.keys(content.values))
   const given = yield* Effect.filter(credentials, isSet)
@@ -168,7 +171,7 @@ export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* 
   return [...unused, ...origins, ...problems]
 })
 
-/** The flag `--profile` of every command. Only `assembly help environment` explains it. */
+/** The flag `--profile` of every command. */
 export const Profile = GlobalFlag.Setting("profile")({
   flag: Flag.optional(Flag.withMetavar(Flag.String("profile"), "name"))
 })
@@ -197,20 +200,12 @@ const sectionsOf = (text: string): ReadonlyMap<string, string> => {
 }
 
 /** The text of the file of profiles, or undefined if it does not exist. A file that others can read is refused. */
-const readProfiles = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const unusable = (problem: string, next?: string) => Failure.usage(`${path}: ${problem}`, next)
-  return yield* Effect.gen(function* () {
-    const { mode } = yield* fs.stat(path)
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-      return yield* unusable("other users can read this file", `Run chmod 600 ${path}`)
-    }
-    return yield* fs.readFileString(path)
-  }).pipe(
-    Effect.catchReason("PlatformError", "NotFound", () => Effect.undefined),
-    Effect.catchTag("PlatformError", (error) => Effect.fail(unusable(Failure.problemOf(error))))
+const readProfiles = (path: string) =>
+  read(path, ({ mode }) =>
+    process.platform !== "win32" && (mode & 0o077) !== 0
+      ? Failure.usage(`${path}: other users can read this file`, `Run chmod 600 ${path}`)
+      : undefined
   )
-})
 
 /** The settings of a profile, which must have all three: another file must not redirect the credentials. */
 const settingsOf = Effect.fnUntraced(function* (path: string, name: string, text: string) {

@@ -140,16 +140,21 @@ const indented = (text: string, width: number, indent: string = gap, style = (li
   Text.wrap(text, width - indent.length, { breakWords: true }).map((line) => Text.toLine(indent + style(line)))
 
 /**
- * Each row as the text of its first column, and below it the titles and the texts of the cells that say something. A
- * column that is optional is left out if one of its texts is wider than a line.
+ * Each row as the text of its first column, with its title if there is room for it, and below it the titles and the texts
+ * of the cells that say something. A column that is optional is left out if one of its texts is wider than a line.
  */
 const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number) => {
   const indent = width < 12 ? "" : gap
+  const label =
+    first !== undefined && widthOf([first.natural, Text.width(first.title)]) < width ? `${first.title} ` : ""
   const others = all.filter(({ natural, optional }) => optional !== true || natural <= width - indent.length)
   const linesOf = (row: Row) => {
     const filled = others.filter(({ value }) => value(row) !== "" && value(row) !== unknown)
     const rest = filled.map(({ title, value }) => `${title} ${value(row)}`).join(", ")
-    return [...indented(first?.value(row) || unknown, width, ""), ...(rest === "" ? [] : indented(rest, width, indent))]
+    return [
+      ...indented(label + (first?.value(row) || unknown), width, ""),
+      ...(rest === "" ? [] : indented(rest, width, indent))
+    ]
   }
   return { head: [], body: rows.flatMap(linesOf), end: [] }
 }
@@ -232,28 +237,30 @@ export const makeParts = <Row>(columns: ReadonlyArray<Column<Row>>, options: Opt
   }
 }
 
-/** The name of a value, its text, and whether the text is a command to paste. */
-export type Fact = readonly [name: string, value: string | null | undefined, isCommand?: boolean]
+/** The name of a value, its text, and what matches the commands to paste in the text. */
+export type Fact = readonly [name: string, value: string | null | undefined, whole?: RegExp]
 
 /**
  * Renders each fact that has a text. The texts begin in the same column, and are never cut, because users copy them. If a
- * word of a text, such as an id, does not fit beside the name, the text is below the name. A command is never wrapped.
+ * word of a text, such as an id, does not fit beside the name, the text is below the name. A command is never wrapped, and
+ * a text that is only a command is always beside its name.
  */
 export const facts = (all: ReadonlyArray<Fact>, options: Options = {}): ReadonlyArray<Text.Line> => {
   const { style = Text.plain, width = Number.POSITIVE_INFINITY } = options
   const shown = all.filter(([, value]) => value !== null && value !== undefined)
   const cells = most(shown.map(([name]) => Text.width(name)))
   const beside = cells + gap.length
-  const lines = shown.flatMap(([name, value, isCommand = false]) => {
+  const lines = shown.flatMap(([name, value, whole]) => {
     const text = Printable.escape(value ?? "")
-    const [first = "", ...others] = isCommand ? [text] : Text.wrap(text, width - beside)
-    if (isCommand || [first, ...others].every((line) => beside + Text.width(line) <= width)) {
+    const [first = "", ...others] = Text.wrap(text, width - beside, { whole })
+    const isOnlyCommand = whole !== undefined && others.length === 0
+    if (isOnlyCommand || [first, ...others].every((line) => beside + Text.width(line) <= width)) {
       const head = `${style.bold(Text.pad(name, cells, "left"))}${gap}${first}`.trimEnd()
       return [head].concat(others.map((line) => " ".repeat(beside) + line))
     }
     const indent = width < 12 ? "" : gap
-    const below = Text.wrap(text, width - indent.length).map((line) => indent + line)
-    return Text.wrap(name, width).map(style.bold).concat(below)
+    const below = Text.wrap(text, width - indent.length, { whole }).map((line) => indent + line)
+    return name === "" ? below : Text.wrap(name, width).map(style.bold).concat(below)
   })
   return lines.map(Text.toLine)
 }

@@ -50,14 +50,22 @@ const pieces = (word: string, cells: number): ReadonlyArray<string> => {
   return [...found, piece]
 }
 
+/** Stands for a space that breaks no line. It is one cell wide, and Unicode reserves it for the use inside of a program. */
+const joiner = "\ufdd0"
+
 /**
- * Breaks a printable text into lines of at most `cells` cells. Lines are broken between words. A word that is longer
- * than a line stays whole, or is broken into pieces with `breakWords`.
+ * Breaks a printable text into lines of at most `cells` cells. Lines are broken between words, but not inside of what
+ * `whole` matches. A word that is longer than a line stays whole, or is broken into pieces with `breakWords`.
  */
-export const wrap = (text: string, cells: number, { breakWords = false } = {}): ReadonlyArray<string> => {
+export const wrap = (
+  text: string,
+  cells: number,
+  { breakWords = false, whole }: { readonly breakWords?: boolean; readonly whole?: RegExp | undefined } = {}
+): ReadonlyArray<string> => {
+  const joined = whole === undefined ? text : text.replace(whole, (found) => found.replaceAll(" ", joiner))
   const lines: Array<string> = []
   let line: string | undefined
-  for (const word of text.split(" ").flatMap((one) => (breakWords ? pieces(one, cells) : [one]))) {
+  for (const word of joined.split(" ").flatMap((one) => (breakWords ? pieces(one, cells) : [one]))) {
     const longer = line === undefined ? word : `${line} ${word}`
     if (line === undefined || width(longer) <= cells) {
       line = longer
@@ -66,7 +74,7 @@ export const wrap = (text: string, cells: number, { breakWords = false } = {}): 
       line = word
     }
   }
-  return [...lines, line ?? ""]
+  return [...lines, line ?? ""].map((one) => one.replaceAll(joiner, " "))
 }
 
 /** A `ByteSize` must be a whole number and not negative. An average of sizes may be a fraction. */

@@ -1,10 +1,8 @@
 /** The events of the job of `assembly upload`, and what the command prints before and after it. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -26,13 +24,8 @@ import * as Shown from "./assembly.ts"
 
 type Files = ReadonlyArray<UploadPlan.Planned>
 
-/**
- * An event of a job: an event of its uploads, a Status that was read after them, or something that the user should know.
- */
-export type JobEvent =
-  | AssemblyUploadEvent.AssemblyUploadEvent
-  | { readonly _tag: "Executing"; readonly status: Assembly.Status }
-  | { readonly _tag: "Notice"; readonly message: string }
+/** An event of a job: an event of its uploads, or something that the user should know. */
+export type JobEvent = AssemblyUploadEvent.AssemblyUploadEvent | { readonly _tag: "Notice"; readonly message: string }
 
 export const notice = (message: string): JobEvent => ({ _tag: "Notice", message })
 
@@ -79,39 +72,6 @@ export const optionsOf = (sending: Sending, files: Files) => ({
 /** The errors of a job. */
 export type JobError = AssemblyUploadError | TemplateError
 
-/** The pauses between two reads of the Status for the progress. The job itself detects the end of the Assembly. */
-const pace = { interval: "2 seconds", maxInterval: "10 seconds" } as const
-
-/** Adds the progress of the Assembly to the events of its job, from the end of the uploads on. */
-export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUploadEvent, E, R>) =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const uploaded = yield* Deferred.make<Assembly.AssemblyId>()
-      const work = Stream.fromEffect(Deferred.await(uploaded)).pipe(
-        Stream.flatMap((id) => Assemblies.watch(id, pace)),
-        Stream.map((status): JobEvent => ({ _tag: "Executing", status })),
-        // A failure of this Stream is ignored, because the job reports it.
-        Stream.catchCause(() => Stream.empty)
-      )
-      const events = Stream.tap(job, (event) =>
-        event._tag === "Uploaded" ? Deferred.succeed(uploaded, event.assemblyId) : Effect.void
-      )
-      // A Status that was read before the event `Completed` may arrive after this event, and is dropped.
-      let isCompleted = false
-      return Stream.filter(Stream.merge(events, work, { haltStrategy: "left" }), ({ _tag }) => {
-        isCompleted ||= _tag === "Completed"
-        return _tag !== "Executing" || !isCompleted
-      })
-    })
-  )
-
-/** The progress of an Assembly in words after an event. Undefined if the event does not change it, empty if it has none. */
-export const workOf = (event: JobEvent): string | undefined => {
-  if (event._tag === "Waiting") return "waiting"
-  if (event._tag !== "Executing" && event._tag !== "AssemblyResumed") return undefined
-  return Shown.total(event.status) === 0 ? "" : Shown.counted(event.status)
-}
-
 /** A number of bytes in JSON: a number, or a text if JavaScript cannot represent the number exactly. */
 export const toJsonBytes = (bytes: bigint): number | string =>
   bytes <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bytes) : String(bytes)
@@ -132,7 +92,6 @@ export const toRecord = Effect.fnUntraced(function* (event: JobEvent, names: Rea
     event: event._tag as string,
     ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {})
   }
-  if (event._tag === "Executing") return { ...about, results: Shown.total(event.status) }
   if (event._tag === "Notice") return { ...about, message: event.message }
   // The event `FileCompleted` reports the same completion.
   if (event._tag === "FileEvent" && event.event._tag === "Completed") return undefined
@@ -251,9 +210,9 @@ export const report = Effect.fnUntraced(function* (
     return yield* Output.lines<string>([`${totalOf(files)}, ${how}${results}`, ...id])
   }
   const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
-  yield* Output.lines<string>(["", ...id])
+  yield* Output.lines<string>(layout.width === undefined ? id : ["", ...id])
   const shown = made.length > 0 ? made : uploads
-  yield* Output.report(Table.render(Shown.columns(shown), shown, layout))
+  yield* Output.report(Table.list(Shown.columns(shown), shown, layout))
 })
 
 /**

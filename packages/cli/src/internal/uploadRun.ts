@@ -74,8 +74,7 @@ const eventsOf = (files: Files, settings: Settings, isRestarted: boolean): Event
           Stream.provide(AssemblyUpload.layerJournaled)
         )
   }
-  const job = Stream.unwrap(Effect.map(TemplateId.inParams(params), jobOf))
-  return noWait ? job : UploadJob.withWork(job)
+  return Stream.unwrap(Effect.map(TemplateId.inParams(params), jobOf))
 }
 
 /** What the events have shown so far about the Assembly and the service. */

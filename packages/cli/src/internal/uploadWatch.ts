@@ -108,7 +108,7 @@ const finish = Effect.fnUntraced(function* (
   yield* saveResults(file, status, settings, settings.output.value)
 })
 
-/** Fails if results would be downloaded into a watched folder, and be uploaded again. */
+/** Fails if results cannot be downloaded, or would be downloaded into a watched folder and be uploaded again. */
 const checkOutput = Effect.fnUntraced(function* ({ output, paths: folders }: Settings) {
   const paths = yield* Path.Path
   const [to = ""] = Option.toArray(output)
@@ -116,6 +116,7 @@ const checkOutput = Effect.fnUntraced(function* ({ output, paths: folders }: Set
   if (folder !== undefined) {
     return yield* Failure.usage(`--output ${to} is inside of ${folder}, so its files would be uploaded too`)
   }
+  if (to !== "") yield* Download.prepare(to)
 })
 
 /** Uploads files until the command is interrupted. A file whose job fails does not end the command. */
