@@ -100,6 +100,7 @@ const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>>
   "list --json": ["list", "--json"],
   stats: ["stats"],
   "stats --csv": ["stats", "--csv"],
+  "stats --svg": ["stats", "--svg"],
   "stats --html": ["stats", "--html"],
   "stats --json": ["stats", "--json"],
   move: ["move", "--root", assetId],

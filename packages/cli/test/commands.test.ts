@@ -111,7 +111,7 @@ describe("before anything is sent", () => {
     ...["0s", "10", "-1m", ""].map(
       (timeout) => [`wait --timeout=${timeout} ${id}`, { _tag: "InvalidValue", option: "timeout" }] as const
     ),
-    ["stats --csv --html", { message: "give at most one of --json, --csv and --html" }],
+    ["stats --csv --html", { message: "give at most one of --json, --csv, --svg and --html" }],
     [`move ${assetId}`, { message: "give at least one of --filename, --folder and --root" }],
     [`move ${assetId} --root --folder ${folderId}`, { message: "--folder and --root cannot be used together" }],
     ["move short --root", { message: expect.stringContaining("22 characters of Base64URL") as unknown }],

@@ -1,4 +1,4 @@
-/** `assembly stats`: Assembly statistics as text with charts, as CSV, and as a page (HTML). */
+/** `assembly stats`: Assembly statistics as text with charts, as CSV, as a picture (SVG) and as a page (HTML). */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"
@@ -10,7 +10,6 @@ import * as Struct from "effect/Struct"
 import * as Chart from "../internal/chart.ts"
 import * as Cli from "../internal/cli.ts"
 import * as Output from "../internal/output.ts"
-import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Table from "../internal/table.ts"
 import * as TemplateId from "../internal/templateId.ts"
 import * as Text from "../internal/text.ts"
@@ -119,18 +118,15 @@ const tables = (statistics: Statistics, layout: Table.Options): ReadonlyArray<Te
   ]
 }
 
-/** Renders the charts. */
-const charts = (statistics: Statistics, query: Window, layout: Chart.Options): ReadonlyArray<Text.Line> =>
-  statistics.totalAssemblies === 0
-    ? [Text.toLine(Text.truncate("No Assemblies in this period.", layout.width ?? Number.POSITIVE_INFINITY))]
-    : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout)
-
 /** Renders the totals, the errors, and the charts. */
-export const report = (statistics: Statistics, query: Window, layout: Chart.Options) => [
-  ...tables(statistics, layout),
-  Text.blank,
-  ...charts(statistics, query, layout)
-]
+export const report = (statistics: Statistics, query: Window, layout: Table.Options) => {
+  const none = Text.truncate("No Assemblies in this period.", layout.width ?? Number.POSITIVE_INFINITY)
+  const charts =
+    statistics.totalAssemblies === 0
+      ? [Text.toLine(none)]
+      : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout)
+  return [...tables(statistics, layout), Text.blank, ...charts]
+}
 
 const { data_from_ts: _from, ...bucketFields } = AssemblyStatistics.StatsBucket.fields
 
@@ -162,28 +158,11 @@ const headline = (statistics: Statistics, query: Window): string => {
   return `Assemblies ${template} in ${region}, ${start} to ${end} UTC`
 }
 
-/** The width of the charts on the page, in cells. */
-const pageCells = 90
+/** The charts as one picture, which is readable on light and dark backgrounds. */
+export const svg = (statistics: Statistics, query: Window): string =>
+  Chart.picture(seriesOf(statistics), windowOf(statistics, query), headline(statistics, query))
 
-/** Escapes a text for HTML, after its control characters are made visible. */
-const escape = (text: string): string =>
-  Printable.escape(text)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-
-/** The style of the page: each colour is an element, whose colours for light and dark are below. */
-const marked: Text.Style = {
-  ...Text.plain,
-  bold: (text) => `<strong>${text}</strong>`,
-  red: (text) => `<i class="red">${text}</i>`,
-  green: (text) => `<i class="green">${text}</i>`,
-  yellow: (text) => `<i class="yellow">${text}</i>`,
-  cyan: (text) => `<i class="cyan">${text}</i>`
-}
-
-/** The report of the terminal as one page without scripts and without links to other files. */
+/** The report as one file without scripts and without links to other files. The picture brings the colours. */
 export const html = (statistics: Statistics, query: Window): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -192,23 +171,19 @@ export const html = (statistics: Statistics, query: Window): string => `<!doctyp
 <title>Assembly statistics</title>
 <style>
 :root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 800px; padding: 16px }
-pre { font: 14px/1.2 ui-monospace, monospace; overflow-x: auto }
-i { font-style: normal }
-.red { color: light-dark(#cf222e, #ff7b72) }
-.green { color: light-dark(#1a7f37, #3fb950) }
-.yellow { color: light-dark(#bf8700, #d29922) }
-.cyan { color: light-dark(#0969da, #58a6ff) }
+body { background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 800px; padding: 16px }
+div, pre { overflow-x: auto }
+svg { min-width: 600px }
 </style>
 </head>
 <body>
 <h1>Assembly statistics</h1>
-<p>${escape(headline(statistics, query))}</p>
+<p>${Chart.escape(headline(statistics, query))}</p>
+<div>
+${svg(statistics, query)}
+</div>
 <pre>
-${charts(statistics, query, { style: marked, width: pageCells }).join("\n")}
-</pre>
-<pre>
-${tables(statistics, {}).map(escape).join("\n")}
+${tables(statistics, {}).map(Chart.escape).join("\n")}
 </pre>
 </body>
 </html>`
@@ -269,6 +244,7 @@ export const stats = Cli.command(
     template: Flag.withDefault(Cli.text("template", "template"), "all"),
     json: Cli.json(AssemblyStatistics.Statistics),
     csv: Cli.flag("csv"),
+    svg: Cli.flag("svg"),
     html: Cli.flag("html")
   },
   Effect.fnUntraced(function* ({ json, region, since: { moment, text }, template, ...wanted }) {
@@ -280,11 +256,12 @@ export const stats = Cli.command(
     }
     const window = { from, to: now, region, template }
     if (wanted.csv) return yield* Output.lines(csv(statistics))
+    if (wanted.svg) return yield* Output.lines(svg(statistics, window).split("\n"))
     if (wanted.html) return yield* Output.lines(html(statistics, window).split("\n"))
     yield* Output.show(json, AssemblyStatistics.Statistics, statistics, (layout) => report(statistics, window, layout))
   }),
   (given) =>
-    [given.csv, given.html, given.json !== false].filter(Boolean).length > 1
-      ? "give at most one of --json, --csv and --html"
+    [given.csv, given.html, given.json !== false, given.svg].filter(Boolean).length > 1
+      ? "give at most one of --json, --csv, --svg and --html"
       : undefined
 )

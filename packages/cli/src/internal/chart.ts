@@ -1,4 +1,4 @@
-/** Bar charts of time series, as lines of text. All functions are pure, and use UTC. */
+/** Bar charts of time series, for the terminal and as a picture (SVG). All functions are pure, and use UTC. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Text from "./text.ts"
@@ -110,8 +110,14 @@ export const ticks = (axis: TimeAxis, minBars: number) => {
   return (found.length === 0 ? all.slice(0, 1) : found).map(({ index, label }) => ({ index, label }))
 }
 
-/** The colours of the series. */
-const tones = { completed: "green", failed: "red", canceled: "yellow", unfinished: "cyan", bytes: "cyan" } as const
+/** The colours of the parts: in the terminal, and in the light and the dark picture. */
+const tones = {
+  completed: ["green", "#1a7f37", "#3fb950"],
+  failed: ["red", "#cf222e", "#ff7b72"],
+  canceled: ["yellow", "#bf8700", "#d29922"],
+  unfinished: ["cyan", "#8c959f", "#6e7681"],
+  bytes: ["cyan", "#0969da", "#58a6ff"]
+} as const
 
 /** A time series. Points that share a bar are added up, so the values must be counts or sizes, not averages. */
 export interface Series {
@@ -186,16 +192,10 @@ const draw = ({ format, tone, values }: Drawn, frame: Frame, style: Text.Style):
       const block = blocks[Math.min(full, Math.max(0, eighths - (height - 1 - index) * full))] ?? " "
       return block.repeat(inkCells).padEnd(barCells)
     })
-    return left(index === 0 ? format(max) : "", "│") + style[tones[tone]](bars.join("").trimEnd())
+    return left(index === 0 ? format(max) : "", "│") + style[tones[tone][0]](bars.join("").trimEnd())
   })
   const [line, labels] = footer(frame)
   return [...rows, left(format(0), "└") + line, left("", " ") + style.dim(labels)].map((text) => text.trimEnd())
-}
-
-/** The style of the lines, and their maximum width in cells. */
-export interface Options {
-  readonly style?: Text.Style | undefined
-  readonly width?: number | undefined
 }
 
 /**
@@ -205,7 +205,7 @@ export interface Options {
 export const terminal = (
   all: ReadonlyArray<Series>,
   window: Window,
-  { style = Text.plain, width = 80 }: Options
+  { style = Text.plain, width = 80 }: { readonly style?: Text.Style | undefined; readonly width?: number | undefined }
 ): ReadonlyArray<Text.Line> => {
   const widest = ({ axis }: Frame) =>
     most(
@@ -221,4 +221,103 @@ export const terminal = (
       return (index === 0 ? [] : [""]).concat(heading, most(one.values) === 0 ? [] : draw(one, frame, style))
     })
     .map(Text.toLine)
+}
+
+/** Escapes a text for XML. XML has no form for control characters, so they are made visible. */
+export const escape = (text: string): string =>
+  Printable.escape(text)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+
+const coloursOf = (mode: 1 | 2): string =>
+  Object.entries(tones)
+    .map(([tone, colours]) => `--${tone}: ${colours[mode]}`)
+    .join("; ")
+
+/** The colours in light and dark, also for the page around the picture, and the styles of the charts. */
+const css = `
+:root, svg { --ground: #ffffff; --text: #1f2328; --soft: #57606a; --grid: #d8dee4; ${coloursOf(1)} }
+@media (prefers-color-scheme: dark) {
+  :root, svg { --ground: #0d1117; --text: #e6edf3; --soft: #9da7b3; --grid: #2a313a; ${coloursOf(2)} }
+}
+text { font: 13px system-ui, sans-serif; fill: var(--text) }
+.title { font-size: 16px; font-weight: 600 }
+.soft { fill: var(--soft) }
+.grid { stroke: var(--grid) }
+.axis { stroke: var(--soft) }
+${Object.keys(tones)
+  .map((tone) => `.${tone} { fill: var(--${tone}) }`)
+  .join(" ")}
+`
+
+const round = (value: number): number => Math.round(value * 100) / 100
+
+/** The width of the picture, the height of one chart, the ends of its plot, and the spaces beside it. */
+const wide = 760
+const tall = 190
+const [top, bottom] = [42, 142]
+const [left, right] = [84, 16]
+const edge = wide - right
+
+/** An upper estimate of the width of one character of a label. */
+const charWidth = 7.2
+
+const line = (kind: string, [x1, y1, x2, y2]: readonly [number, number, number, number]): string =>
+  `<line class="${kind}" x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}"/>`
+
+const label = (text: string, at: string): string => `<text class="soft" ${at}>${escape(text)}</text>`
+
+/** The plot of one series as SVG. The axis ends at the right end, so the last bar may be narrower than the others. */
+const plot = ({ format, tone, values }: Drawn, axis: TimeAxis): ReadonlyArray<string> => {
+  const [room, span] = [edge - left, Math.max(1, axis.end - axis.start)]
+  const startOf = (index: number): number => axis.start + index * axis.step
+  const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * room
+  const bar = Math.min(room, (axis.step / span) * room)
+  const max = most(values)
+  const rows = [[top, max, "grid"] as const, [bottom, 0, "axis"] as const].map(
+    ([y, value, kind]) =>
+      line(kind, [left, y, edge, y]) + label(format(value), `text-anchor="end" x="${left - 8}" y="${y + 4}"`)
+  )
+  const marks = ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label: text }) => {
+    const at = round(across(startOf(index)))
+    // A tick whose label would not fit is left out with its label.
+    if (at + charWidth * text.length > wide) return []
+    return [line("axis", [at, bottom, at, bottom + 5]) + label(text, `x="${at}" y="${bottom + 20}"`)]
+  })
+  const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
+  const bars = values.flatMap((value, index) => {
+    if (value === 0) return []
+    const [start, until] = [startOf(index), Math.min(axis.end, startOf(index + 1))]
+    const from = across(start) + gap / 2
+    const breadth = Math.max(1, across(until) - gap / 2 - from)
+    // The bar of a value above zero is at least 1 unit high, so that it is visible.
+    const high = Math.max(1, (value / max) * (bottom - top))
+    const [first, last] = [start, until].map((time) => Text.date(DateTime.makeUnsafe(time)).slice(0, 16))
+    const about = escape(`${first} to ${last} UTC: ${format(value)}`)
+    return [
+      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(breadth)}" height="${round(high)}"><title>${about}</title></rect>`
+    ]
+  })
+  return [...rows, ...marks, ...bars]
+}
+
+/** The charts of {@link terminal} as a picture for light and dark backgrounds. `about` says what it shows. */
+export const picture = (all: ReadonlyArray<Series>, window: Window, about: string): string => {
+  const axis = make(window, wide / 4)
+  let end = 0
+  const drawn = drawnIn(all, axis).map((one) => {
+    const isEmpty = most(one.values) === 0
+    const title = `<text class="title" x="16" y="22">${escape(headingOf(one, axis))}</text>`
+    const parts = [title, ...(isEmpty ? [] : plot(one, axis))]
+    const group = `<g transform="translate(0 ${end})">\n${parts.join("\n")}\n</g>`
+    end += isEmpty ? 36 : tall
+    return group
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${wide} ${end}" role="img" aria-label="${escape(about)}">
+<style>${css}</style>
+<rect width="${wide}" height="${end}" fill="var(--ground)"/>
+${drawn.join("\n")}
+</svg>`
 }
