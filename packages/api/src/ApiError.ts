@@ -16,8 +16,26 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { answered, cause, Details, refusal, skewed, subject } from "./unstable/ErrorDetails.ts"
 
-// These errors have a separate module, so that both modules stay small.
-export * from "./internal/resourceError.ts"
+// The following errors have a separate module, so that both modules stay small.
+export {
+  AuthKeyNotCreated,
+  AuthKeyNotDeleted,
+  AuthKeyNotUpdated,
+  AuthSecretNotRetrieved,
+  BillNotFound,
+  JobSlotStatisticsInvalidAggregation,
+  JobSlotStatisticsInvalidTime,
+  JobSlotStatisticsMissingRegion,
+  JobSlotStatisticsUnavailable,
+  TemplateCredentialsNotCreated,
+  TemplateCredentialsNotDeleted,
+  TemplateCredentialsNotFound,
+  TemplateCredentialsNotRead,
+  TemplateCredentialsNotUpdated,
+  TemplateInvalid,
+  TemplateListFailed,
+  TemplateNotFound
+} from "./internal/resourceError.ts"
 
 /**
  * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed, so that the request of
