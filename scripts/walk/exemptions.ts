@@ -35,6 +35,7 @@ const secrets = {
   kinds: ["known secret"],
   why: "`assembly token` and `--show-secret` exist to print a token and a secret."
 } as const
+const resources = { ...secrets, file: "cli/test/emulatorResources.test.ts" } as const
 
 const exemptions: ReadonlyArray<Exemption> = [
   {
@@ -56,16 +57,8 @@ const exemptions: ReadonlyArray<Exemption> = [
   { ...wholeStatus, file: "cli/test/HostileService.test.ts", text: /^\{\s*"ok":/, kinds: ["Status URL"] },
   { ...secrets, file: "cli/test/emulator.test.ts", test: "the commands against the emulator > prints a token" },
   { ...secrets, file: "cli/test/resources.test.ts", test: "secrets > are shown by" },
-  {
-    ...secrets,
-    file: "cli/test/emulatorResources.test.ts",
-    test: "the commands against the emulator > show the secrets"
-  },
-  {
-    ...secrets,
-    file: "cli/test/emulatorResources.test.ts",
-    test: "the commands against the emulator > create an Auth Key"
-  }
+  { ...resources, test: "the commands against the emulator > show the secrets" },
+  { ...resources, test: "the commands against the emulator > create an Auth Key" }
 ]
 
 /** A shown text, with its test and test file. */
