@@ -50,7 +50,7 @@ layer(Uploading.live, { excludeTestServices: true })("stored files", (it) => {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "--path", "${file.ext}", "a.txt"])
       expect(code, stderr).toBe(0)
-      expect(stdout).toContain(" txt/a.txt ")
+      expect(stdout).toContain("\ttxt/a.txt\t")
     })
   )
 

@@ -25,7 +25,15 @@ import type {
 } from "./internal/callers.ts"
 
 export type { Options } from "./internal/host.ts"
-export type { AllOptions, AwaitError, ListError, RetryError, StartError, StartOutcome } from "./internal/callers.ts"
+export type {
+  AllOptions,
+  AwaitError,
+  Changes,
+  ListError,
+  RetryError,
+  StartError,
+  StartOutcome
+} from "./internal/callers.ts"
 
 /**
  * The service behind the functions of this module.

@@ -70,7 +70,12 @@ const decodeAll = Rules.decoder("Durable.startAll", All)
  */
 export type RetryError = StartError | DurableError.JobUnknown | DurableError.NotRetryable | DurableError.AssemblyMayRun
 
-/** The params and the files of the next attempt, if they are not those of the last one. */
+/**
+ * The params or the files that the next attempt of a job uses instead of those of the last attempt.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Changes = Partial<Pick<Job, "params" | "files">>
 
 /**
