@@ -154,16 +154,20 @@ export class TransportFailure extends Expected.TaggedError<TransportFailure>()(
 
 /**
  * No complete response arrived within the time limit of the request or of the operation, or the Assembly did not end
- * within the `timeout` of `Assemblies.awaitCompletion`. For a download, no byte arrived within `stallTimeout`.
+ * within the `timeout` of `Assemblies.awaitCompletion`: `state` is then its last state, such as `ASSEMBLY_UPLOADING`. For
+ * a download, no byte arrived within `stallTimeout`.
  *
  * @since 0.1.0
  * @category errors
  */
 export class TimedOut extends Expected.TaggedError<TimedOut>()(
   "TimedOut",
-  { ...subject, after: Rules.elapsed },
-  ({ after, host, operation }) =>
-    `${operation}: no response${host === undefined ? "" : ` from ${host}`} after ${Duration.toSeconds(after)} s`
+  { ...subject, after: Rules.elapsed, state: Schema.optionalKey(Schema.String) },
+  ({ after, host, operation, state }) => {
+    const from = host === undefined ? "" : ` from ${host}`
+    const what = state === undefined ? `no response${from}` : `the state of the Assembly is still ${state}`
+    return `${operation}: ${what} after ${Duration.toSeconds(after)} s`
+  }
 ) {}
 
 /**

@@ -42,7 +42,9 @@ export const layer = (options: {
     Credentials,
     Effect.suspend(() => {
       const { key, secret }: Partial<typeof options> = options ?? {}
-      const issues = check({ key, secret: Redacted.isRedacted(secret) ? Redacted.value(secret) : undefined })
+      const issues = Redacted.isRedacted(secret)
+        ? check({ key, secret: Redacted.value(secret) })
+        : [{ path: ["secret"], message: "Expected a Redacted string" }]
       return issues.length === 0 ? Effect.succeed(options) : Effect.fail(new InvalidCredentials({ issues }))
     })
   )

@@ -316,7 +316,7 @@ export const layerJournaled: Layer.Layer<
 > = Layer.fresh(
   Layer.effect(
     AssemblyUpload,
-    Effect.flatMap(UploadJournal, (journal) => Effect.map(services, (all) => PreparedJob.journaled(journal, all)))
+    Effect.flatMap(UploadJournal, (journal) => Effect.flatMap(services, (all) => PreparedJob.journaled(journal, all)))
   )
 )
 

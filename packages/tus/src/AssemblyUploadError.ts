@@ -62,7 +62,7 @@ export class FilesFailed extends Expected.TaggedError<FilesFailed>()(
     const failed = error.files.flatMap((file) =>
       file.outcome === "Failed" ? [`${file.filename}: ${file.error.message}`] : []
     )
-    return `${failed.length} of ${error.files.length} files failed: ${failed.join("; ")}. ${next[error.assembly]}`
+    return `${failed.length} of ${error.files.length} files failed: ${failed.join("; ").replace(/\.$/, "")}. ${next[error.assembly]}`
   }
 ) {}
 

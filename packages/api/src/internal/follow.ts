@@ -277,11 +277,20 @@ export const awaitCompletion: (
 > = Effect.fnUntraced(function* (assemblyId, options = {}) {
   const settings = yield* decodeAwait(options)
   const { timeout: after = Duration.hours(1) } = settings
-  const polled = poll(readingOf("Assemblies.awaitCompletion", assemblyId, settings), paceOf(settings))
-  const ended = yield* (settings.timeout === undefined ? Budget.timeoutOrElse : Effect.timeoutOrElse)(polled, {
-    duration: after,
-    orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
-  })
+  const operation = "Assemblies.awaitCompletion"
+  let last: { readonly state?: string } = {}
+  const read = Effect.tap(readingOf(operation, assemblyId, settings), ({ ok }) =>
+    Effect.sync(() => {
+      last = ok ? { state: Redaction.code(ok) } : {}
+    })
+  )
+  const ended = yield* (settings.timeout === undefined ? Budget.timeoutOrElse : Effect.timeoutOrElse)(
+    poll(read, paceOf(settings)),
+    {
+      duration: after,
+      orElse: () => Effect.fail(new ApiError.TimedOut({ operation, assemblyId, after, ...last }))
+    }
+  )
   return yield* Effect.fromResult(ended)
 })
 

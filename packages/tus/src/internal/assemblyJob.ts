@@ -26,11 +26,12 @@ import type { Options, Proof } from "./job.ts"
 import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import { refuse, replayable } from "./options.ts"
 import { readWhole } from "./outgoing.ts"
+import * as PackedStatus from "./packedStatus.ts"
 import type { UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as Watching from "./watching.ts"
 
-type StoreError = JournalFailed | LeaseLost | InvalidRequest
+export type StoreError = JournalFailed | LeaseLost | InvalidRequest
 
 /** An Assembly of a job, see `AssemblyEntry`. */
 type About = Omit<AssemblyEntry, "_tag" | "writtenAt">
@@ -137,7 +138,7 @@ const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) => {
  * Cancels a stored Assembly, and returns its Status, or `None` if the Assembly no longer exists. Fails if the Assembly
  * has not ended, so that two Assemblies never run for the same job.
  */
-const giveUp = (assemblyId: Assembly.AssemblyId) =>
+export const giveUp = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.asSome,
     Effect.catchIf(isNotFound, () => Effect.succeedNone)
@@ -231,6 +232,11 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
 
     let uploaded: ReadonlyArray<AssemblyFiles.Ended> = []
     let ended = status
+    const [first] = options.files
+    const isNew = known === undefined || known._tag === "Creating"
+    if (isNew && about.isForm !== true && first !== undefined && status.ok === "ASSEMBLY_COMPLETED") {
+      return yield* PackedStatus.notListed(status, first.filename)
+    }
     if (about.isForm === true) ended = yield* finishForm(job, about, status)
     else if (Option.isNone(Assemblies.outcome(status))) {
       uploaded = yield* AssemblyFiles.fill(options, status, assemblyId, job.sources, uploadOne, emit)
@@ -239,7 +245,8 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
     }
     const outcome = Assemblies.outcome(ended)
     if (Option.isNone(outcome)) return ended
-    const completed = yield* Effect.fromResult(outcome.value)
+    const whole = yield* Effect.fromResult(outcome.value)
+    const completed = known?.uploads === undefined ? whole : PackedStatus.shareOf(whole, known.uploads)
     if (proof !== undefined) yield* proof.check(completed, AssemblyFiles.delivered(options, uploaded))
     // If the record cannot be written, the job has still completed, and the next run requests the Status again.
     if (known?._tag !== "Completed") yield* Effect.ignore(store.record("Completed", about))
@@ -297,15 +304,17 @@ export const run = (given: Job) =>
     const hasChosenId = params.assemblyId !== undefined
     if (hasChosenId && restart) yield* refuse("AssemblyUpload", [chosenId])
 
+    // A pack that was not seen to complete.
+    const isShared = found._tag === "Creating" && found.uploads !== undefined
     const anew = Effect.gen(function* () {
       const ended = yield* giveUp(found.assemblyId)
       // The Assembly may have completed before its cancellation, if the undecided upload arrived at the service.
-      const isDone = !restart && Option.exists(ended, ({ ok }) => ok === "ASSEMBLY_COMPLETED")
+      const isDone = !restart && !isShared && Option.exists(ended, ({ ok }) => ok === "ASSEMBLY_COMPLETED")
       if (isDone) return yield* persist(job, found)
       yield* forget
       return yield* persist(job, undefined)
     })
-    if (restart) return yield* anew
+    if (restart || isShared) return yield* anew
     return yield* hasChosenId ? persist(job, found) : Effect.catchIf(persist(job, found), isUndecided, () => anew)
   }).pipe(
     Effect.tapError((error) => (isFinal(error) ? Effect.ignore(given.store.forget) : Effect.void)),

@@ -112,7 +112,7 @@ const ofAssembly = {
   isForm: Schema.optionalKey(Schema.Boolean),
   /** The ids of the Assemblies whose forms broke before. */
   earlier: Schema.optionalKey(Schema.Array(Assembly.AssemblyId)),
-  /** The ids of the uploads of a job, if the Assembly has the uploads of other jobs too. */
+  /** The ids of the uploads of a job, if the Assembly has the uploads of other jobs too. Empty before it has completed. */
   uploads: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The time of the write, in milliseconds since 1970. */
   writtenAt: Schema.Finite

@@ -3,14 +3,14 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type AssemblyUploadError, DeliveryMismatch, FilesFailed } from "../AssemblyUploadError.ts"
+import { type AssemblyUploadError, FilesFailed } from "../AssemblyUploadError.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
 import type { Delivered, Options as Job, Verify } from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import { uploadsAtOnce } from "./packing.ts"
 import * as Policy from "./policy.ts"
-import type { Prepared, Service } from "./preparedJob.ts"
+import type { Prepared, Recorded, Seat, Service } from "./preparedJob.ts"
 
 /** Whether a pack failed because of one of its jobs. Every pack would fail if the service is away, for example. */
 export const isOfJob = (error: AssemblyUploadError): boolean =>
@@ -21,10 +21,11 @@ export const isOfJob = (error: AssemblyUploadError): boolean =>
 /** The result of one job. */
 export type JobResult = Result.Result<Assembly.Status, AssemblyUploadError>
 
-type Jobs<J> = Arr.NonEmptyReadonlyArray<{ readonly job: J; readonly opened: Pick<Prepared, "sources"> }>
-
-const notListed = ({ assembly_id: assemblyId }: Assembly.Status, filename: string) =>
-  new DeliveryMismatch({ assemblyId, filename, field: "upload", expected: "the file", actual: "no such file" })
+type Jobs<J> = Arr.NonEmptyReadonlyArray<{
+  readonly job: J
+  readonly opened: Pick<Prepared, "sources">
+  readonly seat: Seat
+}>
 
 /**
  * Runs jobs with equal options in one Assembly, and returns the result of each job. Fails if the Assembly failed because
@@ -60,7 +61,14 @@ export const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>
       cancelOnInterrupt: true,
       verify: noting
     }
-    const sent = yield* Effect.result(service.send(pack, sums?.map(({ source }) => source) ?? observed, emit))
+    // A later run then knows which Assembly may have the files of a job.
+    const recorded: Recorded = (about) =>
+      Effect.forEach(jobs, ({ seat }) => seat.record({ ...about, _tag: "Creating", uploads: [] }), {
+        concurrency: 16,
+        discard: true
+      })
+    const files = sums?.map(({ source }) => source) ?? observed
+    const sent = yield* Effect.result(service.send(pack, files, emit, recorded))
     if (Result.isFailure(sent)) {
       const error = sent.failure
       if (isOfJob(error)) return yield* Effect.fail(error)
@@ -86,7 +94,7 @@ export const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>
       const checked: Effect.Effect<void, AssemblyUploadError> =
         missing === undefined
           ? proof.check(own, ofJob(delivered, index))
-          : Effect.fail(notListed(status, missing.filename))
+          : Effect.fail(PackedStatus.notListed(status, missing.filename))
       return Effect.result(Effect.as(checked, own))
     })
   })

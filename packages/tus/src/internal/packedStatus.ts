@@ -3,7 +3,12 @@ import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
+import { DeliveryMismatch } from "../AssemblyUploadError.ts"
 import type { Delivered } from "./job.ts"
+
+/** The error of a file that is not among the uploads of an Assembly that has completed. */
+export const notListed = ({ assembly_id: assemblyId }: Assembly.Status, filename: string) =>
+  new DeliveryMismatch({ assemblyId, filename, field: "upload", expected: "the file", actual: "no such file" })
 
 /** The upload id in a URL. The host is ignored, because the service may move an upload to another host. */
 export const uploadIdIn = (url: string | null | undefined): string | undefined =>
@@ -76,9 +81,26 @@ export const share = (status: Assembly.Status, own: ReadonlyArray<Assembly.File>
   }
 }
 
+/** The id of the upload of a file. A file of a form has no upload, so its own id counts. */
+const idOf = ({ id, tus_upload_url: url }: Assembly.File): string => uploadIdIn(url) ?? id ?? ""
+
+/** The ids of the uploads in a Status. */
+export const idsOf = ({ uploads }: Pick<Assembly.Status, "uploads">): ReadonlyArray<string> => (uploads ?? []).map(idOf)
+
 /** {@link share} for the uploads with these ids. */
 export const shareOf = (status: Assembly.Status, ids: ReadonlyArray<string>): Assembly.Status =>
   share(
     status,
-    (status.uploads ?? []).filter(({ tus_upload_url: url }) => ids.includes(uploadIdIn(url) ?? ""))
+    (status.uploads ?? []).filter((file) => ids.includes(idOf(file)))
   )
+
+/** The uploads of a job in a Status, if each of its files is the only one with its name. */
+export const named = (
+  { uploads }: Pick<Assembly.Status, "uploads">,
+  files: ReadonlyArray<{ readonly fieldname?: string | undefined; readonly filename: string }>
+): ReadonlyArray<Assembly.File> | undefined => {
+  const found = files.map(({ fieldname = "file", filename }) =>
+    (uploads ?? []).filter(({ field, name }) => name === filename && field === fieldname)
+  )
+  return found.every((all) => all.length === 1) ? found.flat() : undefined
+}

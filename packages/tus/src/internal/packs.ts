@@ -9,17 +9,22 @@ import * as Exit from "effect/Exit"
 import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Form from "./form.ts"
 import type { Options as Job, Outcome } from "./job.ts"
 import { isOfJob, type JobResult, together } from "./packedJobs.ts"
+import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
-import type { Prepared, Service } from "./preparedJob.ts"
+import type { Prepared, Seat, Service } from "./preparedJob.ts"
 
 /** A job that waits for its pack. `earlier` are the Assemblies of its packs that failed. */
 interface Waiting<J> extends Packing.Item {
   readonly job: J
   readonly opened: Prepared
+  readonly seat: Seat
+  /** Ends the lease of the job. */
+  readonly leave: Effect.Effect<void>
   readonly earlier: Array<Assembly.AssemblyId>
   readonly outcome: Deferred.Deferred<Outcome<J>>
 }
@@ -70,17 +75,22 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   const places = yield* Semaphore.make(assemblies)
   const queues = MutableHashMap.empty<object, Queue<J>>()
 
-  const end = ({ earlier, job, opened, outcome }: Waiting<J>, result: JobResult) =>
-    Result.isFailure(result)
-      ? Deferred.succeed(outcome, { job, earlier, _tag: "Failed", error: result.failure })
-      : Effect.andThen(
-          opened.completed(result.success.assembly_id),
-          Deferred.succeed(outcome, { job, earlier, _tag: "Completed", status: result.success })
-        )
+  const end = ({ earlier, job, outcome, seat }: Waiting<J>, result: JobResult) =>
+    Effect.gen(function* () {
+      if (Result.isFailure(result)) {
+        return yield* Deferred.succeed(outcome, { job, earlier, _tag: "Failed", error: result.failure })
+      }
+      const status = result.success
+      const uploads = PackedStatus.idsOf(status)
+      // If the record cannot be written, the next run finds the Assembly of the pack, and that it has completed.
+      yield* Effect.ignore(seat.record({ _tag: "Completed", assemblyId: status.assembly_id, uploads }))
+      return yield* Deferred.succeed(outcome, { job, earlier, _tag: "Completed", status })
+    })
 
   /** Runs a job that is alone in its pack. */
-  const single = ({ earlier, job, outcome }: Waiting<J>) =>
+  const single = ({ earlier, job, leave, outcome }: Waiting<J>) =>
     Effect.gen(function* () {
+      yield* leave
       const own = yield* alone(job)
       yield* Deferred.succeed(outcome, { ...own, earlier: [...earlier, ...own.earlier] })
       if (own._tag === "Died") return "Failed"
@@ -99,11 +109,15 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
         })
       )
       if (Exit.isSuccess(exit)) {
-        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), { discard: true })
+        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), {
+          concurrency: 16,
+          discard: true
+        })
         return exit.value.some(Result.isSuccess) ? "Completed" : "Away"
       }
       // A defect may come from a job.
       if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
+      yield* Effect.forEach(jobs, ({ seat }) => seat.forget, { concurrency: 16, discard: true })
       return "Failed"
     })
 
@@ -140,16 +154,20 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
 
   return (job: J): Effect.Effect<Outcome<J>, never, R> => {
     if (!canShare(job)) return alone(job)
-    return Effect.gen(function* () {
-      const exit = yield* Effect.exit(
-        Effect.gen(function* () {
-          const prepared = yield* service.prepare<R>(job, true)
-          return { prepared, isDone: (yield* prepared.done) !== undefined }
-        })
+    const inPack = Effect.fnUntraced(function* (held: Scope.Closeable) {
+      const leave = Scope.close(held, Exit.void)
+      const prepared = yield* Effect.exit(
+        Effect.flatMap(service.prepare<R>(job, true), (opened) =>
+          Effect.map(opened.done, (done) => (done === undefined ? opened : undefined))
+        )
       )
       // The job alone has the error, or shows that it has completed before.
-      if (Exit.isFailure(exit) || exit.value.isDone) return yield* alone(job)
-      const opened = exit.value.prepared
+      if (Exit.isFailure(prepared) || prepared.value === undefined) return yield* alone(job)
+      const opened = prepared.value
+      const joined = yield* Effect.result(Scope.provide(opened.join, held))
+      if (Result.isFailure(joined)) return { _tag: "Failed", job, earlier: [], error: joined.failure } as const
+      const seat = joined.success
+      if (seat === undefined) return yield* Effect.andThen(leave, alone(job))
       const bytes = Number(opened.sources.reduce((sum, { size = 0n }) => sum + size, 0n))
       const limits = {
         ...maxima,
@@ -158,12 +176,14 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       const outcome = yield* Deferred.make<Outcome<J>>()
       const queue = queueOf(job)
       const at = yield* Clock.currentTimeMillis
-      queue.waiting = [...queue.waiting, { job, opened, earlier: [], outcome, files: job.files.length, bytes, at }]
+      const files = job.files.length
+      queue.waiting = [...queue.waiting, { job, opened, seat, leave, earlier: [], outcome, files, bytes, at }]
       yield* take(queue, limits)
       const early = yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
       if (Option.isSome(early)) return early.value
       yield* take(queue, limits)
       return yield* Deferred.await(outcome)
     })
+    return Effect.acquireUseRelease(Scope.make(), inPack, (held) => Scope.close(held, Exit.void))
   }
 })

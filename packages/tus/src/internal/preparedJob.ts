@@ -6,43 +6,66 @@ import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type { AssemblyUploadError } from "../AssemblyUploadError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import * as AssemblyJob from "./assemblyJob.ts"
 import * as Engine from "./engine.ts"
 import * as Job from "./job.ts"
-import { type AssemblyEntry, assemblyKeyOf, type UploadJournal } from "./journal.ts"
+import { type AssemblyEntry, assemblyKeyOf, type Lease, type UploadJournal } from "./journal.ts"
 import * as Journaled from "./journaled.ts"
 import * as Leasing from "./lease.ts"
 import { replayable } from "./options.ts"
+import * as PackedStatus from "./packedStatus.ts"
 import type { Replayable, UploadSource } from "./source.ts"
 
 /** The services of the Layer, which its jobs use. */
 export type Services = Context.Context<HttpClient.HttpClient | AssemblyClient>
 
 /**
+ * The place of a job in a pack. Its scope holds the lease of the job.
+ *
+ * - `record`: records the Assembly of the pack before its creation (`Creating`) and after its completion (`Completed`).
+ * - `forget`: forgets the Assembly of a pack that has failed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Seat {
+  readonly record: (entry: Omit<AssemblyEntry, "writtenAt">) => Effect.Effect<void, AssemblyJob.StoreError>
+  readonly forget: Effect.Effect<void>
+}
+
+/**
  * A job whose options are valid, with open sources.
  *
  * - `done`: the entry of its Assembly, if an earlier run has seen that the Assembly has completed.
- * - `completed`: records this for a job that shares an Assembly.
+ * - `join`: the place of the job in a pack. Undefined if the job has completed, or has an Assembly of its own.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Prepared {
   readonly sources: ReadonlyArray<UploadSource>
-  readonly completed: (assemblyId: Assembly.AssemblyId) => Effect.Effect<void>
   readonly done: Effect.Effect<AssemblyEntry | undefined, AssemblyUploadError>
+  readonly join: Effect.Effect<Seat | undefined, AssemblyUploadError, Scope.Scope>
   readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError>
 }
 
+/** Is called with each Assembly before its creation. */
+export type Recorded = (
+  about: Pick<AssemblyEntry, "assemblyId" | "isForm" | "earlier">
+) => Effect.Effect<void, AssemblyJob.StoreError>
+
 /**
- * Runs a job whose sources are open, without a journal.
+ * Runs a job whose sources are open, without a journal. `recorded` is called with each Assembly before its creation.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +73,8 @@ export interface Prepared {
 export type Send = (
   options: Job.Options<unknown>,
   sources: ReadonlyArray<UploadSource>,
-  emit: AssemblyFiles.Emit
+  emit: AssemblyFiles.Emit,
+  recorded?: Recorded
 ) => Effect.Effect<Assembly.Status, AssemblyUploadError>
 
 /**
@@ -71,14 +95,15 @@ export interface Service {
 /** Runs jobs over HTTP without a journal. */
 export const send =
   (services: Services): Send =>
-  (options, sources, emit) =>
+  (options, sources, emit, recorded = () => Effect.void) =>
     Effect.suspend(() => {
       let current: Assembly.AssemblyId | undefined
       const store: AssemblyJob.Store = {
         found: undefined,
-        record: (_, { assemblyId }) =>
-          Effect.sync(() => {
-            current = assemblyId
+        record: (_tag, about) =>
+          Effect.suspend(() => {
+            current = about.assemblyId
+            return _tag === "Creating" ? recorded(about) : Effect.void
           }),
         forget: Effect.void
       }
@@ -94,7 +119,7 @@ export const inMemory = (sending: Send): Service => ({
     Effect.map(Job.prepare(options, isShared), (sources) => ({
       sources,
       done: Effect.undefined,
-      completed: () => Effect.void,
+      join: Effect.succeed({ record: () => Effect.void, forget: Effect.void }),
       run: (emit) => sending(options, sources, emit)
     })),
   send: sending
@@ -127,34 +152,56 @@ const keyOf = <R>({ files, params }: Job.Options<R>, sources: ReadonlyArray<Repl
   })
 
 /** Runs jobs with a journal. The run acquires the lease of the job. */
-export const journaled = (journal: UploadJournal["Service"], services: Services): Service => ({
-  send: send(services),
-  prepare: (options) =>
+export const journaled = Effect.fnUntraced(function* (journal: UploadJournal["Service"], services: Services) {
+  const { assemblies } = journal
+  // Many jobs of an earlier run ask how the same pack has ended.
+  const ended = yield* Cache.makeWith(
+    (assemblyId: Assembly.AssemblyId) => Effect.provide(AssemblyJob.giveUp(assemblyId), services),
+    { capacity: 64, timeToLive: (exit) => (Exit.isSuccess(exit) ? Infinity : 0) }
+  )
+
+  const prepare: Service["prepare"] = (options) =>
     Effect.gen(function* () {
-      const { assemblies } = journal
       const sources = yield* Effect.forEach(yield* Job.prepare(options, true), replayable)
       const key = yield* Effect.provide(keyOf(options, sources), services)
       const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
+      const storeOf = (lease: Lease) => ({
+        record: (entry: Omit<AssemblyEntry, "writtenAt">) =>
+          Effect.gen(function* () {
+            yield* lease.check
+            const writtenAt = yield* Clock.currentTimeMillis
+            yield* assemblies.put(key, { ...entry, writtenAt })
+          }),
+        forget: Effect.andThen(lease.check, assemblies.forget(key))
+      })
       return {
         sources,
-        completed: (assemblyId) =>
-          Effect.flatMap(Clock.currentTimeMillis, (writtenAt) =>
-            Effect.ignore(assemblies.put(key, { _tag: "Completed", assemblyId, writtenAt }))
-          ),
         done: Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined)),
+        join: Effect.gen(function* () {
+          const { forget, record } = storeOf(yield* Leasing.hold(journal, key, () => undefined))
+          const seat: Seat = { record, forget: Effect.ignore(forget) }
+          const found = yield* stored
+          if (found === undefined) return seat
+          const { assemblyId, isForm, uploads } = found
+          if (found._tag === "Completed" || uploads === undefined) return undefined
+          const status = Option.getOrUndefined(yield* Cache.get(ended, assemblyId))
+          // Without a proof, and with names that nobody else has, it is known which files are those of the job.
+          const isProven = options.verify !== undefined || isForm === true
+          const own =
+            isProven || status?.ok !== "ASSEMBLY_COMPLETED" ? undefined : PackedStatus.named(status, options.files)
+          if (own === undefined) return seat
+          yield* record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
+          return undefined
+        }),
         run: (emit) =>
           Effect.gen(function* () {
             const lease = yield* Leasing.hold(journal, key, emit)
             const job = Effect.gen(function* () {
+              const { forget, record } = storeOf(lease)
               const store: AssemblyJob.Store = {
                 found: yield* stored,
-                record: (_tag, about) =>
-                  Effect.gen(function* () {
-                    yield* lease.check
-                    const writtenAt = yield* Clock.currentTimeMillis
-                    yield* assemblies.put(key, { ...about, _tag, writtenAt })
-                  }),
-                forget: Effect.andThen(lease.check, assemblies.forget(key))
+                record: (_tag, about) => record({ ...about, _tag }),
+                forget
               }
               const { onFailure = "keep" } = options
               return yield* AssemblyJob.run({
@@ -169,4 +216,5 @@ export const journaled = (journal: UploadJournal["Service"], services: Services)
           }).pipe(Effect.scoped, Effect.provide(services))
       }
     })
+  return { send: send(services), prepare } satisfies Service
 })

@@ -55,3 +55,12 @@ export const assembliesOf = (keyword: string) =>
     Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [keyword] })),
     (entries) => [...entries]
   )
+
+/** The names of the files that the Assemblies with this keyword have stored. */
+export const filesOf = (keyword: string) =>
+  Effect.flatMap(assembliesOf(keyword), (entries) =>
+    Effect.map(
+      Effect.forEach(entries, ({ id }) => Assemblies.get(id)),
+      (statuses) => statuses.flatMap(({ uploads }) => (uploads ?? []).map(({ name }) => name))
+    )
+  )
