@@ -95,11 +95,3 @@ export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()(
   },
   (error) => `the upload journal has no upload ${error.key}; start the upload with Upload.run`
 ) {}
-
-/**
- * The errors of the journal, except {@link NoSuchUpload}.
- *
- * @since 0.1.0
- * @category errors
- */
-export type JournalError = JournalFailed | JournalTorn | UploadLeased | LeaseLost
