@@ -26,14 +26,25 @@ interface End {
   readonly earlier: ReadonlyArray<string>
 }
 
-/** Runs the process, kills it after so many milliseconds, or not at all, and returns the outcomes of its jobs. */
-const run = (args: ReadonlyArray<string>, killAfter: number | undefined): Promise<ReadonlyArray<End>> =>
+/**
+ * Runs the process, kills it so many milliseconds after it has begun its jobs, or not at all, and returns the outcomes of
+ * its jobs. With `sends`, the time starts when a request of the process has arrived.
+ */
+const run = (
+  args: ReadonlyArray<string>,
+  killAfter: number | undefined,
+  sends: () => boolean = () => true
+): Promise<ReadonlyArray<End>> =>
   new Promise((resolve) => {
     const child = fork(new URL("utils/killedForm.ts", import.meta.url), [...args], { execArgv: [] })
     const ends: Array<End> = []
+    const kill = () => {
+      if (sends()) setTimeout(() => child.kill("SIGKILL"), killAfter)
+      else if (child.exitCode === null) setTimeout(kill, 2)
+    }
     child.on("message", (message: End | "begin") => {
       if (message !== "begin") ends.push(message)
-      else if (killAfter !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfter)
+      else if (killAfter !== undefined) kill()
     })
     child.on("exit", () => resolve(ends))
   })
@@ -75,14 +86,16 @@ layer(live, { excludeTestServices: true })("R2", (it) => {
           const secret = Redacted.value(credentials.secret)
           const args = [`http://${proxy.authority}`, credentials.key, secret, join(path, `journal-${kill}`), file]
           let end: End | undefined
-          for (const moment of [
-            yield* Random.nextIntBetween(0, 400),
-            yield* Random.nextIntBetween(0, 400),
-            undefined
-          ]) {
-            // So slow that most kills meet a form that is being sent.
-            proxy.faults.push({ _tag: "Slow", method: "POST", bytes: 100_000, millis: 5 })
-            end ??= (yield* Effect.promise(() => run(args, moment)))[0]
+          const sends = () => proxy.requests.includes("POST")
+          for (const [moment, when] of [
+            [yield* Random.nextIntBetween(0, 400)],
+            [yield* Random.nextIntBetween(0, 400), sends],
+            [undefined]
+          ] as const) {
+            // So slow that a kill after the arrival of its head meets a form that is being sent.
+            if (moment !== undefined) proxy.faults.push({ _tag: "Slow", method: "POST", bytes: 50_000, millis: 10 })
+            proxy.requests.length = 0
+            end ??= (yield* Effect.promise(() => run(args, moment, when)))[0]
           }
           assert.include(["Completed", "Skipped"], end?.tag)
           const created = yield* since(before)
