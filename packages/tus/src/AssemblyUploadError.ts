@@ -128,10 +128,7 @@ export const AssemblyUploadError = Schema.Union([
   ApiError.UnexpectedResponse,
   ApiError.TransportFailure,
   ApiError.TimedOut,
-  JournalError.JournalFailed,
-  JournalError.JournalTorn,
-  JournalError.UploadLeased,
-  JournalError.LeaseLost
+  ...JournalError.ofRun
 ])
 
 /**

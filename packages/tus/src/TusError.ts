@@ -291,10 +291,7 @@ export const UploadError = Schema.Union([
   UnsafeLocation,
   InvalidTarget,
   SourceFailed,
-  JournalError.JournalFailed,
-  JournalError.JournalTorn,
-  JournalError.UploadLeased,
-  JournalError.LeaseLost,
+  ...JournalError.ofRun,
   InvalidRequest,
   ApiError.RateLimited,
   ApiError.TransportFailure

@@ -280,13 +280,21 @@ const atUrl = (
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
-const make = (http: HttpClient.HttpClient): Service => {
+const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
   return {
     run: (target, source, options, emit, onFailure) =>
-      provided(Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })),
-    resume: (existing, source, options, emit) =>
-      "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit))
+      provided(
+        journal === undefined || onFailure !== undefined
+          ? Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })
+          : journal.engine.run(journal, target, source, options, emit)
+      ),
+    resume: (existing, source, options, emit) => {
+      if ("url" in existing) return provided(atUrl(existing, source, options, emit))
+      return journal === undefined
+        ? noJournal(existing.key)
+        : provided(journal.engine.resume(journal, existing, source, options, emit))
+    }
   }
 }
 
@@ -297,7 +305,10 @@ const make = (http: HttpClient.HttpClient): Service => {
  * @category layers
  */
 export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fresh(
-  Layer.effect(Upload, Effect.map(HttpClient.HttpClient, make))
+  Layer.effect(
+    Upload,
+    Effect.map(HttpClient.HttpClient, (http) => make(http))
+  )
 )
 
 /**
@@ -312,22 +323,7 @@ export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fr
 export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = Layer.fresh(
   Layer.effect(
     Upload,
-    Effect.gen(function* () {
-      const http = yield* HttpClient.HttpClient
-      const journal = yield* UploadJournal
-      const provided = Effect.provideService(HttpClient.HttpClient, http)
-      const plain = make(http)
-      return {
-        run: (target, source, options, emit, onFailure) =>
-          onFailure === undefined
-            ? provided(journal.engine.run(journal, target, source, options, emit))
-            : plain.run(target, source, options, emit, onFailure),
-        resume: (existing, source, options, emit) =>
-          "key" in existing
-            ? provided(journal.engine.resume(journal, existing, source, options, emit))
-            : plain.resume(existing, source, options, emit)
-      }
-    })
+    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
   )
 )
 

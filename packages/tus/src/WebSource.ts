@@ -1,7 +1,7 @@
 /**
  * Sources of uploads from the web: HTTP resources, and web streams.
  */
-import type { DownloadError } from "@assembly-effect/api/ResultError"
+import { type DownloadError, ResultChanged } from "@assembly-effect/api/ResultError"
 import * as Results from "@assembly-effect/api/Results"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Reading from "@assembly-effect/api/unstable/Reading"
@@ -137,13 +137,14 @@ export const fromUrl = (
       headers: options?.headers,
       followsRedirects: false
     }
-    const { etag, isRanged, size } = yield* Effect.mapError(describe(resource), fromDownload)
-    if (!isRanged)
-      return { _tag: "OneShot", size: size === undefined ? size : BigInt(size), stream: once(resource, { etag, size }) }
+    const { isRanged, of } = yield* Effect.mapError(describe(resource), fromDownload)
+    const { total: size, validator } = of
+    if (!isRanged || size === undefined || validator === undefined) {
+      return { _tag: "OneShot", size: size === undefined ? undefined : BigInt(size), stream: once(resource, of) }
+    }
     const { href, origin, pathname } = resource.url
     const identified = options?.isPresigned === true ? origin + pathname : href
-    const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${etag}`))
-    const of = { etag, validator: etag, lastModified: undefined, total: size }
+    const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${validator}`))
     return {
       _tag: "Replayable",
       size: BigInt(size),
@@ -155,7 +156,7 @@ export const fromUrl = (
                 Reading.range({
                   ...resource,
                   stallTimeout,
-                  file: "the resource",
+                  file: named,
                   size,
                   offset: Number(start),
                   range: { end: Number(end), of }
@@ -168,65 +169,57 @@ export const fromUrl = (
 
 type Resource = Omit<Reading.Resource, "stallTimeout">
 
-/** The size and the ETag of a resource. `isRanged` says whether its ranges can be read, and be compared by the ETag. */
-type Described =
-  | { readonly isRanged: true; readonly size: number; readonly etag: string }
-  | { readonly isRanged: false; readonly size: number | undefined; readonly etag: string | undefined }
+const ask = Effect.fnUntraced(function* (resource: Resource, headers: Readonly<Record<string, string>>) {
+  const asked = { ...resource, stallTimeout: yield* RequestTimeout }
+  const { response, subject } = yield* Reading.send(asked, headers)
+  return { asked, response, subject, read: Reading.read(response, 0) }
+})
+
+const unknown: Reading.Representation = {
+  etag: undefined,
+  lastModified: undefined,
+  validator: undefined,
+  total: undefined
+}
 
 /** Requests the first byte of a resource. The body is not read. */
 const describe = (resource: Resource) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const stallTimeout = yield* RequestTimeout
-      const { response, subject } = yield* Reading.send({ ...resource, stallTimeout }, { range: "bytes=0-0" })
+      const { read, response, subject } = yield* ask(resource, { range: "bytes=0-0" })
       const { headers, status } = response
-      const { etag } = headers
-      if (status === 416) {
-        if (Reading.sizeOfUnsatisfied(headers) === 0) return { isRanged: false, size: 0, etag: undefined } as const
-        return yield* Reading.unexpected(subject, status, "a refused range")
+      if (status === 416 && Reading.sizeOfUnsatisfied(headers) === 0) {
+        return { isRanged: false, of: { ...unknown, total: 0 } }
       }
-      const read = Reading.read(response, 0)
-      if (Result.isFailure(read)) {
-        if (status === 200) return yield* Reading.unexpected(subject, status, read.failure)
-        return { isRanged: false, size: undefined, etag } as const
-      }
-      const { end, representation } = read.success
-      const { total: size, validator } = representation
+      if (status === 416) return yield* Reading.unexpected(subject, status, "a refused range")
+      if (status === 200 && Result.isFailure(read)) return yield* Reading.unexpected(subject, status, read.failure)
+      // Another part than the requested byte says nothing about the resource.
+      const isTold = Result.isSuccess(read) && (status === 200 || read.success.end === 1)
       const isOffered = (headers["accept-ranges"] ?? "bytes").trim().toLowerCase() === "bytes"
-      return status === 206 && end === 1 && isOffered && validator !== undefined && size !== undefined
-        ? ({ isRanged: true, size, etag: validator } satisfies Described)
-        : ({ isRanged: false, size: status === 206 && end !== 1 ? undefined : size, etag } satisfies Described)
+      return {
+        isRanged: status === 206 && isOffered,
+        of: isTold ? read.success.representation : { ...unknown, etag: headers["etag"] }
+      }
     })
   )
 
-/** Reads the whole resource in one response, which must have the size and the ETag of the first response. */
-const once = (
-  resource: Resource,
-  described: Pick<Described, "etag" | "size">
-): Stream.Stream<Uint8Array, SourceFailed> =>
+/** Reads the whole resource in one response, which must be of the same resource as the first response. */
+const once = (resource: Resource, before: Reading.Representation): Stream.Stream<Uint8Array, SourceFailed> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const asked = { ...resource, stallTimeout: yield* RequestTimeout }
-      const { response, subject } = yield* Effect.mapError(Reading.send(asked, {}), fromDownload)
-      const read = Reading.read(response, 0)
+      const { asked, read, response, subject } = yield* ask(resource, {})
       if (response.status !== 200 || Result.isFailure(read)) {
         const problem = Result.isFailure(read) ? read.failure : "a part instead of the whole"
-        return yield* fromDownload(Reading.unexpected(subject, response.status, problem))
+        return yield* Reading.unexpected(subject, response.status, problem)
       }
-      const { etag, total } = read.success.representation
-      // An empty resource has told no ETag: its first response was a 416.
-      if (described.size !== 0 && etag !== described.etag)
-        return yield* sourceFailed("Changed", `the resource at ${subject.host} has another ETag`)
-      if (total !== undefined && described.size !== undefined && total !== described.size) {
-        return yield* sourceFailed(
-          "Changed",
-          `the resource at ${subject.host} was ${described.size} bytes, is ${total} bytes`
-        )
-      }
-      const body = yield* Reading.pullBody(asked, subject, response)
-      return Stream.mapError(Stream.fromPull(Effect.succeed(body)), fromDownload)
+      const field = Reading.difference(before, read.success.representation)
+      if (field !== undefined) return yield* new ResultChanged({ ...subject, file: named, field })
+      return Stream.fromPull(Effect.succeed(yield* Reading.pullBody(asked, subject, response)))
     })
-  )
+  ).pipe(Stream.mapError(fromDownload))
+
+/** The name of a resource in errors. */
+const named = "the resource"
 
 /**
  * Makes a source from a result of an Assembly, such as a file of `Results.of`, so that a result becomes a file of the

@@ -95,3 +95,6 @@ export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()(
   },
   (error) => `the upload journal has no upload ${error.key}; start the upload with Upload.run`
 ) {}
+
+/** The errors of the journal that a run of an upload may meet. */
+export const ofRun = [JournalFailed, JournalTorn, UploadLeased, LeaseLost] as const

@@ -192,7 +192,7 @@ const readHeaders = <A>(
 
 /**
  * Waits until a body may be sent, and for the budget of the account. These waits are not part of a time limit. A streamed
- * body does not wait for the bandwidth: its portions wait while they are sent, see `append.ts`.
+ * body does not wait for the bandwidth: its portions wait while they are sent, see `piece.ts`.
  */
 export const permit = (
   url: string,

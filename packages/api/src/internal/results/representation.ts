@@ -91,6 +91,9 @@ const areDifferent = <A>(before: A | undefined, now: A | undefined): boolean =>
 /**
  * The field that shows that two responses belong to different versions of the file. The result is undefined if no field
  * shows this.
+ *
+ * @since 0.1.0
+ * @category comparing
  */
 export const difference = (before: Representation, now: Representation): ResultChanged["field"] | undefined => {
   if (before.etag !== undefined && before.etag !== now.etag) return "etag"
