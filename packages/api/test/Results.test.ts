@@ -265,9 +265,14 @@ for (const [name, client] of clients) {
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
-    it.live("retries after 503, 429 and a reset connection, and not after 404", () =>
+    it.live("retries after 500, 503, 429 and a reset connection, and not after 404", () =>
       Effect.gen(function* () {
-        const busy = [Server.text(503, ""), Server.text(429, "", { "retry-after": "0" }), Server.reset]
+        const busy = [
+          Server.text(500, ""),
+          Server.text(503, ""),
+          Server.text(429, "", { "retry-after": "0" }),
+          Server.reset
+        ]
         const { run } = yield* against([...busy, FileServer.answer(bytes, strong)])
         assert.isTrue((yield* run).equals(bytes))
         const gone = yield* against([Server.text(404, "")])

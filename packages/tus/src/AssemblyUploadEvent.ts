@@ -77,13 +77,15 @@ const File = Schema.Struct({
  * @category schemas
  */
 export const PublicStatus = Schema.Struct({
-  ok: Assembly.Status.schema.fields.ok,
-  error: Assembly.Status.schema.fields.error,
-  message: Assembly.Status.schema.fields.message,
-  bytes_expected: Assembly.Status.schema.fields.bytes_expected,
-  bytes_received: Assembly.Status.schema.fields.bytes_received,
-  execution_duration: Assembly.Status.schema.fields.execution_duration,
-  num_input_files: Assembly.Status.schema.fields.num_input_files,
+  ...Struct.pick(Assembly.Status.schema.fields, [
+    "ok",
+    "error",
+    "message",
+    "bytes_expected",
+    "bytes_received",
+    "execution_duration",
+    "num_input_files"
+  ]),
   uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
   results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))
 }).annotate({ identifier: "PublicStatus" })

@@ -17,24 +17,9 @@ import * as JournalError from "./internal/journalError.ts"
 import { SourceFailed } from "./internal/source.ts"
 import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
 
-/**
- * The requests that the functions of `Tus` send, by the names of these functions.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const RequestName = Schema.Literals(["create", "offset", "append", "terminate", "discover", "download"])
-/**
- * The type of {@link RequestName}.
- *
- * @since 0.1.0
- * @category models
- */
-export type RequestName = typeof RequestName.Type
-
-/** The failed request, and the host of the server. */
+/** The failed request, by the name of its function in `Tus`, and the host of the server. */
 const subject = {
-  request: RequestName,
+  request: Schema.Literals(["create", "offset", "append", "terminate", "discover", "download"]),
   host: Schema.String
 }
 
@@ -306,10 +291,7 @@ export const UploadError = Schema.Union([
   UnsafeLocation,
   InvalidTarget,
   SourceFailed,
-  JournalError.JournalFailed,
-  JournalError.JournalTorn,
-  JournalError.UploadLeased,
-  JournalError.LeaseLost,
+  ...JournalError.ofRun,
   InvalidRequest,
   ApiError.RateLimited,
   ApiError.TransportFailure

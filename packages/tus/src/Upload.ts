@@ -15,7 +15,7 @@ import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
-import type { Options, ResumeOptions } from "./internal/options.ts"
+import type { Options, RequestOptions, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
@@ -25,21 +25,9 @@ import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
 export { CanStream } from "./internal/context.ts"
-export type { Metadata, Options, RequestOptions, ResumeOptions, SharedOptions } from "./internal/options.ts"
+export type { Options, RequestOptions } from "./internal/options.ts"
 
-/**
- * The options of {@link sink}: {@link RequestOptions}, `metadata`, and:
- *
- * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the sink fails with
- *   `SourceFailed`.
- * - `onFailure`: what happens to an upload that failed or was interrupted. `terminate` (default) removes this upload
- *   from the server. `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts
- *   of the Assembly (`tus_uploads`).
- *
- * @since 0.1.0
- * @category options
- */
-export interface SinkOptions extends OptionRules.RequestOptions {
+interface SinkOptions extends RequestOptions {
   readonly metadata: OptionRules.Metadata
   readonly size?: bigint | undefined
   readonly onFailure?: "terminate" | "keep" | undefined
@@ -66,11 +54,8 @@ type Emit = (event: UploadEvent.UploadEvent) => void
 /**
  * - `run`: uploads a source. For {@link sink}, `onFailure` is set, and the upload has no journal.
  * - `resume`: continues an existing upload.
- *
- * @since 0.1.0
- * @category models
  */
-export interface Service {
+interface Service {
   readonly run: (
     target: UploadTarget.UploadTarget,
     source: UploadSource,
@@ -162,7 +147,8 @@ export const run = (
  *
  * **Details**
  *
- * The offset is requested from the server, and only the remaining bytes are sent. If the server reports another length
+ * The options are {@link Options} without `metadata`; `parallel` and `restart` have an effect only for an upload of the
+ * journal. The offset is requested from the server, and only the remaining bytes are sent. If the server reports another length
  * than the size of the source, or other metadata, the call fails with `UploadMismatch`. A one-shot stream must start
  * with the first byte of the upload. If the upload is incomplete, and the server has stored more bytes than the upload
  * holds of a one-shot stream in memory (`chunkSize` bytes and at most one chunk of the stream), the call fails with
@@ -221,6 +207,16 @@ export const resumeEvents = (
  * being written.
  *
  * **Details**
+ *
+ * The options are {@link RequestOptions}, `metadata`, and:
+ *
+ * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the sink fails with
+ *   `SourceFailed`.
+ * - `onFailure`: what happens to an upload that failed or was interrupted. `terminate` (default) removes this upload
+ *   from the server. `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts
+ *   of the Assembly (`tus_uploads`).
+ *
+ * The rules of a sink:
  *
  * - The stream is uploaded as a one-shot source, without a journal. At most `chunkSize` bytes (8 MiB by default) and one
  *   chunk of the stream are held in memory; with `checksum`, or without streaming (see `CanStream`), also a copy of the
@@ -284,13 +280,21 @@ const atUrl = (
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
-const make = (http: HttpClient.HttpClient): Service => {
+const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
   return {
     run: (target, source, options, emit, onFailure) =>
-      provided(Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })),
-    resume: (existing, source, options, emit) =>
-      "key" in existing ? noJournal(existing.key) : provided(atUrl(existing, source, options, emit))
+      provided(
+        journal === undefined || onFailure !== undefined
+          ? Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })
+          : journal.engine.run(journal, target, source, options, emit)
+      ),
+    resume: (existing, source, options, emit) => {
+      if ("url" in existing) return provided(atUrl(existing, source, options, emit))
+      return journal === undefined
+        ? noJournal(existing.key)
+        : provided(journal.engine.resume(journal, existing, source, options, emit))
+    }
   }
 }
 
@@ -301,7 +305,10 @@ const make = (http: HttpClient.HttpClient): Service => {
  * @category layers
  */
 export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fresh(
-  Layer.effect(Upload, Effect.map(HttpClient.HttpClient, make))
+  Layer.effect(
+    Upload,
+    Effect.map(HttpClient.HttpClient, (http) => make(http))
+  )
 )
 
 /**
@@ -316,22 +323,7 @@ export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fr
 export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = Layer.fresh(
   Layer.effect(
     Upload,
-    Effect.gen(function* () {
-      const http = yield* HttpClient.HttpClient
-      const journal = yield* UploadJournal
-      const provided = Effect.provideService(HttpClient.HttpClient, http)
-      const plain = make(http)
-      return {
-        run: (target, source, options, emit, onFailure) =>
-          onFailure === undefined
-            ? provided(journal.engine.run(journal, target, source, options, emit))
-            : plain.run(target, source, options, emit, onFailure),
-        resume: (existing, source, options, emit) =>
-          "key" in existing
-            ? provided(journal.engine.resume(journal, existing, source, options, emit))
-            : plain.resume(existing, source, options, emit)
-      }
-    })
+    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
   )
 )
 

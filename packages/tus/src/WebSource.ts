@@ -1,9 +1,10 @@
 /**
  * Sources of uploads from the web: HTTP resources, and web streams.
  */
-import type { DownloadError } from "@assembly-effect/api/ResultError"
+import { type DownloadError, ResultChanged } from "@assembly-effect/api/ResultError"
 import * as Results from "@assembly-effect/api/Results"
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
+import * as Reading from "@assembly-effect/api/unstable/Reading"
 import * as AuthPieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
@@ -11,9 +12,11 @@ import type { LazyArg } from "effect/Function"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as DeliveryProof from "./DeliveryProof.ts"
 import * as Pieces from "./internal/pieces.ts"
+import { RequestTimeout } from "./internal/requests.ts"
 import {
   type OneShot,
   type Replayable,
@@ -23,7 +26,6 @@ import {
   sourceFailed
 } from "./internal/source.ts"
 import * as Subtle from "./internal/subtle.ts"
-import * as UrlSource from "./internal/urlSource.ts"
 
 /**
  * Describes why a value cannot be a source: it is not a `ReadableStream`, or is locked, or bytes were already read from
@@ -99,8 +101,8 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  *
  * - The source can be read again if the server accepts ranges and reports the size, and the resource has a strong ETag.
  *   Every range must then have the same ETag and size, else the upload fails with `SourceFailed` (`Changed`). After a
- *   lost connection, a timeout, or a status 429 or 5xx, the rest of the range is requested, if the `RetryPolicy` of the
- *   program permits it (by default after up to 8 consecutive failures).
+ *   lost connection, a timeout, or a status 429 or 5xx, the rest of the range is requested, as by
+ *   `Results.download`: if the `RetryPolicy` of the program permits it, by default after up to 4 consecutive failures.
  * - Without ranges, a size or a strong ETag, the source is a one-shot stream, and a lost connection to the resource
  *   ends the upload.
  * - The identity of a source that can be read again is the SHA-256 of the URL and the ETag, so that a journal contains
@@ -128,25 +130,96 @@ export const fromUrl = (
   options?: { readonly headers?: Headers.Input | undefined; readonly isPresigned?: boolean | undefined }
 ): Effect.Effect<UploadSource, SourceFailed, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const http = yield* HttpClient.HttpClient
-    const resource = { http, url: yield* toUrl(url), headers: options?.headers ?? {} }
-    const described = yield* Effect.mapError(UrlSource.describe(resource), ({ error }) => error)
-    const { etag, isRanged, size } = described
+    const resource = {
+      operation: "WebSource.fromUrl",
+      http: yield* HttpClient.HttpClient,
+      url: yield* toUrl(url),
+      headers: options?.headers,
+      followsRedirects: false
+    }
+    const { isRanged, of } = yield* Effect.mapError(describe(resource), fromDownload)
+    const { total: size, validator } = of
+    if (!isRanged || size === undefined || validator === undefined) {
+      return { _tag: "OneShot", size: size === undefined ? undefined : BigInt(size), stream: once(resource, of) }
+    }
     const { href, origin, pathname } = resource.url
     const identified = options?.isPresigned === true ? origin + pathname : href
-    return isRanged && size !== undefined
-      ? {
-          _tag: "Replayable",
-          size,
-          bytes: (start, end) =>
-            Stream.mapError(UrlSource.range(resource, described, start, end), ({ error }) => error),
-          identity: Effect.map(
-            Subtle.sha256(new TextEncoder().encode(`${identified} ${etag}`)),
-            (digest) => `url ${digest}`
-          )
-        }
-      : { _tag: "OneShot", size, stream: Stream.mapError(UrlSource.once(resource, described), ({ error }) => error) }
+    const digest = Subtle.sha256(new TextEncoder().encode(`${identified} ${validator}`))
+    return {
+      _tag: "Replayable",
+      size: BigInt(size),
+      bytes: (start, end) =>
+        start === end
+          ? Stream.empty
+          : Stream.unwrap(
+              Effect.map(RequestTimeout, (stallTimeout) =>
+                Reading.range({
+                  ...resource,
+                  stallTimeout,
+                  file: named,
+                  size,
+                  offset: Number(start),
+                  range: { end: Number(end), of }
+                })
+              )
+            ).pipe(Stream.mapError(fromDownload)),
+      identity: Effect.map(digest, (text) => `url ${text}`)
+    }
   })
+
+type Resource = Omit<Reading.Resource, "stallTimeout">
+
+const ask = Effect.fnUntraced(function* (resource: Resource, headers: Readonly<Record<string, string>>) {
+  const asked = { ...resource, stallTimeout: yield* RequestTimeout }
+  const { response, subject } = yield* Reading.send(asked, headers)
+  return { asked, response, subject, read: Reading.read(response, 0) }
+})
+
+const unknown: Reading.Representation = {
+  etag: undefined,
+  lastModified: undefined,
+  validator: undefined,
+  total: undefined
+}
+
+/** Requests the first byte of a resource. The body is not read. */
+const describe = (resource: Resource) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { read, response, subject } = yield* ask(resource, { range: "bytes=0-0" })
+      const { headers, status } = response
+      if (status === 416 && Reading.sizeOfUnsatisfied(headers) === 0) {
+        return { isRanged: false, of: { ...unknown, total: 0 } }
+      }
+      if (status === 416) return yield* Reading.unexpected(subject, status, "a refused range")
+      if (status === 200 && Result.isFailure(read)) return yield* Reading.unexpected(subject, status, read.failure)
+      // Another part than the requested byte says nothing about the resource.
+      const isTold = Result.isSuccess(read) && (status === 200 || read.success.end === 1)
+      const isOffered = (headers["accept-ranges"] ?? "bytes").trim().toLowerCase() === "bytes"
+      return {
+        isRanged: status === 206 && isOffered,
+        of: isTold ? read.success.representation : { ...unknown, etag: headers["etag"] }
+      }
+    })
+  )
+
+/** Reads the whole resource in one response, which must be of the same resource as the first response. */
+const once = (resource: Resource, before: Reading.Representation): Stream.Stream<Uint8Array, SourceFailed> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { asked, read, response, subject } = yield* ask(resource, {})
+      if (response.status !== 200 || Result.isFailure(read)) {
+        const problem = Result.isFailure(read) ? read.failure : "a part instead of the whole"
+        return yield* Reading.unexpected(subject, response.status, problem)
+      }
+      const field = Reading.difference(before, read.success.representation)
+      if (field !== undefined) return yield* new ResultChanged({ ...subject, file: named, field })
+      return Stream.fromPull(Effect.succeed(yield* Reading.pullBody(asked, subject, response)))
+    })
+  ).pipe(Stream.mapError(fromDownload))
+
+/** The name of a resource in errors. */
+const named = "the resource"
 
 /**
  * Makes a source from a result of an Assembly, such as a file of `Results.of`, so that a result becomes a file of the
@@ -215,5 +288,7 @@ export const fromResult = (
     }
   })
 
-const fromDownload = ({ _tag, message }: DownloadError): SourceFailed =>
-  sourceFailed(_tag === "ResultChanged" || _tag === "ResultMismatch" ? "Changed" : "Unreadable", message)
+const fromDownload = (problem: DownloadError | Reading.Refused): SourceFailed => {
+  const { _tag, message } = "_tag" in problem ? problem : problem.error
+  return sourceFailed(_tag === "ResultChanged" || _tag === "ResultMismatch" ? "Changed" : "Unreadable", message)
+}

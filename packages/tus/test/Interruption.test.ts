@@ -130,8 +130,8 @@ const quiet = Effect.gen(function* () {
 
 for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   for (const [way, { faults: met, leave, resume, width }] of Object.entries(ways)) {
-    // The ways share what a client does when a request is left; `pnpm test:all` crosses them.
-    if (client !== "undici" && way !== "in one request" && process.env["TEST_ALL"] !== "1") continue
+    // The ways share what a client does when a request is left.
+    if (client !== "undici" && way !== "in one request") continue
     describe(`leaving an upload ${way}, sent with ${client}`, () => {
       for (const [tag, faultsThen] of Object.entries(met)) {
         it.live(`at ${tag}: no socket, no timer, and it can be gone on with`, () =>

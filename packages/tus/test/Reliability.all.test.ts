@@ -20,7 +20,7 @@ import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
 import * as Upload from "./utils/Upload.ts"
 
-const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 24)
+const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 12)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
 /**

@@ -67,9 +67,9 @@ const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: A
 layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
   for (const transport of ["tus", "form"] as const) {
     effect(
-      `${transport}: 100 jobs are one Assembly, and each has the uploads and the results of its own files`,
+      `${transport}: 25 jobs are one Assembly, and each has the uploads and the results of its own files`,
       function* () {
-        const jobs = Array.from({ length: 100 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
+        const jobs = Array.from({ length: 25 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
         const outcomes = yield* run(jobs)
         for (const outcome of outcomes) {
           assert(outcome._tag === "Completed", outcome._tag)
@@ -103,10 +103,10 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
   )
 
   effect(
-    "one job of 100 that fails the Assembly: 99 complete, after at most 2·log2(100) + 1 further Assemblies",
+    "one job of 32 that fails the Assembly: 31 complete, after at most 2·log2(32) + 1 further Assemblies",
     function* () {
-      const jobs = Array.from({ length: 100 }, (_, row) =>
-        jobOf("poison", row, hashing, row === 61 ? "poison.txt" : "photo.txt")
+      const jobs = Array.from({ length: 32 }, (_, row) =>
+        jobOf("poison", row, hashing, row === 19 ? "poison.txt" : "photo.txt")
       )
       const outcomes = yield* run(jobs)
       for (const outcome of outcomes) {
@@ -115,14 +115,14 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
       }
       assert.deepStrictEqual(
         outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
-        [61]
+        [19]
       )
       const entries = yield* Emulated.assembliesOf("poison")
-      assert.isAtMost(entries.length, 1 + 14)
+      assert.isAtMost(entries.length, 1 + 11)
       // Each Assembly that contained the job is told.
       const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
-      assert.includeMembers(failures, [...(outcomes[61]?.earlier ?? [])])
-      assert.strictEqual(outcomes[61]?.earlier.length, failures.length - 1)
+      assert.includeMembers(failures, [...(outcomes[19]?.earlier ?? [])])
+      assert.strictEqual(outcomes[19]?.earlier.length, failures.length - 1)
     }
   )
 

@@ -53,16 +53,8 @@ const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filte
 
 layer(NodeHttpClient.layerFetch)("Slices", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
-    it.effect(`of ${kind} grow from 256 KiB to 8 MiB while they pass fast, and the last one is small`, function* () {
-      const { events, sent } = yield* over(fast, 20 * mebi, source)
-      const doubled = [256, 512, 1024, 2048, 4096, 8192].map((size) => size * kibi)
-      const rest = 20 * mebi - doubled.reduce((sum, size) => sum + size, 0)
-      assert.deepStrictEqual(sent, [...doubled, rest - 256 * kibi, 256 * kibi])
-      assert.deepStrictEqual(retries(events), [])
-    })
-
     it.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, function* () {
-      for (const rate of [20_000, 100_000, 300_000]) {
+      for (const rate of [20_000, 300_000]) {
         const { events, sent } = yield* over(Link.ofRate(rate), 1_000_000, source)
         assert.deepStrictEqual(retries(events), [])
         assert.strictEqual(sent[0], 262_144)
@@ -93,6 +85,14 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
       assert.isFalse(events.some(UploadEvent.$is("Finishing")))
     })
   }
+
+  it.effect("grow from 256 KiB to 8 MiB while they pass fast, and the last one is small", function* () {
+    const { events, sent } = yield* over(fast, 20 * mebi)
+    const doubled = [256, 512, 1024, 2048, 4096, 8192].map((size) => size * kibi)
+    const rest = 20 * mebi - doubled.reduce((sum, size) => sum + size, 0)
+    assert.deepStrictEqual(sent, [...doubled, rest - 256 * kibi, 256 * kibi])
+    assert.deepStrictEqual(retries(events), [])
+  })
 
   it.effect("grow again after a stall, when they pass fast again", function* () {
     const { sent } = yield* over(

@@ -58,9 +58,9 @@ describe("WebSource.fromUrl after a failure", () => {
       resource.meet = (request, response, go, index) => (answers[index - 1] ?? (() => go()))(request, response)
       assert.strictEqual(yield* sum(stream).pipe(RetryPolicy.withPolicy(policy)), TusServer.sha256(bytes))
       assert.deepStrictEqual(told, [
-        ["ServerFailure", 1, 1],
-        ["ServerFailure", 2, undefined],
-        ["ServerFailure", 3, 0]
+        ["RateLimited", 1, 1],
+        ["UnexpectedResponse", 2, undefined],
+        ["UnexpectedResponse", 3, 0]
       ])
     }).pipe(Effect.scoped, undici)
   )

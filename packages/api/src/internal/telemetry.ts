@@ -9,8 +9,7 @@ import * as Tracer from "effect/Tracer"
 import type * as Operation from "../unstable/Operation.ts"
 
 /**
- * The number of operations that have ended, and their duration in milliseconds, retries included, by name and outcome.
- * The outcome is `success`, `interrupted`, `defect`, or the tag of the error.
+ * The number of operations that have ended, and their duration in milliseconds, retries included, by name and {@link outcomeOf outcome}.
  */
 const metricsOf = (operation: string, outcome: string) => ({
   count: Metric.counter("assembly_operations", {
@@ -32,8 +31,13 @@ interface Told {
   readonly status?: number
 }
 
-/** Whether the program has set a tracer. Without one, a span would only cost time. */
-const isTraced = (context: Context.Context<never>): boolean =>
+/**
+ * Whether the program has set a tracer. Without one, a span would only cost time.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const isTraced = (context: Context.Context<never>): boolean =>
   Context.getOrUndefined(context, Tracer.Tracer) !== undefined
 
 /**
@@ -46,11 +50,30 @@ const attributesOf = (error: Told) => ({
   ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
 })
 
-/** The attributes of the server of a request. */
+/**
+ * The attributes of the server of a request.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const serverOf = ({ hostname, port, protocol }: URL) => ({
   "server.address": hostname,
   "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
 })
+
+/**
+ * The outcome of an ended operation or upload: `success`, `interrupted`, `defect`, or the tag of the error.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string => {
+  if (Exit.isSuccess(exit)) return "success"
+  return Option.match(Exit.findErrorOption(exit), {
+    onNone: () => (Exit.hasDies(exit) ? "defect" : "interrupted"),
+    onSome: ({ _tag }) => _tag
+  })
+}
 
 /** Counts an attempt that is repeated. */
 export const retried = (operation: string, { _tag: error }: Told, failures: number): Effect.Effect<void> =>
@@ -85,9 +108,7 @@ export const observer = (operation: Operation.Any, baseUrl: string) => {
     const begun = clock.currentTimeMillisUnsafe()
     const observed = Effect.onExit(hasTracer ? Effect.suspend(run) : run(), (exit) => {
       const error = Option.getOrUndefined(Exit.findErrorOption(exit))
-      const { count, duration } = Exit.isSuccess(exit)
-        ? succeeded
-        : metricsOf(operation.name, error?._tag ?? (Exit.hasDies(exit) ? "defect" : "interrupted"))
+      const { count, duration } = Exit.isSuccess(exit) ? succeeded : metricsOf(operation.name, outcomeOf(exit))
       duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
       count.updateUnsafe(1, context)
       return hasTracer && error !== undefined ? Effect.annotateCurrentSpan(attributesOf(error)) : Effect.void

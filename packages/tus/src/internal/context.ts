@@ -4,7 +4,6 @@
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
@@ -12,7 +11,7 @@ import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./checksum.ts"
 import type { Emit } from "./events.ts"
 import * as Options from "./options.ts"
-import { type Policy, type RequestError, retryPolicy } from "./policy.ts"
+import * as Policy from "./policy.ts"
 import type { UploadSource } from "./source.ts"
 import type { StateStore } from "./uploadState.ts"
 import { defaultSize } from "./outgoing.ts"
@@ -34,7 +33,7 @@ export interface Upload<E> {
   readonly seal: Checksum.Seal
   readonly sendsAlong: boolean
   readonly concurrency: number
-  readonly policy: Policy
+  readonly policy: Policy.Policy
   readonly emit: Emit
   readonly store: StateStore<E>
 }
@@ -83,22 +82,7 @@ export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStr
   defaultValue: () => !isPage() && takesStreams()
 })
 
-/** The policy of an upload with these options. */
-const policyOf = (said: RetryPolicy.Policy | undefined, options: Options.SharedOptions): Policy => {
-  const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
-  return {
-    retry: retryPolicy(said, { ...options, retryDelay }),
-    retryDelay,
-    stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? Duration.seconds(30)),
-    finishTimeout: Duration.fromInputUnsafe(options.finishTimeout ?? Duration.minutes(10))
-  }
-}
-
-/** The policy of an upload with these options, within that of the program. */
-export const toPolicy = (options: Options.SharedOptions): Effect.Effect<Policy> =>
-  Effect.map(RetryPolicy.RetryPolicy, (said) => policyOf(said, options))
-
-type Making<E> = Effect.Effect<Upload<E>, RequestError | InvalidRequest, HttpClient.HttpClient>
+type Making<E> = Effect.Effect<Upload<E>, Policy.RequestError | InvalidRequest, HttpClient.HttpClient>
 
 /**
  * Makes the context. If the server does not offer the requested checksum algorithm, no checksums are sent. `header` is
@@ -114,7 +98,7 @@ export const make = <E>(
 ): Making<E> =>
   Effect.contextWith((context: Context.Context<HttpClient.HttpClient>): Making<E> => {
     const streams = Context.get(context, CanStream)
-    const policy = policyOf(Context.get(context, RetryPolicy.RetryPolicy), options)
+    const policy = Policy.make(Context.get(context, RetryPolicy.RetryPolicy), options)
     const { checksum, chunkSize, metadata, parallel: concurrency = 1 } = options
     const encoded = header === undefined ? Options.metadataHeader(metadata) : Result.succeed(header)
     if (Result.isFailure(encoded)) {

@@ -117,7 +117,7 @@ export const ended = { description: "the process ended before the response arriv
  * receipts until one of them matches, with a pause between two reads.
  */
 export const recover = (
-  subject: Receipts.Subject,
+  subject: Pick<Upload<unknown>, "policy" | "target">,
   { marker, size }: Sent,
   why: Pick<TusError.CreationUnknown, "description" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>

@@ -7,7 +7,7 @@ import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Piece, UploadState } from "./uploadState.ts"
+import { type Piece, type UploadState, urlsOf } from "./uploadState.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 
 const url = Schema.String
@@ -62,49 +62,43 @@ export const uploads = Json.fromString(Schema.toCodecJson(Stored))
 /** The fields that identify an upload, which are the same in all its entries. */
 export type About = Omit<Entry, "writtenAt" | "state">
 
-const mapPiece = <A, B, E>(piece: Piece<A>, to: (url: A) => Result.Result<B, E>): Result.Result<Piece<B>, E> =>
-  piece._tag === "Created"
-    ? Result.map(to(piece.url), (mapped) => ({ _tag: "Created", marker: piece.marker, url: mapped }))
-    : Result.succeed(piece)
+const mapPiece = <A, B>(piece: Piece<A>, to: (url: A) => B): Piece<B> =>
+  piece._tag === "Created" ? { _tag: "Created", marker: piece.marker, url: to(piece.url) } : piece
 
 /**
  * The same state with other URLs. The response to a creation, and the URL of a final upload that is not complete, are left
  * out: a later run requests the offset from the server, and finds the URL in the receipts.
  */
-const mapUrls = <A, B, E>(
-  state: UploadState<A>,
-  to: (url: A) => Result.Result<B, E>
-): Result.Result<UploadState<B>, E> =>
-  Result.gen(function* () {
-    switch (state._tag) {
-      case "Parts": {
-        const parts = state.parts.map(({ end, piece, start }) =>
-          Result.map(mapPiece(piece, to), (mapped) => ({ start, end, piece: mapped }))
-        )
-        return { _tag: "Parts", parts: yield* Result.all(parts) }
-      }
-      case "Concatenating": {
-        const { length, marker, parts } = state
-        return { _tag: "Concatenating", marker, parts: yield* Result.all(parts.map(to)), length }
-      }
-      case "Completed":
-        return { ...state, url: yield* to(state.url) }
-      case "Untrusted":
-        return { ...state, urls: yield* Result.all(state.urls.map(to)) }
-      default:
-        return yield* mapPiece(state, to)
+const mapUrls = <A, B>(state: UploadState<A>, to: (url: A) => B): UploadState<B> => {
+  switch (state._tag) {
+    case "Parts":
+      return { ...state, parts: state.parts.map((part) => ({ ...part, piece: mapPiece(part.piece, to) })) }
+    case "Concatenating": {
+      const { length, marker, parts } = state
+      return { _tag: "Concatenating", marker, parts: parts.map(to), length }
     }
-  })
+    case "Completed":
+      return { ...state, url: to(state.url) }
+    case "Untrusted":
+      return { ...state, urls: state.urls.map(to) }
+    default:
+      return mapPiece(state, to)
+  }
+}
 
 /** The entry of a state, or undefined if nothing has to be stored. */
 export const fromState = (state: UploadState, about: About, writtenAt: number): Entry | undefined => {
-  const stored = Result.getOrThrow(mapUrls(state, (known) => Result.succeed(Redacted.value(known))))
+  const stored = mapUrls(state, Redacted.value)
   return stored._tag === "Planned" ? undefined : { ...about, writtenAt, state: stored }
 }
 
 /** The state of an entry. Its URLs are checked against the origins of `target`. */
-export const toState = ({ state }: Entry, target: UploadTarget.UploadTarget) =>
-  mapUrls(state, (text: string) => UploadTarget.resolve(target, text))
+export const toState = ({ state }: Entry, target: UploadTarget.UploadTarget) => {
+  const resolve = (text: string) => UploadTarget.resolve(target, text)
+  return Result.map(Result.all(urlsOf<string>(state).map(resolve)), () =>
+    mapUrls(state, (text) => Result.getOrThrow(resolve(text)))
+  )
+}
 
 const ofAssembly = {
   assemblyId: Assembly.AssemblyId,

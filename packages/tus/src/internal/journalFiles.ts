@@ -1,10 +1,10 @@
+import * as Access from "@assembly-effect/api/unstable/Access"
 import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import * as Predicate from "effect/Predicate"
 import { JournalFailed } from "./journalError.ts"
 import type { Key, Leases, Store } from "./journal.ts"
 
@@ -13,25 +13,10 @@ const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
-/** The error code of the operating system, such as ENOSPC, which the message of a `PlatformError` does not contain. */
-const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
-  const cause = "cause" in reason ? reason.cause : undefined
-  const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
-  return typeof code === "string" ? code : undefined
-}
-
-const reasons: ReadonlyMap<string | undefined, JournalFailed["reason"]> = new Map([
-  ["ENOSPC", "Full"],
-  ["EDQUOT", "Full"],
-  ["EACCES", "Denied"],
-  ["EPERM", "Denied"],
-  ["EROFS", "Denied"]
-] as const)
 
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
-  const code = codeOf(error)
-  const description = code === undefined ? error.message : `${error.message} (${code})`
-  return new JournalFailed({ action, description, reason: reasons.get(code) ?? "Other" })
+  const { description, reason } = Access.refusal(error)
+  return new JournalFailed({ action, description, reason: reason === "Full" || reason === "Denied" ? reason : "Other" })
 }
 
 /**

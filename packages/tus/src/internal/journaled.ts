@@ -1,6 +1,7 @@
 /**
  * Uploads that a journal stores. Each upload is created once, and continued after a crash.
  */
+import { RetryPolicy } from "@assembly-effect/api/RetryPolicy"
 import { AssemblyClient } from "@assembly-effect/api/unstable/ClientService"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
@@ -24,6 +25,7 @@ import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from ".
 import * as Leasing from "./lease.ts"
 import * as Options from "./options.ts"
 import * as Pieces from "./pieces.ts"
+import * as Policy from "./policy.ts"
 import * as Removal from "./removal.ts"
 import type { Replayable, SourceFailed, UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -169,7 +171,7 @@ const proceed = (
           return yield* differs("fingerprint", identity ?? "none", given.identity ?? "none")
       }
       if (known !== undefined && options.restart === true) {
-        yield* Removal.remove(known.state, yield* Context.toPolicy(options))
+        yield* Removal.remove(known.state, Policy.make(yield* RetryPolicy, options))
         yield* lease.check
         yield* journal.forget(key)
         emit(

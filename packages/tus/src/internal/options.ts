@@ -20,7 +20,6 @@ type Issues = ReadonlyArray<Issue>
 /** The names of the checksum algorithms in the header `upload-checksum` (tus 1.0.0). */
 const Algorithm = Schema.Literals(["sha1", "sha256", "sha384", "sha512"])
 
-/** The options of the requests of an upload. */
 const Requests = Schema.Struct({
   maxRetries: Schema.optional(Rules.whole(0)),
   retryDelay: Schema.optional(Rules.pause),
@@ -47,7 +46,7 @@ const Settings = Schema.Struct({
  * The metadata of an upload: `filename`, `fieldname`, and other keys for the Steps of the Assembly.
  *
  * @since 0.1.0
- * @category models
+ * @category options
  */
 export type Metadata = { readonly filename: string; readonly fieldname: string } & Readonly<
   Record<string, string | null>
@@ -86,10 +85,7 @@ export type Metadata = { readonly filename: string; readonly fieldname: string }
 export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
 
 /**
- * The options that the uploads of a job share: {@link RequestOptions}, and:
- *
- * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
- *   the server. With a number above 1, the source must be a `Replayable`. The default is 1.
+ * The options that the uploads of a job share.
  *
  * @since 0.1.0
  * @category options
@@ -97,8 +93,10 @@ export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
 export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
 
 /**
- * The options of an upload: {@link SharedOptions}, and:
+ * The options of an upload: {@link RequestOptions}, and:
  *
+ * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
+ *   the server. With a number above 1, the source must be a `Replayable`. The default is 1.
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
  * - `progressInterval`: the minimum time between two `Progress` events. If another event follows earlier, the newest
  *   `Progress` that is still held back is emitted before this event. By default every `Progress` is emitted.
@@ -112,21 +110,19 @@ export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
  * @since 0.1.0
  * @category options
  */
-export interface Options extends ResumeOptions {
+export interface Options extends SharedOptions {
   readonly metadata: Metadata
+  readonly progressInterval?: RequestOptions["retryDelay"]
+  readonly restart?: boolean | undefined
 }
 
 /**
- * The options of `Upload.resume`: those of {@link Options} without `metadata`. `parallel` and `restart` have an effect
- * only for an upload of the journal.
+ * The options of an upload that exists already.
  *
  * @since 0.1.0
  * @category options
  */
-export interface ResumeOptions extends SharedOptions {
-  readonly progressInterval?: RequestOptions["retryDelay"]
-  readonly restart?: boolean | undefined
-}
+export type ResumeOptions = Omit<Options, "metadata">
 
 type Path = Issue["path"]
 

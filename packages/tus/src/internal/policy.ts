@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type { Emit } from "./events.ts"
+import type { SharedOptions } from "./options.ts"
 import type { SourceFailed } from "./source.ts"
 import type * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
@@ -54,34 +55,35 @@ export const canHeal = (error: { readonly _tag: string; readonly permanent?: boo
 
 const maxDelay = Duration.seconds(30)
 
-/** The limits that the options of an upload set for its retry policy. */
-interface Limits {
-  readonly maxRetries?: number | undefined
-  readonly retryDelay: Duration.Duration
-  readonly maxWait?: Duration.Input | undefined
-}
-
 /**
- * The provided `RetryPolicy` within the limits of the options, or a policy made from the options if none is provided.
+ * The policy of an upload with these options. `said` is the `RetryPolicy` that the program provides, which the options
+ * limit further.
  */
-export const retryPolicy = (
-  said: RetryPolicy.Policy | undefined,
-  { maxRetries, maxWait, retryDelay }: Limits
-): RetryPolicy.Policy => {
-  if (said === undefined) {
-    return RetryPolicy.make({
-      retries: maxRetries ?? 8,
-      base: retryDelay,
-      maxPause: maxDelay,
-      maxWait: maxWait ?? Duration.hours(1)
-    })
-  }
+export const make = (said: RetryPolicy.Policy | undefined, options: SharedOptions): Policy => {
+  const { finishTimeout = Duration.minutes(10), maxRetries, maxWait, stallTimeout = Duration.seconds(30) } = options
+  const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
   const longest = maxWait === undefined ? Infinity : Duration.toMillis(maxWait)
   const isOver = ({ failures, wait }: RetryPolicy.Failure): boolean =>
     failures > (maxRetries ?? Infinity) || Option.exists(wait, (time) => Duration.toMillis(time) > longest)
-  return Schedule.fromStep(
-    Effect.map(Schedule.toStep(said), (step) => (now, failure) => (isOver(failure) ? Cause.done() : step(now, failure)))
-  )
+  return {
+    retry:
+      said === undefined
+        ? RetryPolicy.make({
+            retries: maxRetries ?? 8,
+            base: retryDelay,
+            maxPause: maxDelay,
+            maxWait: maxWait ?? Duration.hours(1)
+          })
+        : Schedule.fromStep(
+            Effect.map(
+              Schedule.toStep(said),
+              (step) => (now, failure) => (isOver(failure) ? Cause.done() : step(now, failure))
+            )
+          ),
+    retryDelay,
+    stallTimeout: Duration.fromInputUnsafe(stallTimeout),
+    finishTimeout: Duration.fromInputUnsafe(finishTimeout)
+  }
 }
 
 /** The wait that a server requests, if this wait is not zero. */

@@ -14,7 +14,6 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as UploadTarget from "../UploadTarget.ts"
-import type { Policy } from "./policy.ts"
 
 /** The metadata key of the marker: a value that is unique for each creation. */
 export const markerKey = "upload_marker"
@@ -22,7 +21,7 @@ export const markerKey = "upload_marker"
 /** The creation of an upload, and the policy that limits the time of a request. */
 export interface Subject {
   readonly target: UploadTarget.UploadTarget
-  readonly policy: Policy
+  readonly policy: { readonly stallTimeout: Duration.Duration }
 }
 
 /**

@@ -48,6 +48,8 @@ export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint
 const isStream = <E>(body: Body<E> | undefined): body is Exclude<Body<E>, Uint8Array> =>
   body !== undefined && "stream" in body && "length" in body
 
+type RequestName = TusError.Stalled["request"]
+
 /** The method and the statuses of the successes of each request. tus 1.0.0 allows both statuses where there are two. */
 const requests = {
   create: { method: "POST", success: [201] },
@@ -55,7 +57,7 @@ const requests = {
   offset: { method: "HEAD", success: [200, 204] },
   terminate: { method: "DELETE", success: [204] },
   discover: { method: "OPTIONS", success: [200, 204] }
-} as const satisfies Partial<Record<TusError.RequestName, unknown>>
+} as const satisfies Partial<Record<RequestName, unknown>>
 
 const ownBytes = (body: Uint8Array): Uint8Array => {
   const bytes = Bytes.own(body)
@@ -141,11 +143,7 @@ const toError = (refusal: Refusal, retryAfter: Duration.Duration | undefined): T
 }
 
 /** The error of a response whose status is not the expected success. */
-const toRefusal = (
-  request: TusError.RequestName,
-  asked: Asked,
-  answer: Outcome.Gathered
-): Effect.Effect<TusError.AnswerError> =>
+const toRefusal = (request: RequestName, asked: Asked, answer: Outcome.Gathered): Effect.Effect<TusError.AnswerError> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const { text: body } = Outcome.textOf(answer, maxErrorBytes)
     const { headers, status } = answer
@@ -166,7 +164,7 @@ const toRefusal = (
 
 /** The error of a response that is read as a stream if its status is the expected success. */
 export const readError = (
-  request: TusError.RequestName,
+  request: RequestName,
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<TusError.AnswerError> =>
   Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
@@ -176,7 +174,7 @@ export const readError = (
  * may be a secret URL.
  */
 const readHeaders = <A>(
-  request: TusError.RequestName,
+  request: RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
   asked: Asked,
   { headers, status }: Outcome.Gathered
@@ -194,7 +192,7 @@ const readHeaders = <A>(
 
 /**
  * Waits until a body may be sent, and for the budget of the account. These waits are not part of a time limit. A streamed
- * body does not wait for the bandwidth: its portions wait while they are sent, see `append.ts`.
+ * body does not wait for the bandwidth: its portions wait while they are sent, see `piece.ts`.
  */
 export const permit = (
   url: string,

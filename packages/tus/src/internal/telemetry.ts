@@ -2,13 +2,11 @@
  * The spans and the metrics of uploads. The spans and the metrics contain no URL, no id, no file name and no text that
  * the server wrote.
  */
+import { isTraced, outcomeOf, serverOf } from "@assembly-effect/api/unstable/Telemetry"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
-import * as Option from "effect/Option"
-import * as Tracer from "effect/Tracer"
 import type { UploadSource } from "./source.ts"
 import type { Emit } from "./events.ts"
 
@@ -48,18 +46,6 @@ const success = ofOutcome("success")
  */
 export const stored = (confirmed: bigint | undefined, sent: bigint): Effect.Effect<void> =>
   confirmed === undefined || confirmed <= 0n || confirmed > sent ? Effect.void : Metric.update(bytes, Number(confirmed))
-
-const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string => {
-  if (Exit.isSuccess(exit)) return "success"
-  return Option.match(Exit.findErrorOption(exit), {
-    onNone: () => (Exit.hasDies(exit) ? "defect" : "interrupted"),
-    onSome: ({ _tag }) => _tag
-  })
-}
-
-/** Whether the program has a tracer. Without one, nobody could see a span. */
-const isTraced = (context: Context.Context<never>): boolean =>
-  Context.getOrUndefined(context, Tracer.Tracer) !== undefined
 
 /**
  * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
@@ -112,18 +98,15 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
   })
 
 /** The options of a request's span: the kind, the method, the path as a template, and the server. */
-export const spanOf = (method: string, url: string) => {
-  const { hostname, port, protocol } = new URL(url)
-  return {
+export const spanOf = (method: string, url: string) =>
+  ({
     kind: "client",
     attributes: {
       "http.request.method": method,
       "url.template": method === "POST" || method === "OPTIONS" ? "/resumable/files/" : "/resumable/files/:id",
-      "server.address": hostname,
-      "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+      ...serverOf(new URL(url))
     }
-  } as const
-}
+  }) as const
 
 /**
  * Runs a request in its span, and adds its error to the span. The message of the error is left out, because the server

@@ -166,7 +166,7 @@ export const concatenated =
 export const completed = (url: UploadUrl, length: bigint): Change => replaced({ _tag: "Completed", url, length })
 
 /** The upload URLs in a state. */
-export const urlsOf = (state: UploadState): ReadonlyArray<UploadUrl> => {
+export const urlsOf = <Url>(state: UploadState<Url>): ReadonlyArray<Url> => {
   switch (state._tag) {
     case "Planned":
     case "Creating":

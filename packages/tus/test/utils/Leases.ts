@@ -5,6 +5,7 @@ import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
 import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
+import type { Leases } from "../../src/internal/journal.ts"
 
 const texts = () => {
   const map = new Map<string, string>()
@@ -18,7 +19,7 @@ const texts = () => {
 }
 
 /** A store whose leases are texts that run out. */
-export type Timed = UploadJournal.Store & { readonly leases: UploadJournal.Leases }
+export type Timed = UploadJournal.Store & { readonly leases: Leases }
 
 /** A store in memory whose leases a test can read and change. */
 export const makeStore = () => {

@@ -13,7 +13,7 @@ export interface WebResource {
   ranges: boolean
   /** The header `content-length` of responses with the whole resource; chunked without it. */
   hasLength: boolean
-  /** `method range`, and what the request has as `if-match`. */
+  /** `method range`, and the headers of the request. */
   readonly requests: Array<{ readonly line: string; readonly headers: IncomingMessage["headers"] }>
   /** Responses of bodies that were closed before their end. */
   readonly left: () => number
@@ -60,9 +60,9 @@ export const make = (bytes: Uint8Array) =>
       }
       const go = (cutAfter?: number) => {
         const whole = resource.bytes
-        const part = resource.ranges ? parse(range, whole.length) : undefined
-        const expected = request.headers["if-match"]
-        if (expected !== undefined && expected !== resource.etag) return send(412, new Uint8Array(0), {})
+        const expected = request.headers["if-range"]
+        const isSame = expected === undefined || expected === resource.etag
+        const part = resource.ranges && isSame ? parse(range, whole.length) : undefined
         if (part === undefined) return send(200, whole, {}, cutAfter)
         if (part.start >= whole.length) {
           return send(416, new Uint8Array(0), { "content-range": `bytes */${whole.length}` })

@@ -23,7 +23,6 @@ import * as ApiError from "../../ApiError.ts"
 import * as ResultError from "../../ResultError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Md5 from "../../unstable/Md5.ts"
-import * as Exchange from "../../unstable/Exchange.ts"
 import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
 import * as Request from "./request.ts"
@@ -114,15 +113,34 @@ const allowsHttp = Effect.map(
 )
 
 /**
- * The input that is the same for all requests of a download. `size` and `md5hash` are the values in the Status. `sums`:
- * whether the MD5 is computed even if the Status has no MD5.
+ * The input that is the same for all requests of a download.
+ *
+ * - `file`: the name of the file in errors.
+ * - `size` and `md5hash`: the values that are known before the first request.
+ * - `sums`: whether the MD5 is computed even if no MD5 is known.
+ * - `offset`: the first byte that is read.
+ * - `range`: the end of the bytes that are read (exclusive), and the file to which they must belong. Without it, the
+ *   file is read to its end, and the first response says what the file is.
+ *
+ * @since 0.1.0
+ * @category models
  */
+export interface Job extends Request.Resource {
+  readonly file: string
+  readonly size: number | undefined
+  readonly md5hash?: string | undefined
+  readonly sums?: boolean
+  readonly maxBytes?: number
+  readonly offset: number
+  readonly range?: { readonly end: number; readonly of: Representation.Representation }
+}
+
 const makeJob = Effect.fnUntraced(function* (
   operation: string,
   file: Assembly.File,
   options: DownloadOptions,
   sums: boolean
-) {
+): Effect.fn.Return<Job, InvalidRequest, HttpClient.HttpClient> {
   const issues = [...optionIssues(options), ...statusIssues(file)]
   if (issues.length > 0) return yield* new InvalidRequest({ operation, issues })
   const url = Request.of(file, { allowsHttp: yield* allowsHttp, name: nameOf(file) })
@@ -133,6 +151,7 @@ const makeJob = Effect.fnUntraced(function* (
     sums,
     file: nameOf(file),
     url: url.success,
+    followsRedirects: true,
     size: file.size ?? undefined,
     md5hash: offset === 0 ? Md5.ofFile(file) : undefined,
     stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? "30 seconds"),
@@ -142,10 +161,8 @@ const makeJob = Effect.fnUntraced(function* (
   }
 })
 
-type Job = Effect.Success<ReturnType<typeof makeJob>>
-
 const checkSize = (
-  { file, maxBytes }: Job,
+  { file, maxBytes = Infinity }: Job,
   subject: Partial<Request.Subject> & { readonly operation: string },
   size: number | undefined
 ) =>
@@ -172,11 +189,13 @@ const mismatch = (
 const firstOf = ({ md5hash, offset }: Job, { received, seen }: State): number =>
   seen?.validator === undefined && md5hash === undefined ? offset : received
 
-const headersOf = (first: number, { seen }: State): Readonly<Record<string, string>> => ({
-  "accept-encoding": "identity",
-  ...(first > 0 ? { range: `bytes=${first}-` } : undefined),
-  ...(first > 0 && seen?.validator !== undefined ? { "if-range": seen.validator } : undefined)
-})
+const headersOf = ({ range }: Job, first: number, { seen }: State): Readonly<Record<string, string>> =>
+  first === 0 && range === undefined
+    ? {}
+    : {
+        range: `bytes=${first}-${range === undefined ? "" : range.end - 1}`,
+        ...(seen?.validator === undefined ? undefined : { "if-range": seen.validator })
+      }
 
 /**
  * The error of a 416 response (range not satisfiable). Usually the file has fewer bytes than an earlier response or the
@@ -199,7 +218,7 @@ const check = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, Problem> {
   if (state.received === job.offset) {
     // No byte has been emitted, so this response may differ from an earlier response.
-    state.seen = undefined
+    state.seen = job.range?.of
     state.total = job.size
   }
   const field = state.seen === undefined ? undefined : Representation.difference(state.seen, representation)
@@ -210,7 +229,7 @@ const check = Effect.fnUntraced(function* (
   }
   if (state.seen === undefined) {
     state.seen = representation
-    const isNeeded = job.sums || job.md5hash !== undefined || representation.validator === undefined
+    const isNeeded = job.sums === true || job.md5hash !== undefined || representation.validator === undefined
     state.sum = isNeeded ? yield* Md5.make : undefined
   }
   state.total ??= total
@@ -228,14 +247,9 @@ const open = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Attempt, Problem> {
   const scope = yield* Scope.fork(parent)
   return yield* Effect.gen(function* () {
-    const { http, operation, stallTimeout, url } = job
+    const { range } = job
     const first = firstOf(job, state)
-    const { isRedirected, response, subject } = yield* Request.send(http, {
-      operation,
-      url,
-      headers: headersOf(first, state),
-      stallTimeout
-    })
+    const { isRedirected, response, subject } = yield* Request.send(job, headersOf(job, first, state))
     const { status } = response
     if (status === 416) {
       return yield* unsatisfied(job, state, subject, Representation.sizeOfUnsatisfied(response.headers))
@@ -246,20 +260,14 @@ const open = Effect.fnUntraced(function* (
     if (Result.isFailure(part)) return yield* Request.unexpected(subject, status, part.failure)
     const { end, representation, start } = part.success
     yield* check(job, state, subject, status, representation)
-    const pull = yield* Stream.toPull(response.stream)
+    if (range !== undefined && (status !== 206 || (end ?? 0) > range.end)) {
+      return yield* Request.unexpected(subject, status, "other bytes than the requested range")
+    }
     const skip = state.received - start
     const attempt: Attempt = {
       subject,
       status,
-      pull: pull.pipe(
-        // Some clients fail with `EmptyBodyError` for a response without a body.
-        Effect.catchIf(
-          (error) => !Cause.isDone(error) && error.reason._tag === "EmptyBodyError",
-          () => Cause.done()
-        ),
-        Effect.mapError((error) => (Cause.isDone(error) ? error : Exchange.toFailure(subject)(error))),
-        Exchange.inTime(subject, stallTimeout)
-      ),
+      pull: yield* Request.pullBody(job, subject, response),
       close: Scope.close(scope, Exit.void),
       skipped: skip > 0 && state.sum !== undefined ? yield* Md5.make : undefined,
       skip,
@@ -271,6 +279,9 @@ const open = Effect.fnUntraced(function* (
     Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
   )
 })
+
+/** The number of bytes after which the download is complete. */
+const endOf = ({ range }: Job, { total = 0 }: State): number => range?.end ?? total
 
 /**
  * Checks a piece of a body, and returns the bytes that were not emitted before. Fails if the repeated bytes differ from
@@ -293,7 +304,7 @@ const take = (
     }
   }
   if (attempt.left !== undefined) attempt.left -= whole.length
-  if (state.received + piece.length > (state.total ?? 0) || (attempt.left ?? 0) < 0) {
+  if (state.received + piece.length > endOf(job, state) || (attempt.left ?? 0) < 0) {
     return Result.fail(Request.unexpected(attempt.subject, attempt.status, "more bytes than announced"))
   }
   state.received += piece.length
@@ -303,10 +314,11 @@ const take = (
 
 /** Handles the end of a body: fails if bytes are missing, or if the MD5 of a complete file differs. */
 const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effect<void, Problem> => {
-  const { received, sum, total = 0 } = state
-  if (received < total) {
+  const { received, sum } = state
+  const end = endOf(job, state)
+  if (received < end) {
     // A server may send a shorter range than the requested range. The rest of the range is then requested.
-    const description = `the body ended after ${received} of ${total} bytes`
+    const description = `the body ended after ${received} of ${end} bytes`
     return left === 0 ? Effect.void : Effect.fail(new ApiError.TransportFailure({ ...subject, description }))
   }
   state.isDone = true
@@ -330,7 +342,7 @@ const read = Effect.fnUntraced(function* (
   const pieces = yield* attempt.pull.pipe(
     // The file is complete, so it does not matter how the connection ends.
     Effect.catchIf(
-      (error) => !Cause.isDone(error) && state.received === state.total && attempt.skip === 0,
+      (error) => !Cause.isDone(error) && state.received === endOf(job, state) && attempt.skip === 0,
       () => Cause.done()
     ),
     Pull.catchDone(() => Effect.succeed([]))
@@ -366,11 +378,17 @@ export const start = Effect.fnUntraced(function* (
   const job = yield* makeJob(operation, file, options, sums)
   yield* Effect.annotateCurrentSpan(Telemetry.serverOf(job.url))
   yield* checkSize(job, { operation }, job.size)
+  return yield* begin(job)
+})
+
+/** Starts a download as {@link start} does, from input that was checked. */
+const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download, never, Scope.Scope> {
+  const { operation } = job
   const scope = yield* Effect.scope
   const state: State = {
     received: job.offset,
     sum: undefined,
-    seen: undefined,
+    seen: job.range?.of,
     total: job.size,
     attempt: undefined,
     isDone: false
@@ -393,7 +411,9 @@ export const start = Effect.fnUntraced(function* (
       const { error, wait } = "_tag" in failure ? { error: failure, wait: Option.none() } : failure
       failures = state.received > received ? 1 : failures + 1
       received = state.received
-      const pause = yield* pauseAfter({ operation, retry: "safe", failures, error, wait })
+      // A download continues after its last byte, so it may also do so after a 500, whose cause may have ended.
+      const retry = "status" in error && error.status >= 500 ? "resumes" : "safe"
+      const pause = yield* pauseAfter({ operation, retry, failures, error, wait })
       if (Option.isNone(pause)) return yield* Effect.fail(error)
       yield* Telemetry.retried(operation, error, failures)
       yield* Effect.sleep(pause.value)
@@ -402,6 +422,20 @@ export const start = Effect.fnUntraced(function* (
   })
   return { next, state }
 })
+
+/** The bytes of a job, which are sent on as they arrive. */
+const stream = <E, R>(
+  download: Effect.Effect<Download, E, R>
+): Stream.Stream<Uint8Array, ResultError.DownloadError | E, Exclude<R, Scope.Scope>> =>
+  Stream.unwrap(Effect.map(download, ({ next }) => Stream.fromPull(Effect.succeed(next))))
+
+/**
+ * Reads the bytes of a range, with retries. Each response must belong to the file of the range.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const range = (job: Job): Stream.Stream<Uint8Array, ResultError.DownloadError> => stream(begin(job))
 
 /**
  * Downloads a file piece by piece. At most a few pieces are in memory. `file` is a file of `Results.of`, or any other
@@ -444,8 +478,6 @@ export const download = (
   file: Assembly.File,
   options: DownloadOptions = {}
 ): Stream.Stream<Uint8Array, ResultError.DownloadError, HttpClient.HttpClient> =>
-  Stream.unwrap(
-    Effect.map(start("Results.download", file, { ...options, sums: false }), ({ next }) =>
-      Stream.fromPull(Effect.succeed(next))
-    )
-  ).pipe(Stream.withSpan("Results.download", { kind: "client" }))
+  Stream.withSpan(stream(start("Results.download", file, { ...options, sums: false })), "Results.download", {
+    kind: "client"
+  })

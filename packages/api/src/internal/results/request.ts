@@ -5,9 +5,11 @@ import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -16,6 +18,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import * as Exchange from "../../unstable/Exchange.ts"
 
@@ -71,7 +74,12 @@ export const redirect = (location: string | undefined, from: URL): Result.Result
 /** The maximum number of redirects of one request. */
 const maxRedirects = 5
 
-/** A response that is no file, and the pause that it requested. */
+/**
+ * A response that is no file, and the pause that it requested.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Refused {
   readonly error: ApiError.RateLimited | ApiError.UnexpectedResponse
   readonly wait: Option.Option<Duration.Duration>
@@ -86,6 +94,9 @@ export interface Subject {
 /**
  * The error of a response that a download cannot use, such as a redirect to an invalid URL. The request is never
  * retried, because the server would send the same response again.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({ ...subject, status, description: problem, excerpt: "" })
@@ -108,17 +119,32 @@ const refusal = (
   })
 
 /**
+ * What requests of one resource have in common. `headers` are sent with each, but not instead of its own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Resource {
+  readonly operation: string
+  readonly http: HttpClient.HttpClient
+  readonly url: URL
+  readonly headers?: Headers.Input | undefined
+  readonly followsRedirects: boolean
+  readonly stallTimeout: Duration.Duration
+}
+
+const notFollowed = "it redirects to another URL, and redirects are not followed; use the final URL"
+
+/**
  * Sends the request, and returns the first response that is not a redirect: a 200, 206 or 416 response. Any other
  * status is a failure. The connection is freed when the scope ends. The connection of a redirect is freed at once.
+ *
+ * @since 0.1.0
+ * @category reading
  */
 export const send = Effect.fnUntraced(function* (
-  http: HttpClient.HttpClient,
-  options: {
-    readonly operation: string
-    readonly url: URL
-    readonly headers: Readonly<Record<string, string>>
-    readonly stallTimeout: Duration.Duration
-  }
+  { followsRedirects, headers = {}, http, operation, stallTimeout, ...resource }: Resource,
+  own: Readonly<Record<string, string>>
 ): Effect.fn.Return<
   {
     readonly response: HttpClientResponse.HttpClientResponse
@@ -129,19 +155,24 @@ export const send = Effect.fnUntraced(function* (
   Scope.Scope
 > {
   const parent = yield* Effect.scope
-  const { headers } = options
-  let { url } = options
+  let { url } = resource
   for (let redirects = 0; ; redirects++) {
-    const subject = { operation: options.operation, host: url.host }
+    const subject = { operation, host: url.host }
     const scope = yield* Scope.fork(parent)
-    const response = yield* Exchange.open(http, HttpClientRequest.get(url.href, { headers }), subject).pipe(
-      Exchange.inTime(subject, options.stallTimeout),
+    const request = HttpClientRequest.get(url.href, { headers }).pipe(
+      HttpClientRequest.setHeaders({ "accept-encoding": "identity", ...own })
+    )
+    const response = yield* Exchange.open(http, request, subject).pipe(
+      Exchange.inTime(subject, stallTimeout),
       Scope.provide(scope)
     )
     const { status } = response
     if (status === 200 || status === 206 || status === 416) {
       return { response, subject, isRedirected: redirects > 0 }
     }
+    // A browser shows a redirect that is not followed as the status 0.
+    if (!followsRedirects && (isRedirect(status) || status === 0))
+      return yield* unexpected(subject, status, notFollowed)
     if (!isRedirect(status)) return yield* refusal(subject, response, [url.href])
     yield* Scope.close(scope, Exit.void)
     if (redirects === maxRedirects) {
@@ -152,3 +183,26 @@ export const send = Effect.fnUntraced(function* (
     url = target.success
   }
 })
+
+/**
+ * The body of a response. Each piece must arrive within `stallTimeout`.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const pullBody = (
+  { stallTimeout }: Resource,
+  subject: Subject,
+  response: HttpClientResponse.HttpClientResponse
+) =>
+  Effect.map(Stream.toPull(response.stream), (pull) =>
+    pull.pipe(
+      // Some clients fail with `EmptyBodyError` for a response without a body.
+      Effect.catchIf(
+        (error) => !Cause.isDone(error) && error.reason._tag === "EmptyBodyError",
+        () => Cause.done()
+      ),
+      Effect.mapError((error) => (Cause.isDone(error) ? error : Exchange.toFailure(subject)(error))),
+      Exchange.inTime(subject, stallTimeout)
+    )
+  )

@@ -10,10 +10,10 @@ import * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import * as Schema from "effect/Schema"
 import * as ResultError from "../../ResultError.ts"
+import * as Access from "../../unstable/Access.ts"
 import * as Download from "./download.ts"
 
 /**
@@ -41,31 +41,8 @@ export interface Saved {
 
 const operation = "Results.save"
 
-/** The error code of the operating system, such as ENOSPC. */
-const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
-  const cause = "cause" in reason ? reason.cause : undefined
-  const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
-  return typeof code === "string" ? code : undefined
-}
-
-const reasons: ReadonlyMap<string | undefined, ResultError.SaveFailed["reason"]> = new Map([
-  ["ENOSPC", "Full"],
-  ["EDQUOT", "Full"],
-  ["EACCES", "Denied"],
-  ["EPERM", "Denied"],
-  ["EROFS", "Denied"],
-  ["ENOENT", "NotFound"],
-  ["ENOTDIR", "NotFound"],
-  ["EISDIR", "NotAFile"]
-] as const)
-
-const reasonOf = (error: PlatformError.PlatformError) => reasons.get(codeOf(error)) ?? "Other"
-
-const failed = (path: string, error: PlatformError.PlatformError) => {
-  const code = codeOf(error)
-  const description = code === undefined ? error.message : `${error.message} (${code})`
-  return new ResultError.SaveFailed({ path, reason: reasonOf(error), description })
-}
+const failed = (path: string, error: PlatformError.PlatformError) =>
+  new ResultError.SaveFailed({ path, ...Access.refusal(error) })
 
 const notAFile = (path: string, description: string) =>
   new ResultError.SaveFailed({ path, reason: "NotAFile", description })
@@ -77,7 +54,7 @@ const existingMode = (fs: FileSystem.FileSystem, path: string) =>
       type === "File" ? Effect.succeed(mode & 0o777) : Effect.fail(notAFile(path, `it is not a file (${type})`))
     ),
     Effect.catchTag("PlatformError", (error) =>
-      reasonOf(error) === "NotFound" ? Effect.undefined : Effect.fail(error)
+      Access.refusal(error).reason === "NotFound" ? Effect.undefined : Effect.fail(error)
     )
   )
 
