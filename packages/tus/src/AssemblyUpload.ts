@@ -28,7 +28,7 @@ import type { UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import { UploadJournal } from "./internal/journal.ts"
 
-export type { File, Options, Outcome } from "./internal/job.ts"
+export type { Delivered, File, Options, Outcome, Proof, Verify } from "./internal/job.ts"
 
 /** Gets the events of a job, and never makes the job wait. */
 type Emit = (event: AssemblyUploadEvent.AssemblyUploadEvent) => void
@@ -143,8 +143,13 @@ export interface Job<R = never> extends Options<R> {
   readonly data?: unknown
 }
 
-/** `J`, with the type `never` for each field that a {@link Job} does not have. */
-type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: never }
+/**
+ * `J`, with the type `never` for each field that a {@link Job} does not have.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Exact<J> = J & { readonly [Field in Exclude<keyof J, keyof Job>]: never }
 
 /**
  * - `assemblies`: the maximum number of jobs that run at the same time, 8 by default.

@@ -11,11 +11,28 @@ import { UploadError } from "./TusError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget } from "./UploadTarget.ts"
 
-const FileOutcome = Schema.Union([
+/**
+ * How the upload of one file of a job ended.
+ *
+ * - `Completed`: all bytes are stored.
+ * - `Failed`: the upload failed with `error`.
+ * - `Stopped`: the upload never started, or was stopped because another file failed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const FileOutcome = Schema.Union([
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Completed") }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Failed"), error: UploadError }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Stopped") })
 ])
+/**
+ * The type of {@link FileOutcome}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type FileOutcome = typeof FileOutcome.Type
 
 const next = {
   canceled: "the Assembly was canceled; run the job again to create another Assembly",
@@ -27,9 +44,7 @@ const next = {
 /**
  * At least one file failed permanently.
  *
- * - `files`: the `outcome` of each file, in the order of `files` in the options. `Completed`: all bytes are stored.
- *   `Failed`: the upload failed with `error`. `Stopped`: the upload never started, or was stopped because another file
- *   failed.
+ * - `files`: the outcome of each file, in the order of `files` in the options, with the error of each failed file.
  * - `assembly`: what happened to the Assembly. `not canceled` means that the cancellation failed, or that the Assembly
  *   had already ended in another way.
  *

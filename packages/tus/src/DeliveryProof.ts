@@ -13,8 +13,13 @@ import * as PackedStatus from "./internal/packedStatus.ts"
 import { wholeOf, withWhole } from "./internal/source.ts"
 import type { Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
-/** The size of a source in bytes, and the MD5 of its bytes in hexadecimal digits. */
-interface Total {
+/**
+ * The size of a source in bytes, and the MD5 of its bytes in hexadecimal digits.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Total {
   readonly size: number
   readonly md5hash: string
 }
@@ -24,8 +29,11 @@ interface Total {
  * the upload did not read all bytes in order, `total` reads a replayable source again. An upload does not read all
  * bytes in order if it has parallel parts, if an earlier run has already sent some bytes, or if the source is a Blob
  * and request bodies are not streamed (see `Upload.CanStream`).
+ *
+ * @since 0.1.0
+ * @category models
  */
-interface Summed<Source> {
+export interface Summed<Source> {
   readonly source: Source
   readonly total: Effect.Effect<Total, SourceFailed>
 }

@@ -21,6 +21,8 @@ import { hostOf } from "./internal/host.ts"
 import { ProtocolViolation, Stalled } from "./TusError.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
+export type { Body } from "./internal/requests.ts"
+
 /**
  * The time limit of a request of this module without a body, and of the wait for each piece of a download: 30 seconds
  * by default. After this time the request fails with `Stalled`. The limit also applies to `WebSource.fromUrl`.

@@ -17,9 +17,24 @@ import * as JournalError from "./internal/journalError.ts"
 import { SourceFailed } from "./internal/source.ts"
 import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
 
-/** The failed request, by the name of its function in `Tus`, and the host of the server. */
+/**
+ * The requests that the functions of `Tus` send, by the names of these functions.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const RequestName = Schema.Literals(["create", "offset", "append", "terminate", "discover", "download"])
+/**
+ * The type of {@link RequestName}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type RequestName = typeof RequestName.Type
+
+/** The failed request, and the host of the server. */
 const subject = {
-  request: Schema.Literals(["create", "offset", "append", "terminate", "discover", "download"]),
+  request: RequestName,
   host: Schema.String
 }
 

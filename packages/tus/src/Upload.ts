@@ -15,7 +15,7 @@ import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
-import type { Options, RequestOptions, ResumeOptions } from "./internal/options.ts"
+import type { Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
@@ -25,9 +25,21 @@ import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
 export { CanStream } from "./internal/context.ts"
-export type { Options, RequestOptions } from "./internal/options.ts"
+export type { Metadata, Options, RequestOptions, ResumeOptions, SharedOptions } from "./internal/options.ts"
 
-interface SinkOptions extends RequestOptions {
+/**
+ * The options of {@link sink}: {@link RequestOptions}, `metadata`, and:
+ *
+ * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the sink fails with
+ *   `SourceFailed`.
+ * - `onFailure`: what happens to an upload that failed or was interrupted. `terminate` (default) removes this upload
+ *   from the server. `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts
+ *   of the Assembly (`tus_uploads`).
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface SinkOptions extends OptionRules.RequestOptions {
   readonly metadata: OptionRules.Metadata
   readonly size?: bigint | undefined
   readonly onFailure?: "terminate" | "keep" | undefined
@@ -54,8 +66,11 @@ type Emit = (event: UploadEvent.UploadEvent) => void
 /**
  * - `run`: uploads a source. For {@link sink}, `onFailure` is set, and the upload has no journal.
  * - `resume`: continues an existing upload.
+ *
+ * @since 0.1.0
+ * @category models
  */
-interface Service {
+export interface Service {
   readonly run: (
     target: UploadTarget.UploadTarget,
     source: UploadSource,
@@ -147,8 +162,7 @@ export const run = (
  *
  * **Details**
  *
- * The options are {@link Options} without `metadata`; `parallel` and `restart` have an effect only for an upload of the
- * journal. The offset is requested from the server, and only the remaining bytes are sent. If the server reports another length
+ * The offset is requested from the server, and only the remaining bytes are sent. If the server reports another length
  * than the size of the source, or other metadata, the call fails with `UploadMismatch`. A one-shot stream must start
  * with the first byte of the upload. If the upload is incomplete, and the server has stored more bytes than the upload
  * holds of a one-shot stream in memory (`chunkSize` bytes and at most one chunk of the stream), the call fails with
@@ -207,16 +221,6 @@ export const resumeEvents = (
  * being written.
  *
  * **Details**
- *
- * The options are {@link RequestOptions}, `metadata`, and:
- *
- * - `size`: the number of bytes of the stream, if known. If the stream has another number of bytes, the sink fails with
- *   `SourceFailed`.
- * - `onFailure`: what happens to an upload that failed or was interrupted. `terminate` (default) removes this upload
- *   from the server. `keep` leaves this upload on the server until it expires; the URL of the upload is in the receipts
- *   of the Assembly (`tus_uploads`).
- *
- * The rules of a sink:
  *
  * - The stream is uploaded as a one-shot source, without a journal. At most `chunkSize` bytes (8 MiB by default) and one
  *   chunk of the stream are held in memory; with `checksum`, or without streaming (see `CanStream`), also a copy of the

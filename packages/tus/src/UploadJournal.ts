@@ -31,8 +31,28 @@ import * as Files from "./internal/journalFiles.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Subtle from "./internal/subtle.ts"
 
-export { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./internal/journalError.ts"
-export { type AssemblyEntry, assemblyKeyOf, type Entry, keyOf, type Store, UploadJournal } from "./internal/journal.ts"
+export {
+  type JournalError,
+  JournalFailed,
+  JournalTorn,
+  LeaseLost,
+  NoSuchUpload,
+  UploadLeased
+} from "./internal/journalError.ts"
+export {
+  type AssemblyEntry,
+  assemblyKeyOf,
+  type Engine,
+  type Entries,
+  type Entry,
+  type Key,
+  keyOf,
+  type Lease,
+  type Leases,
+  type Locks,
+  type Store,
+  UploadJournal
+} from "./internal/journal.ts"
 
 const Settings = Schema.Struct({
   expiry: Schema.optional(Rules.duration),

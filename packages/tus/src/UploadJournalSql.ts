@@ -83,20 +83,25 @@ const make = (name: string): Effect.Effect<Store, JournalFailed, SqlClient.SqlCl
   })
 
 /**
+ * - `table`: the name of the table, `upload_journal` by default. The Layer creates the table if it does not exist.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options extends UploadJournal.Options {
+  readonly table?: string | undefined
+}
+
+/**
  * A journal in a table of SQLite or Postgres, which all processes and machines with the database share. Every change of
  * a lease is atomic. The clocks of the machines must not differ by more than `leaseDuration`.
- *
- * `table` is the name of the table, `upload_journal` by default. The Layer creates the table if it does not exist.
  *
  * @example UploadJournalSql.layer().pipe(Layer.provide(SqliteClient.layer({ path: "app.db" })))
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = ({
-  table = "upload_journal",
-  ...options
-}: UploadJournal.Options & { readonly table?: string | undefined } = {}): Layer.Layer<
+export const layer = ({ table = "upload_journal", ...options }: Options = {}): Layer.Layer<
   UploadJournal.UploadJournal,
   InvalidRequest | JournalFailed,
   SqlClient.SqlClient

@@ -17,7 +17,6 @@ import * as PlatformError from "effect/PlatformError"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
-import type { Key } from "../src/internal/journal.ts"
 import * as Leasing from "../src/internal/lease.ts"
 import * as Journals from "./utils/Journals.ts"
 import * as Leases from "./utils/Leases.ts"
@@ -87,7 +86,7 @@ describe("a lease", () => {
 
   it.effect("whose holder has died is taken over, though it expires while the store answers", function* () {
     const { leases, store } = Leases.makeStore()
-    const slow = { ...store.leases, get: (key: Key) => Effect.delay(store.leases.get(key), 20) }
+    const slow = { ...store.leases, get: (key: UploadJournal.Key) => Effect.delay(store.leases.get(key), 20) }
     const journal = yield* UploadJournal.make({ ...store, leases: slow })
     leases.set("k", JSON.stringify({ owner: "a process that was killed", until: 10 }))
     const held = yield* Effect.forkChild(

@@ -2,8 +2,7 @@
  * Stores a journal in a database: its entries, and its leases if the browser has no Web Locks. Entries and leases are
  * texts.
  */
-import type { Leases, Locks } from "@assembly-effect/tus/unstable/Hosting"
-import type { Store } from "@assembly-effect/tus/UploadJournal"
+import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
 
 /**

@@ -1,8 +1,7 @@
 /**
  * The Web Locks of a browser. A page or a worker holds a lock, and the browser releases the lock when its holder ends.
  */
-import type { Locks } from "@assembly-effect/tus/unstable/Hosting"
-import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
+import { JournalFailed, type Locks } from "@assembly-effect/tus/UploadJournal"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 

@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Semaphore from "effect/Semaphore"
-import { FilesFailed } from "../AssemblyUploadError.ts"
+import { type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import { type UploadError, UploadUntrusted } from "../TusError.ts"
 import type * as UploadEvent from "../UploadEvent.ts"
@@ -60,7 +60,7 @@ const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
   return (file: number, now: Events.Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
 }
 
-const toOutcome = (filename: string, ended: Ended): FilesFailed["files"][number] => {
+const toOutcome = (filename: string, ended: Ended): FileOutcome => {
   if (ended === undefined) return { filename, outcome: "Stopped" }
   return Result.isFailure(ended)
     ? { filename, outcome: "Failed", error: ended.failure }

@@ -95,7 +95,7 @@ const Settings = Schema.Struct({
  *   default. After an aborted Assembly the form has a new id, and each earlier id is in an event (`Resent`) and in the
  *   `Outcome`. The Steps of earlier Assemblies may have run, but only one Assembly completes.
  * - `concurrency`: the maximum number of concurrent uploads, 4 by default, or `"unbounded"`.
- * - `upload`: the options of each upload, as `Upload.RequestOptions`, and `parallel` as in `Upload.Options`.
+ * - `upload`: the options of each upload, see `Upload.SharedOptions`.
  * - `onFailure`: what happens to the Assembly if a file fails permanently, or if the Status names no permitted URL for
  *   the uploads (`InvalidTarget`). `cancel` cancels the Assembly and stops the uploads of the other files. `keep`
  *   uploads the other files, and the Assembly waits for the missing files. After a defect in an upload, or if the server

@@ -96,5 +96,13 @@ export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()(
   (error) => `the upload journal has no upload ${error.key}; start the upload with Upload.run`
 ) {}
 
+/**
+ * The errors of the journal, except {@link NoSuchUpload}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type JournalError = JournalFailed | JournalTorn | UploadLeased | LeaseLost
+
 /** The errors of the journal that a run of an upload may meet. */
 export const ofRun = [JournalFailed, JournalTorn, UploadLeased, LeaseLost] as const

@@ -20,6 +20,7 @@ type Issues = ReadonlyArray<Issue>
 /** The names of the checksum algorithms in the header `upload-checksum` (tus 1.0.0). */
 const Algorithm = Schema.Literals(["sha1", "sha256", "sha384", "sha512"])
 
+/** The options of the requests of an upload. */
 const Requests = Schema.Struct({
   maxRetries: Schema.optional(Rules.whole(0)),
   retryDelay: Schema.optional(Rules.pause),
@@ -46,7 +47,7 @@ const Settings = Schema.Struct({
  * The metadata of an upload: `filename`, `fieldname`, and other keys for the Steps of the Assembly.
  *
  * @since 0.1.0
- * @category options
+ * @category models
  */
 export type Metadata = { readonly filename: string; readonly fieldname: string } & Readonly<
   Record<string, string | null>
@@ -85,7 +86,10 @@ export type Metadata = { readonly filename: string; readonly fieldname: string }
 export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
 
 /**
- * The options that the uploads of a job share.
+ * The options that the uploads of a job share: {@link RequestOptions}, and:
+ *
+ * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
+ *   the server. With a number above 1, the source must be a `Replayable`. The default is 1.
  *
  * @since 0.1.0
  * @category options
@@ -93,10 +97,8 @@ export interface RequestOptions extends Schema.Codec.Encoded<typeof Requests> {}
 export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
 
 /**
- * The options of an upload: {@link RequestOptions}, and:
+ * The options of an upload: {@link SharedOptions}, and:
  *
- * - `parallel`: the maximum number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by
- *   the server. With a number above 1, the source must be a `Replayable`. The default is 1.
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
  * - `progressInterval`: the minimum time between two `Progress` events. If another event follows earlier, the newest
  *   `Progress` that is still held back is emitted before this event. By default every `Progress` is emitted.
@@ -110,19 +112,21 @@ export interface SharedOptions extends Schema.Codec.Encoded<typeof Shared> {}
  * @since 0.1.0
  * @category options
  */
-export interface Options extends SharedOptions {
+export interface Options extends ResumeOptions {
   readonly metadata: Metadata
-  readonly progressInterval?: RequestOptions["retryDelay"]
-  readonly restart?: boolean | undefined
 }
 
 /**
- * The options of an upload that exists already.
+ * The options of `Upload.resume`: those of {@link Options} without `metadata`. `parallel` and `restart` have an effect
+ * only for an upload of the journal.
  *
  * @since 0.1.0
  * @category options
  */
-export type ResumeOptions = Omit<Options, "metadata">
+export interface ResumeOptions extends SharedOptions {
+  readonly progressInterval?: RequestOptions["retryDelay"]
+  readonly restart?: boolean | undefined
+}
 
 type Path = Issue["path"]
 

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Body as Sent } from "./requests.ts"
+import type * as Tus from "../Tus.ts"
 import * as Pieces from "./pieces.ts"
 import { failedWith, type OneShot, type Replayable, type SourceFailed, sourceFailed, wholeOf } from "./source.ts"
 
@@ -18,7 +18,7 @@ export interface Body {
   readonly start: bigint
   readonly end: bigint
   readonly total: bigint | undefined
-  readonly bytes: Sent<SourceFailed>
+  readonly bytes: Tus.Body<SourceFailed>
 }
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
@@ -55,7 +55,7 @@ export const replayable = (
     from: (offset, next) => {
       const start = base + offset
       const end = start + next(limit - start)
-      const body = (bytes: Sent<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
+      const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
       const stream = Pieces.owned(source.bytes(start, end), failedWith)
       return streams

@@ -48,8 +48,6 @@ export type Body<E = never> = Uint8Array | { readonly stream: Stream.Stream<Uint
 const isStream = <E>(body: Body<E> | undefined): body is Exclude<Body<E>, Uint8Array> =>
   body !== undefined && "stream" in body && "length" in body
 
-type RequestName = TusError.Stalled["request"]
-
 /** The method and the statuses of the successes of each request. tus 1.0.0 allows both statuses where there are two. */
 const requests = {
   create: { method: "POST", success: [201] },
@@ -57,7 +55,7 @@ const requests = {
   offset: { method: "HEAD", success: [200, 204] },
   terminate: { method: "DELETE", success: [204] },
   discover: { method: "OPTIONS", success: [200, 204] }
-} as const satisfies Partial<Record<RequestName, unknown>>
+} as const satisfies Partial<Record<TusError.RequestName, unknown>>
 
 const ownBytes = (body: Uint8Array): Uint8Array => {
   const bytes = Bytes.own(body)
@@ -143,7 +141,11 @@ const toError = (refusal: Refusal, retryAfter: Duration.Duration | undefined): T
 }
 
 /** The error of a response whose status is not the expected success. */
-const toRefusal = (request: RequestName, asked: Asked, answer: Outcome.Gathered): Effect.Effect<TusError.AnswerError> =>
+const toRefusal = (
+  request: TusError.RequestName,
+  asked: Asked,
+  answer: Outcome.Gathered
+): Effect.Effect<TusError.AnswerError> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const { text: body } = Outcome.textOf(answer, maxErrorBytes)
     const { headers, status } = answer
@@ -164,7 +166,7 @@ const toRefusal = (request: RequestName, asked: Asked, answer: Outcome.Gathered)
 
 /** The error of a response that is read as a stream if its status is the expected success. */
 export const readError = (
-  request: RequestName,
+  request: TusError.RequestName,
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<TusError.AnswerError> =>
   Effect.flatMap(Sender.gather(response, maxErrorBytes), (answer) => toRefusal(request, response.request, answer))
@@ -174,7 +176,7 @@ export const readError = (
  * may be a secret URL.
  */
 const readHeaders = <A>(
-  request: RequestName,
+  request: TusError.RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
   asked: Asked,
   { headers, status }: Outcome.Gathered

@@ -16,10 +16,6 @@ import * as Watching from "../internal/watching.ts"
 // The declarations of other public modules show these types.
 export type { Emit as EmitAssembly } from "../internal/assemblyFiles.ts"
 export type { Emit } from "../internal/events.ts"
-export type { Delivered, Proof, Verify } from "../internal/job.ts"
-export type { Engine, Entries, Key, Lease, Leases, Locks } from "../internal/journal.ts"
-export type { Metadata, ResumeOptions, SharedOptions } from "../internal/options.ts"
-export type { Body } from "../internal/requests.ts"
 export type { Prepared, Send, Service } from "../internal/preparedJob.ts"
 export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 

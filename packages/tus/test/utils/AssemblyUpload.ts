@@ -16,11 +16,7 @@ const over = <R>(services: Layer.Layer<AssemblyUpload.AssemblyUpload, never, R>)
   run: <R2 = never>(options: AssemblyUpload.Options<R2>) => Effect.provide(AssemblyUpload.run(options), services),
   events: <R2 = never>(options: AssemblyUpload.Options<R2>) => Stream.provide(AssemblyUpload.events(options), services),
   batch: <J, E, R3, RS = never>(
-    jobs: Stream.Stream<
-      J & { readonly [Field in Exclude<keyof J, keyof AssemblyUpload.Job>]: never } & AssemblyUpload.Job<RS>,
-      E,
-      R3
-    >,
+    jobs: Stream.Stream<AssemblyUpload.Exact<J> & AssemblyUpload.Job<RS>, E, R3>,
     options: AssemblyUpload.AllOptions = {}
   ) => Stream.provide(AssemblyUpload.runAll(jobs, options), services)
 })

@@ -5,7 +5,6 @@ import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
 import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import type { Leases } from "../../src/internal/journal.ts"
 
 const texts = () => {
   const map = new Map<string, string>()
@@ -19,7 +18,7 @@ const texts = () => {
 }
 
 /** A store whose leases are texts that run out. */
-export type Timed = UploadJournal.Store & { readonly leases: Leases }
+export type Timed = UploadJournal.Store & { readonly leases: UploadJournal.Leases }
 
 /** A store in memory whose leases a test can read and change. */
 export const makeStore = () => {
