@@ -121,6 +121,9 @@ const allowsHttp = Effect.map(
  * - `offset`: the first byte that is read.
  * - `range`: the end of the bytes that are read (exclusive), and the file to which they must belong. Without it, the
  *   file is read to its end, and the first response says what the file is.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Job extends Request.Resource {
   readonly file: string
@@ -421,12 +424,17 @@ const begin = Effect.fnUntraced(function* (job: Job): Effect.fn.Return<Download,
 })
 
 /** The bytes of a job, which are sent on as they arrive. */
-export const stream = <E, R>(
+const stream = <E, R>(
   download: Effect.Effect<Download, E, R>
 ): Stream.Stream<Uint8Array, ResultError.DownloadError | E, Exclude<R, Scope.Scope>> =>
   Stream.unwrap(Effect.map(download, ({ next }) => Stream.fromPull(Effect.succeed(next))))
 
-/** Reads the bytes of a range, with retries. Each response must belong to the file of the range. */
+/**
+ * Reads the bytes of a range, with retries. Each response must belong to the file of the range.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
 export const range = (job: Job): Stream.Stream<Uint8Array, ResultError.DownloadError> => stream(begin(job))
 
 /**

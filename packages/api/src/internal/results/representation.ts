@@ -9,6 +9,9 @@ import type { ResultChanged } from "../../ResultError.ts"
 /**
  * - `total`: the size of the whole file in bytes, if the response contains it.
  * - `validator`: the ETag if it is strong. Only a strong validator proves that two responses have the same bytes.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Representation {
   readonly etag: string | undefined
@@ -37,7 +40,12 @@ const representation = (headers: Headers.Headers, total: number | undefined): Re
   return { etag, lastModified, validator: etag?.startsWith('"') === true ? etag : undefined, total }
 }
 
-/** The size of the whole file in the `content-range` of a 416 response. */
+/**
+ * The size of the whole file in the `content-range` of a 416 response.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
 export const sizeOfUnsatisfied = (headers: Headers.Headers): number | undefined =>
   toLength(/^bytes \*\/(\d+)$/i.exec(headers["content-range"] ?? "")?.[1])
 
@@ -59,6 +67,9 @@ const ofRange = (headers: Headers.Headers, from: number): Result.Result<Part, st
 /**
  * Reads the headers of a 200 or 206 response to a request for the bytes from `from`. A 200 response has the whole file.
  * The failure describes what is wrong with the response.
+ *
+ * @since 0.1.0
+ * @category decoding
  */
 export const read = (
   { headers, status }: { readonly status: number; readonly headers: Headers.Headers },

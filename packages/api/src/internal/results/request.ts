@@ -74,7 +74,12 @@ export const redirect = (location: string | undefined, from: URL): Result.Result
 /** The maximum number of redirects of one request. */
 const maxRedirects = 5
 
-/** A response that is no file, and the pause that it requested. */
+/**
+ * A response that is no file, and the pause that it requested.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Refused {
   readonly error: ApiError.RateLimited | ApiError.UnexpectedResponse
   readonly wait: Option.Option<Duration.Duration>
@@ -89,6 +94,9 @@ export interface Subject {
 /**
  * The error of a response that a download cannot use, such as a redirect to an invalid URL. The request is never
  * retried, because the server would send the same response again.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({ ...subject, status, description: problem, excerpt: "" })
@@ -110,7 +118,12 @@ const refusal = (
     return Effect.fail({ error, wait })
   })
 
-/** What requests of one resource have in common. `headers` are sent with each, but not instead of its own. */
+/**
+ * What requests of one resource have in common. `headers` are sent with each, but not instead of its own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Resource {
   readonly operation: string
   readonly http: HttpClient.HttpClient
@@ -125,6 +138,9 @@ const notFollowed = "it redirects to another URL, and redirects are not followed
 /**
  * Sends the request, and returns the first response that is not a redirect: a 200, 206 or 416 response. Any other
  * status is a failure. The connection is freed when the scope ends. The connection of a redirect is freed at once.
+ *
+ * @since 0.1.0
+ * @category reading
  */
 export const send = Effect.fnUntraced(function* (
   { followsRedirects, headers = {}, http, operation, stallTimeout, ...resource }: Resource,
@@ -168,7 +184,12 @@ export const send = Effect.fnUntraced(function* (
   }
 })
 
-/** The body of a response. Each piece must arrive within `stallTimeout`. */
+/**
+ * The body of a response. Each piece must arrive within `stallTimeout`.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
 export const pullBody = (
   { stallTimeout }: Resource,
   subject: Subject,
