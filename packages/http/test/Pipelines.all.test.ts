@@ -15,7 +15,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { fork } from "node:child_process"
 
-const rows = Number(process.env["PIPELINE_ROWS"] ?? 10_000)
+/** Each body has 5 kB, so that bodies that are kept are more memory than the test allows. */
+const rows = Number(process.env["PIPELINE_ROWS"] ?? 3000)
 
 interface Sample {
   readonly published: number
@@ -50,7 +51,7 @@ layer(live, { excludeTestServices: true })("publish-documents.ts", (it) => {
           yield* sql`CREATE TABLE documents (id INTEGER PRIMARY KEY, body TEXT NOT NULL, url TEXT, error TEXT)`
           yield* sql`
             WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ${rows})
-            INSERT INTO documents (id, body) SELECT id, hex(randomblob(500)) FROM ids`
+            INSERT INTO documents (id, body) SELECT id, hex(randomblob(2500)) FROM ids`
         })
         yield* Effect.provide(filled, SqliteClient.layer({ path }))
         const secret = Redacted.value(credentials.secret)
