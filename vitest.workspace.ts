@@ -14,7 +14,7 @@ const patience = all ? 600_000 : 60_000
 
 // Loading modules is half of a small file's time, so the files of a worker share them, but for these packages. The slow
 // files of `cli` have not been tried together, so `cli` shares modules in `pnpm test` alone.
-const isolated = new Set(all ? ["cli", "workflow"] : ["workflow"])
+const isolated = new Set(all ? ["cli", "workflow"] : [])
 
 export default defineConfig({
   test: {

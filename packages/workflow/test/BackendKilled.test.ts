@@ -18,7 +18,7 @@ import { fork } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
 import { createServer } from "node:net"
 
-const [count, kills] = process.env["TEST_ALL"] === "1" ? [200, 20] : [16, 1]
+const [count, kills] = process.env["TEST_ALL"] === "1" ? [48, 4] : [16, 1]
 const size = 256 * 1024
 /** What the proxy forwards in a second, so that each kill finds uploads that are running. */
 const rate = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
 /**
  * Three runners with Postgres and a service with quotas: with the budget of the account they create nearly as much as they
- * may, and are hardly refused. `BUDGET_JOBS=2000 BUDGET_CREATED=250` are the numbers of the service; `BUDGET_OFF=1` shows
+ * may, and not more. `BUDGET_JOBS=2000 BUDGET_CREATED=250` are the numbers of the service, which then may refuse a few; `BUDGET_OFF=1` shows
  * the same without the budget.
  */
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 
-const jobs = Number(process.env["BUDGET_JOBS"] ?? 45)
+const jobs = Number(process.env["BUDGET_JOBS"] ?? 24)
 const created = Number(process.env["BUDGET_CREATED"] ?? 40)
 const isOff = process.env["BUDGET_OFF"] !== undefined
 
@@ -20,7 +20,7 @@ const minutes = jobs / created
 
 layer(Layer.empty, { excludeTestServices: true })("Three runners of an account", (it) => {
   it.effect(
-    `${jobs} jobs, ${created} a minute: at least 95 % of this rate, and at most one refused creation a minute`,
+    `${jobs} jobs, ${created} a minute: 95 % to 105 % of this rate, and at most one refused creation a minute`,
     () =>
       Effect.gen(function* () {
         const postgres = yield* Server.make
@@ -51,6 +51,7 @@ layer(Layer.empty, { excludeTestServices: true })("Three runners of an account",
         yield* Effect.log(`${times.length} created, ${rate.toFixed(1)} a minute, ${refused} refused`)
         if (isOff) return
         assert.isAtLeast(rate, 0.95 * created)
+        assert.isAtMost(rate, 1.05 * created)
         assert.isAtMost(refused, Math.ceil(minutes))
       }),
     { timeout: 120_000 + minutes * 150_000 }

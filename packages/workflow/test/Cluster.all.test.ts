@@ -141,7 +141,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
       front.speed = 128 * kibi
       const made = yield* makeFiles(
         cluster,
-        Array.from({ length: 6 }, () => large)
+        Array.from({ length: 4 }, () => large)
       )
       yield* on(
         cluster,
@@ -177,7 +177,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
       // The first runner sends the first four files, and the others wait.
       const made = yield* makeFiles(
         cluster,
-        Array.from({ length: 30 }, (_, index) => (index < 4 ? large : 32 * kibi))
+        Array.from({ length: 12 }, (_, index) => (index < 4 ? large : 32 * kibi))
       )
       const first = yield* cluster.runner("A")
       yield* on(
@@ -263,7 +263,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
       const { front } = cluster
       const { freeze, thaw } = yield* Server
       front.speed = 256 * kibi
-      const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 24 }, () => 64 * kibi)])
+      const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 8 }, () => 64 * kibi)])
       yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
       yield* on(
         cluster,
@@ -295,7 +295,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
       const cluster = yield* Cluster.make({ database: Redacted.make(url.href), isShown: isStrict })
       const { front } = cluster
       front.speed = 256 * kibi
-      const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 24 }, () => 64 * kibi)])
+      const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 8 }, () => 64 * kibi)])
       yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
       yield* Effect.gen(function* () {
         yield* on(cluster, startAll(made))

@@ -49,13 +49,17 @@ layer(live, { excludeTestServices: true })("A damaged row", (it) => {
       yield* damage(database)
       yield* Effect.gen(function* () {
         yield* Durable.run(job("behind", [content]))
-        for (const [index, { column }] of damages.entries()) {
-          const key = `bad ${index}`
-          // A runner may have ended the job by then.
-          const error = yield* Effect.flip(Durable.await(key))
-          assert.include(["StoreFailed", "JobFailed"], error._tag)
-          assert.include(error.message, `the stored job ${key} is damaged: invalid ${column}`)
-        }
+        yield* Effect.forEach(
+          damages,
+          Effect.fnUntraced(function* ({ column }, index) {
+            const key = `bad ${index}`
+            // A runner may have ended the job by then.
+            const error = yield* Effect.flip(Durable.await(key))
+            assert.include(["StoreFailed", "JobFailed"], error._tag)
+            assert.include(error.message, `the stored job ${key} is damaged: invalid ${column}`)
+          }),
+          { concurrency: "unbounded", discard: true }
+        )
         const error = yield* Effect.flip(Durable.status("bad 0"))
         assert.deepInclude(error, { _tag: "StoreFailed", key: "bad 0" })
         const torn = yield* Effect.flip(Durable.await("torn"))

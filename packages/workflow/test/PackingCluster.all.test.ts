@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 
-const files = Number(process.env["PACKING_FILES"] ?? 200)
+const files = Number(process.env["PACKING_FILES"] ?? 100)
 const poison = Math.floor(files / 3)
 const packing = { files: 20, within: "1 second", repeatable: true } as const
 const steps = {

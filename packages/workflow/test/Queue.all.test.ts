@@ -21,7 +21,7 @@ import { gated } from "./gates.ts"
 import { folder, job, live } from "./support.ts"
 
 const full = process.env["DURABLE_JOBS"]
-const count = Number(full ?? 200)
+const count = Number(full ?? 100)
 
 setFlagsFromString("--expose-gc")
 const collect: () => void = runInNewContext("gc")

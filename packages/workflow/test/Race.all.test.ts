@@ -84,7 +84,7 @@ layer(live, { excludeTestServices: true })("A cancellation beside a retry", (it)
       const content = yield* file("a.bin", 100)
       const kinds = new Set<string>()
       yield* Effect.gen(function* () {
-        for (let seed = 1; seed <= 48; seed++) {
+        for (let seed = 1; seed <= 24; seed++) {
           const key = `race-${seed}`
           const { beginning, calls: own, options } = raceOf(seed, key)
           yield* begin(key, content, beginning)

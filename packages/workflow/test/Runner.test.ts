@@ -191,12 +191,12 @@ layer(live, { excludeTestServices: true })("A runner whose places are taken", (i
 })
 
 layer(live, { excludeTestServices: true })("A runner", (it) => {
-  it.effect("uploads every one of 40 jobs that were queued in the same millisecond, once", () =>
+  it.effect("uploads every one of 12 jobs that were queued in the same millisecond, once", () =>
     Effect.gen(function* () {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 10)
       const before = (yield* assemblies()).length
-      const keys = Array.from({ length: 40 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
+      const keys = Array.from({ length: 12 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
       yield* Effect.gen(function* () {
         const clock = yield* Clock.Clock
         const still: Clock.Clock = Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(1e12) })
