@@ -6,7 +6,7 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -66,29 +66,28 @@ describe("AssemblyClient.layerTest", () => {
     }).pipe(Effect.provide(client))
   )
 
-  it.effect("watch polls, because layerTest has no update stream", () =>
-    Effect.gen(function* () {
-      let readings = 0
-      const busy = AssemblyClient.layerTest([
-        AssemblyClient.handler(Assemblies.Get, ({ path }) =>
-          Effect.sync(() => ({
-            ok: ++readings < 3 ? "ASSEMBLY_EXECUTING" : "ASSEMBLY_COMPLETED",
-            assembly_id: path.assemblyId,
-            update_stream_url: "https://api2.example.com/updates"
-          }))
-        )
-      ])
-      const watching = Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy)
-      const { value: statuses } = yield* Idle.passTime(watching)
-      assert.deepStrictEqual(
-        statuses.map(({ ok }) => ok),
-        ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
+  it.effect("watch polls, because layerTest has no update stream", function* () {
+    let readings = 0
+    const busy = AssemblyClient.layerTest([
+      AssemblyClient.handler(Assemblies.Get, ({ path }) =>
+        Effect.sync(() => ({
+          ok: ++readings < 3 ? "ASSEMBLY_EXECUTING" : "ASSEMBLY_COMPLETED",
+          assembly_id: path.assemblyId,
+          update_stream_url: "https://api2.example.com/updates"
+        }))
       )
-    })
-  )
+    ])
+    const watching = Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy)
+    const { value: statuses } = yield* Idle.passTime(watching)
+    assert.deepStrictEqual(
+      statuses.map(({ ok }) => ok),
+      ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
+    )
+  })
 
-  it.effect("takes a part of an answer: Testing.sample generates the other required keys, the same each time", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "takes a part of an answer: Testing.sample generates the other required keys, the same each time",
+    function* () {
       const partial = AssemblyClient.layerTest([
         AssemblyClient.handler(Assemblies.Statistics, () => Testing.sample(Assemblies.Statistics, { totalUsage: 3 })),
         AssemblyClient.handler(Assemblies.Get, ({ path }) =>
@@ -113,10 +112,10 @@ describe("AssemblyClient.layerTest", () => {
           [[true, "ASSEMBLY_COMPLETED"]]
         )
       }).pipe(Effect.provide(partial))
-    })
+    }
   )
 
-  it("the type of handler refuses the response and the error of another operation", () => {
+  test("the type of handler refuses the response and the error of another operation", () => {
     // @ts-expect-error a list is no Status
     AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ items: [] }))
     // @ts-expect-error a Status cannot be missing like an asset

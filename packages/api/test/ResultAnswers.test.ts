@@ -3,7 +3,7 @@ import * as Undici from "@effect/platform-node/NodeHttpClient"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -254,20 +254,18 @@ describe("a download", () => {
     }).pipe(Effect.scoped, live)
   )
 
-  it.effect("returns an empty file if the response of a client has no body and Content-Length is 0", () =>
-    Effect.gen(function* () {
-      const http = HttpClient.make((request) =>
-        Effect.succeed(
-          HttpClientResponse.fromWeb(request, new Response(null, { status: 200, headers: { "content-length": "0" } }))
-        )
+  it.effect("returns an empty file if the response of a client has no body and Content-Length is 0", function* () {
+    const http = HttpClient.make((request) =>
+      Effect.succeed(
+        HttpClientResponse.fromWeb(request, new Response(null, { status: 200, headers: { "content-length": "0" } }))
       )
-      const read = yield* collect({ ssl_url: "https://example.com/a", size: 0 }).pipe(
-        RetryPolicy.none,
-        Effect.provideService(HttpClient.HttpClient, http)
-      )
-      assert.strictEqual(read.length, 0)
-    })
-  )
+    )
+    const read = yield* collect({ ssl_url: "https://example.com/a", size: 0 }).pipe(
+      RetryPolicy.none,
+      Effect.provideService(HttpClient.HttpClient, http)
+    )
+    assert.strictEqual(read.length, 0)
+  })
 
   it.live("fails with UnexpectedResponse for an empty body with status 201 to 205 or 304", () =>
     Effect.gen(function* () {

@@ -7,7 +7,7 @@ import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
@@ -398,48 +398,42 @@ describe.each(clients)("with %s", (_, layer) => {
 })
 
 describe("below the client", () => {
-  it.effect("a streamed POST is sent once, and fails, if the dispatcher retries", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.reset, Server.text(200, "done"))
-      const dispatcher = Layer.effect(
-        NodeHttpClient.Dispatcher,
-        Effect.map(
-          NodeHttpClient.makeDispatcher,
-          (agent) => new Undici.RetryAgent(agent, { methods: ["POST"], minTimeout: 1, maxRetries: 3 })
-        )
+  it.effect("a streamed POST is sent once, and fails, if the dispatcher retries", function* () {
+    const server = yield* Server.make
+    server.script(Server.reset, Server.text(200, "done"))
+    const dispatcher = Layer.effect(
+      NodeHttpClient.Dispatcher,
+      Effect.map(
+        NodeHttpClient.makeDispatcher,
+        (agent) => new Undici.RetryAgent(agent, { methods: ["POST"], minTimeout: 1, maxRetries: 3 })
       )
-      const client = Layer.effect(HttpClient.HttpClient, NodeHttpClient.makeUndici).pipe(Layer.provide(dispatcher))
-      const error = yield* Effect.flip(send(post(server.baseUrl, streamed), (self) => self)).pipe(
-        Effect.provide(client)
-      )
-      assert.deepInclude(facts(error), { sent: "maybe", permanent: false })
-      assert.deepStrictEqual(
-        server.received.map(({ body }) => body),
-        ["hello"]
-      )
-    })
-  )
+    )
+    const client = Layer.effect(HttpClient.HttpClient, NodeHttpClient.makeUndici).pipe(Layer.provide(dispatcher))
+    const error = yield* Effect.flip(send(post(server.baseUrl, streamed), (self) => self)).pipe(Effect.provide(client))
+    assert.deepInclude(facts(error), { sent: "maybe", permanent: false })
+    assert.deepStrictEqual(
+      server.received.map(({ body }) => body),
+      ["hello"]
+    )
+  })
 
-  it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const other = yield* Server.make
-      other.script(Server.text(200, "stolen"))
-      const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, redirect: "follow" })
-      for (const location of [other.baseUrl, "/b"]) {
-        server.script(Server.text(307, "", { location }), Server.text(200, "followed"))
-        const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), (self) => self)).pipe(
-          Effect.provide(FetchHttpClient.layer),
-          Effect.provideService(FetchHttpClient.Fetch, fetch)
-        )
-        assert.deepStrictEqual(facts(error), {
-          code: "REQUEST_REDIRECTED",
-          description: "the response came from another URL than the requested one",
-          sent: "maybe",
-          permanent: true
-        })
-      }
-    })
-  )
+  it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", function* () {
+    const server = yield* Server.make
+    const other = yield* Server.make
+    other.script(Server.text(200, "stolen"))
+    const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, redirect: "follow" })
+    for (const location of [other.baseUrl, "/b"]) {
+      server.script(Server.text(307, "", { location }), Server.text(200, "followed"))
+      const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), (self) => self)).pipe(
+        Effect.provide(FetchHttpClient.layer),
+        Effect.provideService(FetchHttpClient.Fetch, fetch)
+      )
+      assert.deepStrictEqual(facts(error), {
+        code: "REQUEST_REDIRECTED",
+        description: "the response came from another URL than the requested one",
+        sent: "maybe",
+        permanent: true
+      })
+    }
+  })
 })

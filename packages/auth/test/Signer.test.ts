@@ -1,7 +1,7 @@
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Webhook from "@assembly-effect/auth/Webhook"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, test, vi } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -63,7 +63,7 @@ describe("Signer", () => {
     }).pipe(Effect.ensuring(Effect.sync(() => vi.unstubAllGlobals())))
   )
 
-  it("isAlgorithm accepts sha384, sha256 and sha1, and no property of Object.prototype", () => {
+  test("isAlgorithm accepts sha384, sha256 and sha1, and no property of Object.prototype", () => {
     const names = ["sha384", "toString", "sha256", "constructor", "__proto__", "hasOwnProperty", "SHA1", "", "sha1"]
     assert.deepStrictEqual(names.filter(Signer.isAlgorithm), ["sha384", "sha256", "sha1"])
   })
@@ -93,18 +93,16 @@ describe("Signer", () => {
       })
   )
 
-  it.effect("layerFrom makes one HMAC for two signatures, by default with sha384", () =>
-    Effect.gen(function* () {
-      const asked: Array<string> = []
-      const layer = Signer.layerFrom((secret, algorithm) => {
-        asked.push(`${algorithm} ${Redacted.value(secret)}`)
-        return (text) => text
-      }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make("s3cr3t") })))
-      const signatures = Effect.all([sign("a"), sign("b")])
-      assert.deepStrictEqual(yield* Effect.provide(signatures, layer), ["sha384:a", "sha384:b"])
-      assert.deepStrictEqual(asked, ["sha384 s3cr3t"])
-    })
-  )
+  it.effect("layerFrom makes one HMAC for two signatures, by default with sha384", function* () {
+    const asked: Array<string> = []
+    const layer = Signer.layerFrom((secret, algorithm) => {
+      asked.push(`${algorithm} ${Redacted.value(secret)}`)
+      return (text) => text
+    }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make("s3cr3t") })))
+    const signatures = Effect.all([sign("a"), sign("b")])
+    assert.deepStrictEqual(yield* Effect.provide(signatures, layer), ["sha384:a", "sha384:b"])
+    assert.deepStrictEqual(asked, ["sha384 s3cr3t"])
+  })
 
   it.effect.each([signer, nodeSigner])("an inspected Signer shows neither the secret nor a signature", (layer) =>
     Effect.gen(function* () {
@@ -119,12 +117,10 @@ describe("Signer", () => {
     ["WebCrypto", signer],
     ["an HMAC of the platform's own", nodeSigner]
   ] as const) {
-    it.effect(`an empty secret is a defect, with ${name}`, () =>
-      Effect.gen(function* () {
-        const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer(""))))
-        assert.isTrue(Exit.hasDies(exit))
-      })
-    )
+    it.effect(`an empty secret is a defect, with ${name}`, function* () {
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer(""))))
+      assert.isTrue(Exit.hasDies(exit))
+    })
   }
 
   it.effect("signs with an implementation of Signer that the program provides", () =>

@@ -1,7 +1,7 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as TokenStore from "@assembly-effect/auth/TokenStore"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -485,35 +485,32 @@ describe("Tokens.layerAuthenticator", () => {
 })
 
 describe("The status of a failed token request", () => {
-  it.effect("fails with the status 403 if the body does not end within requestTimeout", () =>
-    Effect.gen(function* () {
-      const answered = Promise.withResolvers<void>()
-      const fetch: typeof globalThis.fetch = (url, init) =>
-        globalThis.fetch(url, init).finally(() => answered.resolve())
-      const hanging: TokenServer.Answer = (_, response) => {
-        response.writeHead(403, { "content-length": 100 })
-        response.write("{")
-      }
-      const patient = tokens({ requestTimeout: "4 seconds" }).pipe(
-        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
-      )
-      const idle = Idle.make()
-      const fiber = yield* Effect.forkChild(
-        idle.within(
-          Effect.provide(
-            Effect.flatMap(asking(hanging), ({ ask }) => Effect.flip(ask)),
-            patient
-          )
+  it.effect("fails with the status 403 if the body does not end within requestTimeout", function* () {
+    const answered = Promise.withResolvers<void>()
+    const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, init).finally(() => answered.resolve())
+    const hanging: TokenServer.Answer = (_, response) => {
+      response.writeHead(403, { "content-length": 100 })
+      response.write("{")
+    }
+    const patient = tokens({ requestTimeout: "4 seconds" }).pipe(
+      Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+    )
+    const idle = Idle.make()
+    const fiber = yield* Effect.forkChild(
+      idle.within(
+        Effect.provide(
+          Effect.flatMap(asking(hanging), ({ ask }) => Effect.flip(ask)),
+          patient
         )
       )
-      yield* Effect.promise(() => answered.promise)
-      assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
-        _tag: "UnexpectedTokenResponse",
-        status: 403,
-        description: "a body that did not end within 5 s"
-      })
+    )
+    yield* Effect.promise(() => answered.promise)
+    assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
+      _tag: "UnexpectedTokenResponse",
+      status: 403,
+      description: "a body that did not end within 5 s"
     })
-  )
+  })
 
   it.effect("fails with TokenUnavailable and ECONNREFUSED if the connection is refused", () =>
     Effect.gen(function* () {

@@ -19,7 +19,7 @@ import { request } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { storeAll, storeOne } from "./assets.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 import { temporaryFolder } from "./support.ts"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))

@@ -2,7 +2,7 @@
  * Responses that are small on the wire and large in memory: every limit counts the bytes that the HTTP client returns.
  * The clients run in a separate process, whose peak memory is measured.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
@@ -57,24 +57,22 @@ const clients = ["fetch", "fetch without content-encoding", "undici", "undici th
 describe.each(Behaviour.codings)("a bomb of %s", (coding) => {
   const made = Behaviour.compressed(coding, size)
 
-  it.live(`is read only up to the limit by ${clients.join(", ")}`, () =>
-    Effect.gen(function* () {
-      const body = yield* Effect.promise(() => made)
-      assert.isBelow(body.length, 4 * mebi)
-      const baseUrls = [yield* service(coding, body, "true"), yield* service(coding, body, "missing")]
-      const { mebibytes, outcomes } = yield* runClients(clients, baseUrls)
-      const expected = {
-        "the answer of an operation": "UnexpectedResponse",
-        "an error of tus": "ServerFailure",
-        "the body of a success of tus": "success",
-        "receipts, after a creation without an answer": "CreationUnknown",
-        "a token": "UnexpectedTokenResponse"
-      }
-      assert.deepStrictEqual(
-        outcomes,
-        clients.map(() => [expected, expected])
-      )
-      assert.isBelow(mebibytes, bound)
-    }).pipe(Effect.scoped)
-  )
+  it.live(`is read only up to the limit by ${clients.join(", ")}`, function* () {
+    const body = yield* Effect.promise(() => made)
+    assert.isBelow(body.length, 4 * mebi)
+    const baseUrls = [yield* service(coding, body, "true"), yield* service(coding, body, "missing")]
+    const { mebibytes, outcomes } = yield* runClients(clients, baseUrls)
+    const expected = {
+      "the answer of an operation": "UnexpectedResponse",
+      "an error of tus": "ServerFailure",
+      "the body of a success of tus": "success",
+      "receipts, after a creation without an answer": "CreationUnknown",
+      "a token": "UnexpectedTokenResponse"
+    }
+    assert.deepStrictEqual(
+      outcomes,
+      clients.map(() => [expected, expected])
+    )
+    assert.isBelow(mebibytes, bound)
+  })
 })

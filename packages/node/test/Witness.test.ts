@@ -13,7 +13,7 @@ import { AssetId } from "@assembly-effect/schema/Identifier"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -380,68 +380,60 @@ describe.each(clients)("with %s, a caller sees", (client, layer) => {
     check(scenario, (baseUrl) => uploading(baseUrl, upload(scenario.options)), undefined)
   )
 
-  it.live("an interruption that closes the socket", () =>
-    Effect.gen(function* () {
-      const server = yield* Hostile.make
-      const arrived = yield* Deferred.make<void>()
-      const closed = yield* Deferred.make<void>()
-      server.script((_, response) => {
-        response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
-        Deferred.doneUnsafe(arrived, Effect.void)
-      })
-      const fiber = yield* Effect.forkChild(Effect.provide(list, layer({ baseUrl: server.baseUrl })))
-      yield* Deferred.await(arrived)
-      yield* Fiber.interrupt(fiber)
-      yield* Deferred.await(closed)
-      assert.strictEqual(server.received.length, 1)
-    }).pipe(Effect.scoped)
-  )
+  it.live("an interruption that closes the socket", function* () {
+    const server = yield* Hostile.make
+    const arrived = yield* Deferred.make<void>()
+    const closed = yield* Deferred.make<void>()
+    server.script((_, response) => {
+      response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      Deferred.doneUnsafe(arrived, Effect.void)
+    })
+    const fiber = yield* Effect.forkChild(Effect.provide(list, layer({ baseUrl: server.baseUrl })))
+    yield* Deferred.await(arrived)
+    yield* Fiber.interrupt(fiber)
+    yield* Deferred.await(closed)
+    assert.strictEqual(server.received.length, 1)
+  })
 
-  it.live("early hints, then a list: the list, and the caller's AsyncLocalStorage", () =>
-    Effect.gen(function* () {
-      const server = yield* Hostile.make
-      server.script((_, response) => {
-        response.writeEarlyHints({ link: "</style.css>; rel=preload" })
-        found(undefined, response)
-      })
-      const storage = new AsyncLocalStorage<string>()
-      const context = yield* Layer.build(layer({ baseUrl: server.baseUrl }))
-      const program = Effect.map(Effect.provideContext(list, context), () => storage.getStore())
-      assert.strictEqual(yield* Effect.promise(() => storage.run("mine", () => Effect.runPromise(program))), "mine")
-    }).pipe(Effect.scoped)
-  )
+  it.live("early hints, then a list: the list, and the caller's AsyncLocalStorage", function* () {
+    const server = yield* Hostile.make
+    server.script((_, response) => {
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" })
+      found(undefined, response)
+    })
+    const storage = new AsyncLocalStorage<string>()
+    const context = yield* Layer.build(layer({ baseUrl: server.baseUrl }))
+    const program = Effect.map(Effect.provideContext(list, context), () => storage.getStore())
+    assert.strictEqual(yield* Effect.promise(() => storage.run("mine", () => Effect.runPromise(program))), "mine")
+  })
 
-  it.live("params of any text: exactly the signed text arrives", () =>
-    Effect.gen(function* () {
-      const server = yield* Hostile.make
-      server.script(found)
-      const keywords = ["it's a+b &c=é😀 %41;\u0000"]
-      const call = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), keywords })
-      yield* Effect.provide(call, layer({ baseUrl: `${server.baseUrl}/a%20b//` }))
-      const query = server.received[0]?.query ?? new URLSearchParams()
-      const params = query.get("params") ?? "{}"
-      assert.deepStrictEqual(JSON.parse(params).keywords, keywords)
-      assert.strictEqual(query.get("signature"), `sha384:${createHmac("sha384", secret).update(params).digest("hex")}`)
-    }).pipe(Effect.scoped)
-  )
+  it.live("params of any text: exactly the signed text arrives", function* () {
+    const server = yield* Hostile.make
+    server.script(found)
+    const keywords = ["it's a+b &c=é😀 %41;\u0000"]
+    const call = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), keywords })
+    yield* Effect.provide(call, layer({ baseUrl: `${server.baseUrl}/a%20b//` }))
+    const query = server.received[0]?.query ?? new URLSearchParams()
+    const params = query.get("params") ?? "{}"
+    assert.deepStrictEqual(JSON.parse(params).keywords, keywords)
+    assert.strictEqual(query.get("signature"), `sha384:${createHmac("sha384", secret).update(params).digest("hex")}`)
+  })
 })
 
 describe("one connection", () => {
-  it.live("a request that is interrupted in its queue: it is never sent, and the next one is", () =>
-    Effect.gen(function* () {
-      const server = yield* Hostile.make
-      const arrived = yield* Deferred.make<void>()
-      server.script(() => Deferred.doneUnsafe(arrived, Effect.void), found)
-      const http = { proxy: "none", connections: 1 } as const
-      const context = yield* Layer.build(AssemblyNode.layer({ baseUrl: server.baseUrl, ...credentials, http }))
-      const call = Effect.provideContext(list, context)
-      const first = yield* Effect.forkChild(call)
-      yield* Deferred.await(arrived)
-      const queued = yield* Effect.forkChild(call, { startImmediately: true })
-      yield* Fiber.interrupt(queued)
-      yield* Fiber.interrupt(first)
-      yield* call
-      assert.strictEqual(server.received.length, 2)
-    }).pipe(Effect.scoped)
-  )
+  it.live("a request that is interrupted in its queue: it is never sent, and the next one is", function* () {
+    const server = yield* Hostile.make
+    const arrived = yield* Deferred.make<void>()
+    server.script(() => Deferred.doneUnsafe(arrived, Effect.void), found)
+    const http = { proxy: "none", connections: 1 } as const
+    const context = yield* Layer.build(AssemblyNode.layer({ baseUrl: server.baseUrl, ...credentials, http }))
+    const call = Effect.provideContext(list, context)
+    const first = yield* Effect.forkChild(call)
+    yield* Deferred.await(arrived)
+    const queued = yield* Effect.forkChild(call, { startImmediately: true })
+    yield* Fiber.interrupt(queued)
+    yield* Fiber.interrupt(first)
+    yield* call
+    assert.strictEqual(server.received.length, 2)
+  })
 })
