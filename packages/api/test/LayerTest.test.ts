@@ -32,39 +32,35 @@ const client = AssemblyClient.layerTest([
 ])
 
 describe("AssemblyClient.layerTest", () => {
-  it.effect("returns the success or the error of the handler of an operation", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Assemblies.get(assemblyId), {
-        ok: "ASSEMBLY_COMPLETED",
-        assembly_id: assemblyId
-      })
-      assert.strictEqual(yield* Effect.flip(Dam.move(assetId, { filename: "a" })), conflict)
-    }).pipe(Effect.provide(client))
-  )
+  it.effect("returns the success or the error of the handler of an operation", client, function* () {
+    assert.deepStrictEqual(yield* Assemblies.get(assemblyId), {
+      ok: "ASSEMBLY_COMPLETED",
+      assembly_id: assemblyId
+    })
+    assert.strictEqual(yield* Effect.flip(Dam.move(assetId, { filename: "a" })), conflict)
+  })
 
-  it.effect("fails with InvalidRequest for input that breaks a rule, as the client of the service does", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "fails with InvalidRequest for input that breaks a rule, as the client of the service does",
+    client,
+    function* () {
       const error = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
       assert.strictEqual(error._tag, "InvalidRequest")
       assert.strictEqual(error.message, "Dam.move: filename: Expected a name without slash or backslash")
-    }).pipe(Effect.provide(client))
+    }
   )
 
-  it.effect("an error has a message, and no frames of the packages", () =>
-    Effect.gen(function* () {
-      const { stack } = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
-      assert.notInclude(stack, "\n    at ")
-      assert.include(new Error("another").stack, "\n    at ")
-    }).pipe(Effect.provide(client))
-  )
+  it.effect("an error has a message, and no frames of the packages", client, function* () {
+    const { stack } = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
+    assert.notInclude(stack, "\n    at ")
+    assert.include(new Error("another").stack, "\n    at ")
+  })
 
-  it.effect("dies with the name of an operation without a handler", () =>
-    Effect.gen(function* () {
-      const exit = yield* Effect.exit(Assemblies.create({}))
-      assert(Exit.isFailure(exit))
-      assert.include(Cause.pretty(exit.cause), "AssemblyClient.layerTest has no handler for Assemblies.create")
-    }).pipe(Effect.provide(client))
-  )
+  it.effect("dies with the name of an operation without a handler", client, function* () {
+    const exit = yield* Effect.exit(Assemblies.create({}))
+    assert(Exit.isFailure(exit))
+    assert.include(Cause.pretty(exit.cause), "AssemblyClient.layerTest has no handler for Assemblies.create")
+  })
 
   it.effect("watch polls, because layerTest has no update stream", function* () {
     let readings = 0

@@ -70,16 +70,14 @@ describe("Signer", () => {
 
   // P='{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
   // printf '%s' "$P" | openssl dgst -sha384 -hmac 'schlüssel'
-  it.effect("signs the UTF-8 bytes of text and secret", () =>
-    Effect.gen(function* () {
-      const text =
-        '{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
-      assert.strictEqual(
-        yield* sign(text),
-        "sha384:2becc7911575515b4818fbee605f205b1b0b5d82a2c9fabdbd6ed42b1e14d65a4184e6088634a42bce760214b9bfa5d3"
-      )
-    }).pipe(Effect.provide(signer("schlüssel")))
-  )
+  it.effect("signs the UTF-8 bytes of text and secret", signer("schlüssel"), function* () {
+    const text =
+      '{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
+    assert.strictEqual(
+      yield* sign(text),
+      "sha384:2becc7911575515b4818fbee605f205b1b0b5d82a2c9fabdbd6ed42b1e14d65a4184e6088634a42bce760214b9bfa5d3"
+    )
+  })
 
   it.effect.prop(
     "layerHmac and layerFrom sign every text with every secret as node:crypto does",

@@ -86,54 +86,50 @@ layer(Emulator.layer())("docs/examples/http-server.ts", (it) => {
 })
 
 layer(Emulator.layer())("docs/examples/http-api.ts", (it) => {
-  it.effect("is shown in docs/http.md", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const text = (path: string) => fs.readFileString(new URL(`../../../docs/${path}`, import.meta.url).pathname)
-      const shown = yield* text("http.md")
-      const regions = [...(yield* text("examples/http-api.ts")).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
-      assert.strictEqual(regions.length, 1)
-      for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
-    }).pipe(Effect.provide(NodeFileSystem.layer))
-  )
+  it.effect("is shown in docs/http.md", NodeFileSystem.layer, function* () {
+    const fs = yield* FileSystem.FileSystem
+    const text = (path: string) => fs.readFileString(new URL(`../../../docs/${path}`, import.meta.url).pathname)
+    const shown = yield* text("http.md")
+    const regions = [...(yield* text("examples/http-api.ts")).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
+    assert.strictEqual(regions.length, 1)
+    for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
+  })
 
-  it.effect("answers all three routes, and knows a notification after a restart", () =>
-    Effect.gen(function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const fs = yield* FileSystem.FileSystem
-      const database = `${yield* fs.makeTempDirectoryScoped()}/application.db`
-      const stored: Array<string> = []
-      const store = ({ assembly_id }: Assembly.Status) => Effect.sync(() => void stored.push(assembly_id))
-      const run = Effect.fnUntraced(function* () {
-        const served = HttpApiExample.routes(store).pipe(
-          Layer.provide([client, SqliteClient.layer({ path: database }), NodeHttpServer.layerHttpServices])
-        )
-        const { origin } = yield* serve(served)
-        const cookie = { cookie: "user=ada" }
+  it.effect("answers all three routes, and knows a notification after a restart", NodeFileSystem.layer, function* () {
+    const { credentials } = yield* Emulator.Emulator
+    const fs = yield* FileSystem.FileSystem
+    const database = `${yield* fs.makeTempDirectoryScoped()}/application.db`
+    const stored: Array<string> = []
+    const store = ({ assembly_id }: Assembly.Status) => Effect.sync(() => void stored.push(assembly_id))
+    const run = Effect.fnUntraced(function* () {
+      const served = HttpApiExample.routes(store).pipe(
+        Layer.provide([client, SqliteClient.layer({ path: database }), NodeHttpServer.layerHttpServices])
+      )
+      const { origin } = yield* serve(served)
+      const cookie = { cookie: "user=ada" }
 
-        const form = new FormData()
-        form.set("album", "holidays")
-        form.set("file", new Blob(["a picture"]), "a.txt")
-        const uploaded = yield* send(`${origin}/uploads/${crypto.randomUUID()}`, { body: form, headers: cookie })
-        assert.deepInclude(uploaded.body, { bytes: 9 })
+      const form = new FormData()
+      form.set("album", "holidays")
+      form.set("file", new Blob(["a picture"]), "a.txt")
+      const uploaded = yield* send(`${origin}/uploads/${crypto.randomUUID()}`, { body: form, headers: cookie })
+      assert.deepInclude(uploaded.body, { bytes: 9 })
 
-        const headers = { "content-type": "application/json", ...cookie }
-        const signed = yield* send(`${origin}/sign`, { body: JSON.stringify({ album: "holidays" }), headers })
-        assert.strictEqual(signed.status, 200)
+      const headers = { "content-type": "application/json", ...cookie }
+      const signed = yield* send(`${origin}/sign`, { body: JSON.stringify({ album: "holidays" }), headers })
+      assert.strictEqual(signed.status, 200)
 
-        const document = yield* send(`${origin}/openapi.json`, { method: "GET" })
-        const { paths } = document.body as { readonly paths: object }
-        assert.hasAllKeys(paths, ["/notifications", "/sign", "/uploads/{uploadId}"])
+      const document = yield* send(`${origin}/openapi.json`, { method: "GET" })
+      const { paths } = document.body as { readonly paths: object }
+      assert.hasAllKeys(paths, ["/notifications", "/sign", "/uploads/{uploadId}"])
 
-        const transloadit = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
-        const notification = new URLSearchParams({
-          transloadit,
-          signature: signatureOf(transloadit, Redacted.value(credentials.secret))
-        })
-        return (yield* send(`${origin}/notifications`, { body: notification })).body
-      }, Effect.scoped)
-      assert.deepStrictEqual([yield* run(), yield* run()], [{ outcome: "Handled" }, { outcome: "Repeated" }])
-      assert.deepStrictEqual(stored, ["a".repeat(32)])
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-  )
+      const transloadit = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
+      const notification = new URLSearchParams({
+        transloadit,
+        signature: signatureOf(transloadit, Redacted.value(credentials.secret))
+      })
+      return (yield* send(`${origin}/notifications`, { body: notification })).body
+    }, Effect.scoped)
+    assert.deepStrictEqual([yield* run(), yield* run()], [{ outcome: "Handled" }, { outcome: "Repeated" }])
+    assert.deepStrictEqual(stored, ["a".repeat(32)])
+  })
 })

@@ -1,7 +1,6 @@
 /** What every refusal is on the wire, whichever route answers with it. */
 import * as Refusal from "@assembly-effect/http/Refusal"
 import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"

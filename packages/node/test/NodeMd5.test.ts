@@ -7,7 +7,7 @@ import * as NodeMd5 from "@assembly-effect/node/NodeMd5"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, it, layer } from "@assembly-effect/testkit/flow"
+import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -16,7 +16,7 @@ import { createHash } from "node:crypto"
 
 const mebi = 1024 * 1024
 
-it.effect.prop(
+effect.prop(
   "computes the same MD5 as the default, and goes on after a digest",
   [Schema.Array(Schema.Uint8Array)],
   ([pieces]) =>

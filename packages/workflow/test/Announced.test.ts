@@ -9,7 +9,7 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { assemblies, folder, job, live, query, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, hurried, job, live, query, storedIn, withRunner } from "./support.ts"
 
 /** The ids of all Assemblies. */
 const ids = Effect.map(assemblies(), (all) => all.map(({ id }) => Assembly.AssemblyId.make(String(id))))
@@ -54,7 +54,7 @@ layer(live)("A runner that ends", (it) => {
           yield* created(known, fits)
         }).pipe(withRunner(database))
         yield* faults.clear
-        const status = yield* Durable.await("lost").pipe(withRunner(database))
+        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried)
         assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
         assert.deepStrictEqual(storedIn(status), [content.sha256])
         assert.strictEqual((yield* ids).length - known.length, 1)

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { assemblies, folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, hurried, job, live, steps, storedIn, withRunner } from "./support.ts"
 
 /** How many Assemblies exist, of all types or of one. */
 const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(...type), ({ length }) => length)
@@ -69,7 +69,7 @@ layer(live)("The next attempt of a durable job", (it) => {
         assert.deepStrictEqual(storedIn(yield* Durable.await("kept")), [content.sha256])
         assert.strictEqual(yield* count("uploading"), 0)
         assert.strictEqual((yield* count("canceled")) - canceled, 1)
-      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }))
+      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }), hurried)
     },
     { timeout: 60_000 }
   )
