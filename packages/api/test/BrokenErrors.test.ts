@@ -17,7 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { clients } from "./utils/clients.ts"
+import { senders } from "./utils/clients.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 
@@ -70,7 +70,7 @@ const afterBeginning = <A, E, R>(effect: Effect.Effect<A, E, R>, begun: Deferred
 const hanging = (status: number, headers: Readonly<Record<string, string>> = {}): Server.Answer =>
   Server.hanging(status, { "content-type": "application/json", ...headers }, '{"error":"RATE_')
 
-describe.each(clients)("with %s", (_name, http) => {
+describe.each(senders)("with %s", (_name, http) => {
   it.effect.each([
     [
       "a 429 whose body hangs",
@@ -144,7 +144,7 @@ describe.each(clients)("with %s", (_name, http) => {
 })
 
 describe("a token that is repeated in an error", () => {
-  const [[, http]] = clients as readonly [(typeof clients)[number]]
+  const [[, http]] = senders as readonly [(typeof senders)[number]]
   const failure = (secret: string, answer: Server.Answer) =>
     Effect.gen(function* () {
       const server = yield* Server.make

@@ -10,7 +10,7 @@ import { sample } from "./utils/generated.ts"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Testing from "@assembly-effect/api/testing"
-import { clients } from "./utils/clients.ts"
+import { senders } from "./utils/clients.ts"
 import { credentials } from "./utils/FakeService.ts"
 import type { AnyError, Case } from "./utils/operations.ts"
 import { assemblyId, cases, examples, operations } from "./utils/operations.ts"
@@ -22,7 +22,7 @@ test("the cases contain every operation", () => {
   assert.deepStrictEqual(cases.map(({ name }) => name).toSorted(), operations.map(({ name }) => name).toSorted())
 })
 
-for (const [client, layer] of clients) {
+for (const [client, layer] of senders) {
   describe(`with ${client}`, () => {
     // The clients share what is above them, so five operations show each of the others.
     for (const operation of client === "fetch" ? cases : examples)

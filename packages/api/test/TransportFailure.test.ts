@@ -24,7 +24,7 @@ import type { LookupFunction } from "node:net"
 import { createServer as createTcpServer } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { runInNewContext } from "node:vm"
-import { clients } from "./utils/clients.ts"
+import { senders } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
@@ -67,7 +67,7 @@ const untrusted = {
   permanent: true
 } as const
 
-describe.each(clients)("with %s", (name, layer) => {
+describe.each(senders)("with %s", (name, layer) => {
   const garbage = () => createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
 
   it.effect.each<readonly [string, Effect.Effect<string, never, Scope.Scope>, Partial<ReturnType<typeof facts>>]>([
@@ -240,7 +240,7 @@ describe("what is repeated", () => {
       Layer.orDie
     )
 
-  it.live.each(clients)("a get is not retried after an untrusted certificate (%s)", function* ([, http]) {
+  it.live.each(senders)("a get is not retried after an untrusted certificate (%s)", function* ([, http]) {
     let connections = 0
     const port = yield* Loopback.listen(tls(() => connections++))
     const client = clientAt(`https://127.0.0.1:${port}`, http)
