@@ -3,6 +3,9 @@ import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { configDefaults, defineConfig } from "vitest/config"
 
+// Node compiles a module once for all processes that tests start.
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/node", import.meta.url))
+
 // TEST_REPORT=<file> writes the results as JSON, besides the usual output.
 const report = process.env["TEST_REPORT"]
 // `pnpm test:all` sets it: the slow files, `*.all.test.ts`, run too.
@@ -11,7 +14,7 @@ const patience = all ? 600_000 : 60_000
 
 // Loading modules is half of a small file's time, so the files of a worker share them, but for these packages. The slow
 // files of `cli` have not been tried together, so `cli` shares modules in `pnpm test` alone.
-const isolated = new Set(all ? ["cli", "workflow"] : ["workflow"])
+const isolated = new Set(all ? ["cli", "workflow"] : [])
 
 export default defineConfig({
   test: {

@@ -8,7 +8,7 @@ import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ const failure = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
 const answer = { operation: "Assemblies.list", code: "CODE", status: 400, description: "words" }
 
 describe("a named error", () => {
-  it.each([
+  test.each([
     [Assemblies.Statistics, ["ASSEMBLY_STATS_INVALID_TIME", "ASSEMBLY_STATS_MISSING_REGION", "ASSEMBLY_STATS_ERROR"]],
     [Assemblies.List, ["ASSEMBLY_LIST_ERROR"]],
     [Dam.Move, ["DAM_INVALID_REQUEST", "DAM_RESOURCE_NOT_FOUND", "DAM_MUTATION_CONFLICT", "DAM_MUTATION_FAILED"]]
@@ -88,14 +88,12 @@ describe("the message of an error", () => {
     Effect.sync(() => assert.strictEqual(error.message, message))
   )
 
-  it.effect("an invalid body has a path in the message only if a field breaks the rule", () =>
-    Effect.gen(function* () {
-      const whole = yield* failure(list, Service.json(200, "text"))
-      assert.match(whole.message, /^Assemblies\.list: status 200, an invalid body: Expected /)
-      const within = yield* failure(Assemblies.get(assemblyId), Service.json(200, { assembly_id: assemblyId, ok: 1 }))
-      assert.match(within.message, /^Assemblies\.get: status 200, an invalid body at ok: Expected /)
-    })
-  )
+  it.effect("an invalid body has a path in the message only if a field breaks the rule", function* () {
+    const whole = yield* failure(list, Service.json(200, "text"))
+    assert.match(whole.message, /^Assemblies\.list: status 200, an invalid body: Expected /)
+    const within = yield* failure(Assemblies.get(assemblyId), Service.json(200, { assembly_id: assemblyId, ok: 1 }))
+    assert.match(within.message, /^Assemblies\.get: status 200, an invalid body at ok: Expected /)
+  })
 })
 
 const none = { throttled: false, authentication: false, network: false, service: false }
@@ -104,8 +102,9 @@ const { code, ...named } = answer
 const requested = { request: "append", host: "tus.example.com" } as const
 
 describe("match", () => {
-  it.effect("takes the case of the tag, then of the kind, then the rest, and never the text of the service", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "takes the case of the tag, then of the kind, then the rest, and never the text of the service",
+    function* () {
       const folded = (error: ApiError.StatisticsInvalidTime | ApiError.Common) =>
         Effect.fail(error).pipe(
           Effect.mapError(
@@ -130,12 +129,12 @@ describe("match", () => {
       ] as const) {
         assert.strictEqual(yield* folded(error), expected)
       }
-    })
+    }
   )
 })
 
 describe("isThrottled, isAuthentication, isNetwork and isService", () => {
-  it.each<[unknown, Partial<typeof none>]>([
+  test.each<[unknown, Partial<typeof none>]>([
     [new ApiError.RateLimited({ ...named, retryAfter: Duration.zero }), { throttled: true }],
     [new AuthError.TokenRateLimited({ retryAfter: Duration.zero }), { throttled: true }],
     [new ApiError.AuthenticationFailed({ ...answer, status: 503 }), { authentication: true }],
@@ -177,8 +176,9 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
 })
 
 describe("the fields of an error", () => {
-  it.effect("an error of a response has operation, host, code, status, description, reason and requestId", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "an error of a response has operation, host, code, status, description, reason and requestId",
+    function* () {
       const body = { error: "CODE", message: "words", reason: { why: 1 } }
       const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
       assert.deepInclude(error, {
@@ -190,60 +190,54 @@ describe("the fields of an error", () => {
       })
       const odd = yield* failure(list, Service.text(200, "<html>", { "x-request-id": "req-2" }))
       assert.deepInclude(odd, { _tag: "UnexpectedResponse", host: "api2.example.com", requestId: "req-2" })
-    })
+    }
   )
 
-  it.effect("an error of a request to a capability has its host, and no other part of it", () =>
-    Effect.gen(function* () {
-      const url = `https://api2-secret.example.com/assemblies/${assemblyId}`
-      const origins = ["https://api2-*.example.com"]
-      let requests = 0
-      const service = Service.make((request, at) =>
-        ++requests === 1
-          ? Service.json(200, { ok: "ASSEMBLY_EXECUTING", assembly_id: assemblyId, assembly_ssl_url: url })(request, at)
-          : Service.json(418, { error: "TEAPOT" })(request, at)
-      )
-      const error = yield* Effect.flip(Assemblies.cancel(assemblyId)).pipe(
-        Effect.provide(Service.client(service, { origins }).pipe(Layer.provide(RetryPolicy.layerNone)))
-      )
-      assert.strictEqual("host" in error ? error.host : undefined, "api2-secret.example.com")
-      assert.notInclude(error.message, "/assemblies/")
-    })
-  )
+  it.effect("an error of a request to a capability has its host, and no other part of it", function* () {
+    const url = `https://api2-secret.example.com/assemblies/${assemblyId}`
+    const origins = ["https://api2-*.example.com"]
+    let requests = 0
+    const service = Service.make((request, at) =>
+      ++requests === 1
+        ? Service.json(200, { ok: "ASSEMBLY_EXECUTING", assembly_id: assemblyId, assembly_ssl_url: url })(request, at)
+        : Service.json(418, { error: "TEAPOT" })(request, at)
+    )
+    const error = yield* Effect.flip(Assemblies.cancel(assemblyId)).pipe(
+      Effect.provide(Service.client(service, { origins }).pipe(Layer.provide(RetryPolicy.layerNone)))
+    )
+    assert.strictEqual("host" in error ? error.host : undefined, "api2-secret.example.com")
+    assert.notInclude(error.message, "/assemblies/")
+  })
 
-  it.effect("AuthenticationFailed has the error of the token request as its cause", () =>
-    Effect.gen(function* () {
-      const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
-      const client = AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
-        Layer.provide([
-          Layer.succeed(Authenticator.Authenticator, {
-            authenticate: () => Effect.fail(cause),
-            refused: () => Effect.succeed("final" as const)
-          }),
-          Service.make().layer
-        ]),
-        Layer.orDie
-      )
-      const error = yield* Effect.flip(Effect.provide(list, client))
-      assert(error._tag === "AuthenticationFailed")
-      assert.strictEqual(error.cause, cause)
-      assert.strictEqual(
-        error.message,
-        "Assemblies.list: The Auth Key or the Auth Secret is wrong (status 401, TOKEN_INVALID_CREDENTIALS)"
-      )
-      assert.strictEqual(error.host, "api2.example.com")
-    })
-  )
+  it.effect("AuthenticationFailed has the error of the token request as its cause", function* () {
+    const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
+    const client = AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
+      Layer.provide([
+        Layer.succeed(Authenticator.Authenticator, {
+          authenticate: () => Effect.fail(cause),
+          refused: () => Effect.succeed("final" as const)
+        }),
+        Service.make().layer
+      ]),
+      Layer.orDie
+    )
+    const error = yield* Effect.flip(Effect.provide(list, client))
+    assert(error._tag === "AuthenticationFailed")
+    assert.strictEqual(error.cause, cause)
+    assert.strictEqual(
+      error.message,
+      "Assemblies.list: The Auth Key or the Auth Secret is wrong (status 401, TOKEN_INVALID_CREDENTIALS)"
+    )
+    assert.strictEqual(error.host, "api2.example.com")
+  })
 
-  it.effect("AuthenticationFailed encodes to JSON with its fields, and decodes with the same message", () =>
-    Effect.gen(function* () {
-      const codec = Schema.toCodecJson(ApiError.AuthenticationFailed)
-      const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
-      const error = new ApiError.AuthenticationFailed({ ...answer, host: "api2.example.com", cause })
-      const json = yield* Schema.encodeEffect(codec)(error)
-      assert.deepInclude(json, { ...answer, host: "api2.example.com" })
-      const decoded = yield* Schema.decodeUnknownEffect(codec)(json)
-      assert.strictEqual(decoded.message, error.message)
-    })
-  )
+  it.effect("AuthenticationFailed encodes to JSON with its fields, and decodes with the same message", function* () {
+    const codec = Schema.toCodecJson(ApiError.AuthenticationFailed)
+    const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
+    const error = new ApiError.AuthenticationFailed({ ...answer, host: "api2.example.com", cause })
+    const json = yield* Schema.encodeEffect(codec)(error)
+    assert.deepInclude(json, { ...answer, host: "api2.example.com" })
+    const decoded = yield* Schema.decodeUnknownEffect(codec)(json)
+    assert.strictEqual(decoded.message, error.message)
+  })
 })

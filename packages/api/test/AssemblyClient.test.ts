@@ -5,7 +5,7 @@ import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -48,13 +48,11 @@ describe("the base URL", () => {
     "api2.example.com",
     "http://127.0.0.1.evil.example"
   ]) {
-    it.effect(`AssemblyClient.layer refuses the base URL ${baseUrl} with InvalidRequest`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(build(baseUrl))
-        assert.strictEqual(error._tag, "InvalidRequest")
-        assert.deepStrictEqual(error.issues[0]?.path, ["baseUrl"])
-      })
-    )
+    it.effect(`AssemblyClient.layer refuses the base URL ${baseUrl} with InvalidRequest`, function* () {
+      const error = yield* Effect.flip(build(baseUrl))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.deepStrictEqual(error.issues[0]?.path, ["baseUrl"])
+    })
   }
 })
 
@@ -63,49 +61,46 @@ describe("a base URL with a path", () => {
     ["https://api2.example.com/wrong", true],
     ["https://api2.example.com", false]
   ] as const) {
-    it.effect(`SERVER_404 ${advises ? "advises" : "does not advise"} to check the path of ${baseUrl}`, () =>
-      Effect.gen(function* () {
-        const service = Service.make(Service.json(404, { error: "SERVER_404", message: "no such page" }))
-        const error = yield* Effect.flip(Assemblies.list({ fromDate: DateTime.makeUnsafe(0) })).pipe(
-          Effect.provide(Service.client(service, { baseUrl }))
-        )
-        assert.strictEqual(
-          error.message,
-          `Assemblies.list failed with SERVER_404, status 404: no such page${advises ? "; the path of the base URL is probably wrong" : ""}`
-        )
-      })
-    )
+    it.effect(`SERVER_404 ${advises ? "advises" : "does not advise"} to check the path of ${baseUrl}`, function* () {
+      const service = Service.make(Service.json(404, { error: "SERVER_404", message: "no such page" }))
+      const error = yield* Effect.flip(Assemblies.list({ fromDate: DateTime.makeUnsafe(0) })).pipe(
+        Effect.provide(Service.client(service, { baseUrl }))
+      )
+      assert.strictEqual(
+        error.message,
+        `Assemblies.list failed with SERVER_404, status 404: no such page${advises ? "; the path of the base URL is probably wrong" : ""}`
+      )
+    })
   }
 })
 
 describe("the origins of the service", () => {
-  it.effect("AssemblyClient.layer fails with an issue for each invalid origin", () =>
-    Effect.gen(function* () {
-      const origins = ["https://up-*.example.com", "*", "https://up.example.com/path", "http://up.example.com"]
-      const error = yield* Layer.build(AssemblyClient.layer({ baseUrl: "https://api2.example.com", origins })).pipe(
-        Effect.scoped,
-        Effect.provide([authenticated, FetchHttpClient.layer]),
-        Effect.flip
-      )
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        [
-          ["origins", 1],
-          ["origins", 2],
-          ["origins", 3]
-        ]
-      )
-      assert.strictEqual(
-        error.issues[2]?.message,
-        "Expected https (http on loopback only where the base URL is on loopback)"
-      )
-    })
-  )
+  it.effect("AssemblyClient.layer fails with an issue for each invalid origin", function* () {
+    const origins = ["https://up-*.example.com", "*", "https://up.example.com/path", "http://up.example.com"]
+    const error = yield* Layer.build(AssemblyClient.layer({ baseUrl: "https://api2.example.com", origins })).pipe(
+      Effect.scoped,
+      Effect.provide([authenticated, FetchHttpClient.layer]),
+      Effect.flip
+    )
+    assert.deepStrictEqual(
+      error.issues.map(({ path }) => path),
+      [
+        ["origins", 1],
+        ["origins", 2],
+        ["origins", 3]
+      ]
+    )
+    assert.strictEqual(
+      error.issues[2]?.message,
+      "Expected https (http on loopback only where the base URL is on loopback)"
+    )
+  })
 })
 
 describe("input", () => {
-  it.effect("input that breaks rules fails with InvalidRequest and every broken rule, and sends no request", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "input that breaks rules fails with InvalidRequest and every broken rule, and sends no request",
+    function* () {
       const service = Service.make(Service.json(200, {}))
       const error = yield* Assemblies.list({
         fromDate: DateTime.makeUnsafe(8_640_000_000_000_000),
@@ -121,7 +116,7 @@ describe("input", () => {
       yield* Effect.flip(Dam.move("nope" as never, { filename: "a/b" })).pipe(provide(service))
       yield* Effect.flip(Assemblies.get("nope" as never)).pipe(provide(service))
       assert.strictEqual(service.requests.length, 0)
-    })
+    }
   )
 
   const day = Duration.days(1)
@@ -141,16 +136,14 @@ describe("input", () => {
       })
   )
 
-  it.effect("statistics sends `since` in any other text, and fails with the error of the service", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 5, 1))
-      const service = Service.make(Service.json(400, { error: "ASSEMBLY_STATS_INVALID_TIME" }))
-      for (const since of ["200 days ago", "2020-01-01", "2020-01-01T00:00:00", "2020-13-01T00:00:00Z"]) {
-        const error = yield* Effect.flip(Assemblies.statistics({ region: "all", since })).pipe(provide(service))
-        assert.strictEqual(error._tag, "StatisticsInvalidTime", since)
-      }
-    })
-  )
+  it.effect("statistics sends `since` in any other text, and fails with the error of the service", function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 5, 1))
+    const service = Service.make(Service.json(400, { error: "ASSEMBLY_STATS_INVALID_TIME" }))
+    for (const since of ["200 days ago", "2020-01-01", "2020-01-01T00:00:00", "2020-13-01T00:00:00Z"]) {
+      const error = yield* Effect.flip(Assemblies.statistics({ region: "all", since })).pipe(provide(service))
+      assert.strictEqual(error._tag, "StatisticsInvalidTime", since)
+    }
+  })
 })
 
 describe("a wrong clock", () => {
@@ -200,19 +193,17 @@ describe("a wrong clock", () => {
       [30, 30, 0]
     ]
   }
-  it.effect.each(Object.entries(corrections))("%s", ([, [answers, minutes]]) =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const service = Service.make(...answers)
-      const list = Effect.ignore(Assemblies.list({ fromDate }))
-      yield* Effect.all([list, list, list]).pipe(provide(service))
-      const [first = 0, ...later] = expiries(service)
-      assert.deepStrictEqual(
-        later.slice(0, minutes.length).map((expiry) => (expiry - first) / 60_000),
-        minutes
-      )
-    })
-  )
+  it.effect.each(Object.entries(corrections))("%s", function* ([, [answers, minutes]]) {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+    const service = Service.make(...answers)
+    const list = Effect.ignore(Assemblies.list({ fromDate }))
+    yield* Effect.all([list, list, list]).pipe(provide(service))
+    const [first = 0, ...later] = expiries(service)
+    assert.deepStrictEqual(
+      later.slice(0, minutes.length).map((expiry) => (expiry - first) / 60_000),
+      minutes
+    )
+  })
 
   it.effect.each([
     ["Fri, 31 Dec 9999 23:59:59 GMT", undefined, 1],
@@ -221,43 +212,37 @@ describe("a wrong clock", () => {
     ["Thu, 01 Jan 2026 01:00:01 GMT", "2 hours", 2],
     ["Thu, 01 Jan 2026 00:10:00 GMT", "5 minutes", 1],
     ["Thu, 01 Jan 2026 01:00:00 GMT", undefined, 2]
-  ] as const)("AUTH_EXPIRED fails: Date %s, maxClockSkew %s, %s requests", ([date, maxClockSkew, requests]) =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const service = Service.make(expired(date))
-      const client = Service.client(service, { maxClockSkew }).pipe(Layer.provide(RetryPolicy.layerNone))
-      const error = yield* Assemblies.list({ fromDate }).pipe(Effect.provide(client), Effect.flip)
-      assert.deepInclude(error, {
-        _tag: "AuthenticationFailed",
-        code: "AUTH_EXPIRED",
-        clockSkew: Date.parse(date) - Date.UTC(2026, 0, 1)
-      })
-      assert.strictEqual(service.requests.length, requests)
+  ] as const)("AUTH_EXPIRED fails: Date %s, maxClockSkew %s, %s requests", function* ([date, maxClockSkew, requests]) {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+    const service = Service.make(expired(date))
+    const client = Service.client(service, { maxClockSkew }).pipe(Layer.provide(RetryPolicy.layerNone))
+    const error = yield* Assemblies.list({ fromDate }).pipe(Effect.provide(client), Effect.flip)
+    assert.deepInclude(error, {
+      _tag: "AuthenticationFailed",
+      code: "AUTH_EXPIRED",
+      clockSkew: Date.parse(date) - Date.UTC(2026, 0, 1)
     })
-  )
+    assert.strictEqual(service.requests.length, requests)
+  })
 
-  it.effect("signs a retry after a 503 with the corrected clock", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-      const service = Service.make(
-        expired("Thu, 01 Jan 2026 01:00:00 GMT"),
-        Service.text(503, "busy"),
-        Service.json(200, [])
-      )
-      yield* Assemblies.list({ fromDate }).pipe(RetryPolicy.withPolicy(Schedule.recurs(1)), provide(service))
-      const [first = 0, second = 0, third = 0] = expiries(service)
-      assert.deepStrictEqual([second - first, third - first], [3_600_000, 3_600_000])
-    })
-  )
+  it.effect("signs a retry after a 503 with the corrected clock", function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+    const service = Service.make(
+      expired("Thu, 01 Jan 2026 01:00:00 GMT"),
+      Service.text(503, "busy"),
+      Service.json(200, [])
+    )
+    yield* Assemblies.list({ fromDate }).pipe(RetryPolicy.withPolicy(Schedule.recurs(1)), provide(service))
+    const [first = 0, second = 0, third = 0] = expiries(service)
+    assert.deepStrictEqual([second - first, third - first], [3_600_000, 3_600_000])
+  })
 
-  it.effect("fails with AuthenticationFailed after one request if AUTH_EXPIRED has no Date", () =>
-    Effect.gen(function* () {
-      const service = Service.make(Service.json(400, { error: "AUTH_EXPIRED" }))
-      const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
-      assert.strictEqual(error._tag, "AuthenticationFailed")
-      assert.strictEqual(service.requests.length, 1)
-    })
-  )
+  it.effect("fails with AuthenticationFailed after one request if AUTH_EXPIRED has no Date", function* () {
+    const service = Service.make(Service.json(400, { error: "AUTH_EXPIRED" }))
+    const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
+    assert.strictEqual(error._tag, "AuthenticationFailed")
+    assert.strictEqual(service.requests.length, 1)
+  })
 })
 
 describe("connections", () => {
@@ -274,82 +259,74 @@ describe("connections", () => {
     return { server, sockets, answer }
   })
 
-  it.live("20 error responses in a row use at most 4 connections", () =>
-    Effect.gen(function* () {
-      const { answer, server, sockets } = yield* counting
-      yield* Effect.gen(function* () {
-        const failures = [Server.json(400, { error: "X" }), Server.text(502, "<html>"), Server.text(200, "{")]
-        for (let index = 0; index < 20; index++) {
-          server.script(answer(failures[index % 3] ?? Server.silence))
-          yield* Effect.flip(Assemblies.get(assemblyId))
-        }
-      }).pipe(Effect.provide(layerFor(server.baseUrl, Undici.layerUndici)))
-      assert.isAtMost(sockets.size, 4)
-    }).pipe(Effect.scoped)
-  )
+  it.live("20 error responses in a row use at most 4 connections", function* () {
+    const { answer, server, sockets } = yield* counting
+    yield* Effect.gen(function* () {
+      const failures = [Server.json(400, { error: "X" }), Server.text(502, "<html>"), Server.text(200, "{")]
+      for (let index = 0; index < 20; index++) {
+        server.script(answer(failures[index % 3] ?? Server.silence))
+        yield* Effect.flip(Assemblies.get(assemblyId))
+      }
+    }).pipe(Effect.provide(layerFor(server.baseUrl, Undici.layerUndici)))
+    assert.isAtMost(sockets.size, 4)
+  })
 
   for (const [name, http] of Object.entries({ fetch: FetchHttpClient.layer, undici: Undici.layerUndici })) {
-    it.live(`interruption closes the socket before a response and in the middle of one (${name})`, () =>
-      Effect.gen(function* () {
-        const { server } = yield* counting
-        for (const answer of [Server.silence, Server.stall(200)]) {
-          const arrived = Promise.withResolvers<void>()
-          const closed = Promise.withResolvers<void>()
-          server.script((request, response) => {
-            response.on("close", () => closed.resolve())
-            answer(request, response)
-            arrived.resolve()
-          })
-          const fiber = yield* Effect.forkChild(
-            Effect.provide(Assemblies.get(assemblyId), layerFor(server.baseUrl, http))
-          )
-          yield* Effect.promise(() => arrived.promise)
-          yield* Fiber.interrupt(fiber)
-          yield* Effect.promise(() => closed.promise)
-        }
-      }).pipe(Effect.scoped)
-    )
+    it.live(`interruption closes the socket before a response and in the middle of one (${name})`, function* () {
+      const { server } = yield* counting
+      for (const answer of [Server.silence, Server.stall(200)]) {
+        const arrived = Promise.withResolvers<void>()
+        const closed = Promise.withResolvers<void>()
+        server.script((request, response) => {
+          response.on("close", () => closed.resolve())
+          answer(request, response)
+          arrived.resolve()
+        })
+        const fiber = yield* Effect.forkChild(
+          Effect.provide(Assemblies.get(assemblyId), layerFor(server.baseUrl, http))
+        )
+        yield* Effect.promise(() => arrived.promise)
+        yield* Fiber.interrupt(fiber)
+        yield* Effect.promise(() => closed.promise)
+      }
+    })
   }
 })
 
 describe("what can be observed", () => {
-  it.effect("each operation has one span with HTTP attributes and without capabilities", () =>
-    Effect.gen(function* () {
-      const { spans, tracer } = Spans.make()
-      for (const operation of cases) {
-        const service = Service.make(Service.json(200, operation.success))
-        yield* operation.run.pipe(provide(service), Effect.withTracer(tracer))
-      }
-      const failing = Service.make(Service.json(503, { error: "SERVER_503" }))
-      yield* Assemblies.get(assemblyId).pipe(provide(failing), Effect.withTracer(tracer), Effect.flip)
-      assert.deepStrictEqual(
-        spans.map(({ name }) => name),
-        [...cases.map(({ name }) => name), "Assemblies.get"]
-      )
-      assert.deepInclude(Object.fromEntries(spans[0]?.attributes ?? []), {
-        "http.request.method": "GET",
-        "url.template": "/assembly_stats",
-        "server.address": "api2.example.com",
-        "server.port": 443
-      })
-      assert.deepInclude(Object.fromEntries(spans.at(-1)?.attributes ?? []), {
-        "error.type": "ServiceFailure",
-        "assembly.error_code": "SERVER_503",
-        "http.response.status_code": 503
-      })
-      const shown = JSON.stringify(spans.map(({ attributes, links }) => [Array.from(attributes), links]))
-      assert.notMatch(shown, /sha384|test-key|signature|0123456789abcdef/)
+  it.effect("each operation has one span with HTTP attributes and without capabilities", function* () {
+    const { spans, tracer } = Spans.make()
+    for (const operation of cases) {
+      const service = Service.make(Service.json(200, operation.success))
+      yield* operation.run.pipe(provide(service), Effect.withTracer(tracer))
+    }
+    const failing = Service.make(Service.json(503, { error: "SERVER_503" }))
+    yield* Assemblies.get(assemblyId).pipe(provide(failing), Effect.withTracer(tracer), Effect.flip)
+    assert.deepStrictEqual(
+      spans.map(({ name }) => name),
+      [...cases.map(({ name }) => name), "Assemblies.get"]
+    )
+    assert.deepInclude(Object.fromEntries(spans[0]?.attributes ?? []), {
+      "http.request.method": "GET",
+      "url.template": "/assembly_stats",
+      "server.address": "api2.example.com",
+      "server.port": 443
     })
-  )
+    assert.deepInclude(Object.fromEntries(spans.at(-1)?.attributes ?? []), {
+      "error.type": "ServiceFailure",
+      "assembly.error_code": "SERVER_503",
+      "http.response.status_code": 503
+    })
+    const shown = JSON.stringify(spans.map(({ attributes, links }) => [Array.from(attributes), links]))
+    assert.notMatch(shown, /sha384|test-key|signature|0123456789abcdef/)
+  })
 
-  it.effect("a retried operation is counted with its outcome and its retry", () =>
-    Effect.gen(function* () {
-      const service = Service.make(Service.lost, Service.json(200, []))
-      yield* Idle.passTime(Assemblies.list({ fromDate }).pipe(Effect.provide(Service.client(service))))
-      const metrics = (yield* Metric.snapshot).filter(({ id }) => id.startsWith("assembly_"))
-      const about = (id: string) => metrics.filter((metric) => metric.id === id).map(({ attributes }) => attributes)
-      assert.deepInclude(about("assembly_operations"), { operation: "Assemblies.list", outcome: "success" })
-      assert.deepInclude(about("assembly_retries"), { operation: "Assemblies.list", error: "TransportFailure" })
-    })
-  )
+  it.effect("a retried operation is counted with its outcome and its retry", function* () {
+    const service = Service.make(Service.lost, Service.json(200, []))
+    yield* Idle.passTime(Assemblies.list({ fromDate }).pipe(Effect.provide(Service.client(service))))
+    const metrics = (yield* Metric.snapshot).filter(({ id }) => id.startsWith("assembly_"))
+    const about = (id: string) => metrics.filter((metric) => metric.id === id).map(({ attributes }) => attributes)
+    assert.deepInclude(about("assembly_operations"), { operation: "Assemblies.list", outcome: "success" })
+    assert.deepInclude(about("assembly_retries"), { operation: "Assemblies.list", error: "TransportFailure" })
+  })
 })

@@ -6,7 +6,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Budget from "@assembly-effect/api/Budget"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -17,7 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { clients } from "./utils/clients.ts"
+import { senders } from "./utils/clients.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 
@@ -70,7 +70,7 @@ const afterBeginning = <A, E, R>(effect: Effect.Effect<A, E, R>, begun: Deferred
 const hanging = (status: number, headers: Readonly<Record<string, string>> = {}): Server.Answer =>
   Server.hanging(status, { "content-type": "application/json", ...headers }, '{"error":"RATE_')
 
-describe.each(clients)("with %s", (_name, http) => {
+describe.each(senders)("with %s", (_name, http) => {
   it.effect.each([
     [
       "a 429 whose body hangs",
@@ -89,19 +89,18 @@ describe.each(clients)("with %s", (_name, http) => {
         excerpt: '{"error":"RATE_'
       }
     ]
-  ] as const)("%s fails with its status after one request", ([, answer, options, expected]) =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(answer)
-      const { begun, layer } = clientAt(server, http, options)
-      const error = yield* afterBeginning(Effect.flip(Effect.provide(list, layer)), begun)
-      assert.deepInclude<object>(error, expected)
-      assert.strictEqual(server.received.length, 1)
-    })
-  )
+  ] as const)("%s fails with its status after one request", function* ([, answer, options, expected]) {
+    const server = yield* Server.make
+    server.script(answer)
+    const { begun, layer } = clientAt(server, http, options)
+    const error = yield* afterBeginning(Effect.flip(Effect.provide(list, layer)), begun)
+    assert.deepInclude<object>(error, expected)
+    assert.strictEqual(server.received.length, 1)
+  })
 
-  it.effect("an error with a body that is too large, endless, not UTF-8 or incomplete fails with its status", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "an error with a body that is too large, endless, not UTF-8 or incomplete fails with its status",
+    function* () {
       const server = yield* Server.make
       const { layer } = clientAt(server, http)
       const retryAfter = Duration.minutes(5)
@@ -118,38 +117,34 @@ describe.each(clients)("with %s", (_name, http) => {
         assert.deepInclude<object>(error, { _tag: "UnexpectedResponse", status: 403, ...expected })
       }
       assert.strictEqual(server.received.length, cases.length)
-    })
+    }
   )
 
-  it.effect("a 429 with an incomplete body fails with RateLimited behind a budget", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script((_, response) => {
-        response.writeHead(429, { "retry-after": "300", "content-length": 100 })
-        response.write("{", () => response.destroy())
-      })
-      const error = yield* RetryPolicy.none(Effect.flip(list)).pipe(
-        Effect.provide([clientAt(server, http).layer, Budget.layer()])
-      )
-      assert.deepInclude(error, { _tag: "RateLimited", status: 429, retryAfter: Duration.minutes(5) })
-      assert.strictEqual(server.received.length, 1)
+  it.effect("a 429 with an incomplete body fails with RateLimited behind a budget", function* () {
+    const server = yield* Server.make
+    server.script((_, response) => {
+      response.writeHead(429, { "retry-after": "300", "content-length": 100 })
+      response.write("{", () => response.destroy())
     })
-  )
+    const error = yield* RetryPolicy.none(Effect.flip(list)).pipe(
+      Effect.provide([clientAt(server, http).layer, Budget.layer()])
+    )
+    assert.deepInclude(error, { _tag: "RateLimited", status: 429, retryAfter: Duration.minutes(5) })
+    assert.strictEqual(server.received.length, 1)
+  })
 
-  it.effect("a 200 with an incomplete body is retried like a lost response", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
-      const again = RetryPolicy.withPolicy(Schedule.recurs(1))
-      const { items } = yield* list.pipe(again, Effect.provide(clientAt(server, http).layer))
-      assert.deepStrictEqual(items, [])
-      assert.strictEqual(server.received.length, 2)
-    })
-  )
+  it.effect("a 200 with an incomplete body is retried like a lost response", function* () {
+    const server = yield* Server.make
+    server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
+    const again = RetryPolicy.withPolicy(Schedule.recurs(1))
+    const { items } = yield* list.pipe(again, Effect.provide(clientAt(server, http).layer))
+    assert.deepStrictEqual(items, [])
+    assert.strictEqual(server.received.length, 2)
+  })
 })
 
 describe("a token that is repeated in an error", () => {
-  const [[, http]] = clients as readonly [(typeof clients)[number]]
+  const [[, http]] = senders as readonly [(typeof senders)[number]]
   const failure = (secret: string, answer: Server.Answer) =>
     Effect.gen(function* () {
       const server = yield* Server.make
@@ -157,35 +152,31 @@ describe("a token that is repeated in an error", () => {
       return yield* Effect.flip(Effect.provide(list, clientAt(server, http, { token: secret }).layer))
     })
 
-  it.effect.each(['"', "\\", "a"])("an error that repeats the token %j keeps its code and status", (secret) =>
-    Effect.gen(function* () {
-      const body = { error: "SOME_CODE", message: `it was <${secret}>, twice`, reason: [{ [`key ${secret}`]: secret }] }
-      const error = yield* failure(secret, Server.json(403, body))
-      assert.strictEqual(error._tag, "ServiceFailure")
-      assert.deepInclude(error, { status: 403, code: "SOME_CODE" })
-      if (secret === '"' || secret === "\\") {
-        assert.deepInclude(error, {
-          description: "it was <<redacted>>, twice",
-          reason: [{ "key <redacted>": "<redacted>" }]
-        })
-      }
-    })
-  )
-
-  it.effect("redacts the token in an excerpt in JSON, URL and plain form, also where the excerpt is cut", () =>
-    Effect.gen(function* () {
-      const odd = 'a"b/c+d\\e'
-      const text = `${JSON.stringify({ odd })} ${encodeURIComponent(odd)} ${odd}`
-      const error = yield* failure(odd, Server.text(500, `<html>${text}`))
+  it.effect.each(['"', "\\", "a"])("an error that repeats the token %j keeps its code and status", function* (secret) {
+    const body = { error: "SOME_CODE", message: `it was <${secret}>, twice`, reason: [{ [`key ${secret}`]: secret }] }
+    const error = yield* failure(secret, Server.json(403, body))
+    assert.strictEqual(error._tag, "ServiceFailure")
+    assert.deepInclude(error, { status: 403, code: "SOME_CODE" })
+    if (secret === '"' || secret === "\\") {
       assert.deepInclude(error, {
-        _tag: "UnexpectedResponse",
-        excerpt: '<html>{"odd":"<redacted>"} <redacted> <redacted>'
+        description: "it was <<redacted>>, twice",
+        reason: [{ "key <redacted>": "<redacted>" }]
       })
-      // The first replacement makes room for half of the second.
-      const cut = yield* failure(token, Server.text(500, `${token}${"-".repeat(205 - token.length)}${token}`))
-      assert.notInclude(Reflect.get(cut, "excerpt"), token.slice(0, 4))
-      const broken = yield* failure(token, Server.cut(500, `${"-".repeat(30)}${token.slice(0, 20)}${"x".repeat(50)}`))
-      assert.deepInclude(broken, { excerpt: `${"-".repeat(30)}<redacted>` })
+    }
+  })
+
+  it.effect("redacts the token in an excerpt in JSON, URL and plain form, also where the excerpt is cut", function* () {
+    const odd = 'a"b/c+d\\e'
+    const text = `${JSON.stringify({ odd })} ${encodeURIComponent(odd)} ${odd}`
+    const error = yield* failure(odd, Server.text(500, `<html>${text}`))
+    assert.deepInclude(error, {
+      _tag: "UnexpectedResponse",
+      excerpt: '<html>{"odd":"<redacted>"} <redacted> <redacted>'
     })
-  )
+    // The first replacement makes room for half of the second.
+    const cut = yield* failure(token, Server.text(500, `${token}${"-".repeat(205 - token.length)}${token}`))
+    assert.notInclude(Reflect.get(cut, "excerpt"), token.slice(0, 4))
+    const broken = yield* failure(token, Server.cut(500, `${"-".repeat(30)}${token.slice(0, 20)}${"x".repeat(50)}`))
+    assert.deepInclude(broken, { excerpt: `${"-".repeat(30)}<redacted>` })
+  })
 })

@@ -5,7 +5,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
@@ -86,7 +86,7 @@ const outcomeOf = (operation: Case, answer: Server.Answer) =>
   )
 
 describe("the secret of a response", () => {
-  it("8 operations have a secret in their response", () => {
+  test("8 operations have a secret in their response", () => {
     assert.deepStrictEqual(
       secretive.map(({ name }) => name),
       [
@@ -103,72 +103,64 @@ describe("the secret of a response", () => {
   })
 
   for (const operation of secretive) {
-    it.live(`${operation.name} returns its secret redacted, and shows it in no log and no span`, () =>
-      Effect.gen(function* () {
-        const { result, seen, value } = yield* outcomeOf(operation, Server.json(200, operation.success))
-        assert.strictEqual(result._tag, "Success")
-        assert.notInclude(shown(value), secret)
-        assert.notInclude(seen, secret)
-        assert.include(seen, "answer")
-        const read = redactedIn(value).map((redacted) => JSON.stringify(Redacted.value(redacted)))
-        assert.isAtLeast(read.length, 1)
-        for (const text of read) assert.include(text, secret)
-      })
-    )
+    it.live(`${operation.name} returns its secret redacted, and shows it in no log and no span`, function* () {
+      const { result, seen, value } = yield* outcomeOf(operation, Server.json(200, operation.success))
+      assert.strictEqual(result._tag, "Success")
+      assert.notInclude(shown(value), secret)
+      assert.notInclude(seen, secret)
+      assert.include(seen, "answer")
+      const read = redactedIn(value).map((redacted) => JSON.stringify(Redacted.value(redacted)))
+      assert.isAtLeast(read.length, 1)
+      for (const text of read) assert.include(text, secret)
+    })
 
-    it.live(`${operation.name} shows its secret in no error of an undecodable response`, () =>
-      Effect.gen(function* () {
-        const body = JSON.stringify(operation.success)
-        const answers: Readonly<Record<string, Server.Answer>> = {
-          "another shape": Server.json(200, [operation.success]),
-          "a field of another type": Server.json(200, { ...Object(operation.success), ok: 1, auth_secret: [secret] }),
-          "truncated JSON": Server.text(200, body.slice(0, -1)),
-          "a page": Server.text(502, `<html>${body}</html>`, { "content-type": "text/html" }),
-          "an error that is no error object": Server.json(400, operation.success),
-          "not UTF-8": Server.text(200, Buffer.concat([Buffer.from(body), Buffer.from([0xff])])),
-          ...(operation === secretive[0] ? { "too large": Server.text(200, body + " ".repeat(40 * 1024 * 1024)) } : {})
-        }
-        for (const [name, answer] of Object.entries(answers)) {
-          const { seen, value } = yield* outcomeOf(operation, answer)
-          assert.deepInclude(value, { _tag: "UnexpectedResponse", excerpt: "" }, name)
-          assert.notInclude(shown(value), secret, name)
-          assert.notInclude(seen, secret, name)
-        }
-      })
-    )
+    it.live(`${operation.name} shows its secret in no error of an undecodable response`, function* () {
+      const body = JSON.stringify(operation.success)
+      const answers: Readonly<Record<string, Server.Answer>> = {
+        "another shape": Server.json(200, [operation.success]),
+        "a field of another type": Server.json(200, { ...Object(operation.success), ok: 1, auth_secret: [secret] }),
+        "truncated JSON": Server.text(200, body.slice(0, -1)),
+        "a page": Server.text(502, `<html>${body}</html>`, { "content-type": "text/html" }),
+        "an error that is no error object": Server.json(400, operation.success),
+        "not UTF-8": Server.text(200, Buffer.concat([Buffer.from(body), Buffer.from([0xff])])),
+        ...(operation === secretive[0] ? { "too large": Server.text(200, body + " ".repeat(40 * 1024 * 1024)) } : {})
+      }
+      for (const [name, answer] of Object.entries(answers)) {
+        const { seen, value } = yield* outcomeOf(operation, answer)
+        assert.deepInclude(value, { _tag: "UnexpectedResponse", excerpt: "" }, name)
+        assert.notInclude(shown(value), secret, name)
+        assert.notInclude(seen, secret, name)
+      }
+    })
   }
 })
 
 describe("the secret of a request", () => {
   for (const operation of sending) {
-    it.live(`${operation.name} shows its secret in no error that repeats the request`, () =>
-      Effect.gen(function* () {
-        const echo: Server.Answer = (request, response) => {
-          const message = new URLSearchParams(request.body).get("params") ?? ""
-          assert.include(message, secret)
-          response.writeHead(400).end(JSON.stringify({ error: "X", message, reason: { sent: [message, secret] } }))
-        }
-        const { seen, value } = yield* outcomeOf(operation, echo)
-        assert.deepInclude(value, { _tag: "ServiceFailure", code: "X" })
-        assert.notInclude(shown(value), secret)
-        assert.notInclude(seen, secret)
-      })
-    )
+    it.live(`${operation.name} shows its secret in no error that repeats the request`, function* () {
+      const echo: Server.Answer = (request, response) => {
+        const message = new URLSearchParams(request.body).get("params") ?? ""
+        assert.include(message, secret)
+        response.writeHead(400).end(JSON.stringify({ error: "X", message, reason: { sent: [message, secret] } }))
+      }
+      const { seen, value } = yield* outcomeOf(operation, echo)
+      assert.deepInclude(value, { _tag: "ServiceFailure", code: "X" })
+      assert.notInclude(shown(value), secret)
+      assert.notInclude(seen, secret)
+    })
   }
 
-  it.live("redacts a secret of 4 characters in an error, but not one of 3", () =>
-    Effect.gen(function* () {
-      const [short, word] = ["Zq7!", "the"]
-      const create = TemplateCredentials.create({
-        name: "photos",
-        type: "s3",
-        content: Redacted.make({ deep: [{ short }], word })
-      })
-      const answer = Server.json(400, { error: "X", message: `the secret is ${short}` })
-      const { result } = yield* observe(create, answer)
-      assert(result._tag === "Failure")
-      assert.notInclude(shown(result.failure), short)
-      assert.include(result.failure.message, "the secret is")
+  it.live("redacts a secret of 4 characters in an error, but not one of 3", function* () {
+    const [short, word] = ["Zq7!", "the"]
+    const create = TemplateCredentials.create({
+      name: "photos",
+      type: "s3",
+      content: Redacted.make({ deep: [{ short }], word })
     })
-  )
+    const answer = Server.json(400, { error: "X", message: `the secret is ${short}` })
+    const { result } = yield* observe(create, answer)
+    assert(result._tag === "Failure")
+    assert.notInclude(shown(result.failure), short)
+    assert.include(result.failure.message, "the secret is")
+  })
 })

@@ -2,7 +2,7 @@
 import * as Dam from "@assembly-effect/api/Dam"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Templates from "@assembly-effect/api/Templates"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -38,84 +38,74 @@ const provide = (service: ReturnType<typeof Service.make>) =>
   Effect.provide(Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
 
 describe("Dam.listAll", () => {
-  it.effect("Dam.listAll yields each asset once and in order, with prefix and limit in each request", () =>
-    Effect.gen(function* () {
-      const service = Service.make(listOf(1234))
-      const assets = yield* Stream.runCollect(Dam.listAll({ prefix: "/", limit: 100 })).pipe(provide(service))
-      assert.deepStrictEqual(
-        Array.from(assets, ({ size }) => size),
-        Array.from({ length: 1234 }, (_, index) => index)
-      )
-      assert.strictEqual(service.requests.length, 13)
-      const sent = service.requests.map(paramsOf)
-      for (const { limit, prefix } of sent) assert.deepStrictEqual([prefix, limit], ["/", 100])
-      assert.deepStrictEqual(
-        sent.slice(0, 3).map(({ cursor }) => cursor),
-        [undefined, "100", "200"]
-      )
-    })
-  )
+  it.effect("Dam.listAll yields each asset once and in order, with prefix and limit in each request", function* () {
+    const service = Service.make(listOf(1234))
+    const assets = yield* Stream.runCollect(Dam.listAll({ prefix: "/", limit: 100 })).pipe(provide(service))
+    assert.deepStrictEqual(
+      Array.from(assets, ({ size }) => size),
+      Array.from({ length: 1234 }, (_, index) => index)
+    )
+    assert.strictEqual(service.requests.length, 13)
+    const sent = service.requests.map(paramsOf)
+    for (const { limit, prefix } of sent) assert.deepStrictEqual([prefix, limit], ["/", 100])
+    assert.deepStrictEqual(
+      sent.slice(0, 3).map(({ cursor }) => cursor),
+      [undefined, "100", "200"]
+    )
+  })
 
-  it.effect("Dam.listAll yields nothing after one request if there is no asset", () =>
-    Effect.gen(function* () {
-      const service = Service.make(listOf(0))
-      assert.strictEqual((yield* Stream.runCollect(Dam.listAll()).pipe(provide(service))).length, 0)
-      assert.strictEqual(service.requests.length, 1)
-    })
-  )
+  it.effect("Dam.listAll yields nothing after one request if there is no asset", function* () {
+    const service = Service.make(listOf(0))
+    assert.strictEqual((yield* Stream.runCollect(Dam.listAll()).pipe(provide(service))).length, 0)
+    assert.strictEqual(service.requests.length, 1)
+  })
 })
 
 describe("Dam.listPages", () => {
-  it.effect("Dam.listPages sends two requests for two pulled pages, and none before", () =>
-    Effect.gen(function* () {
-      const service = Service.make(listOf(1000))
-      const pages = Dam.listPages({ limit: 10 })
-      assert.strictEqual(service.requests.length, 0)
-      const taken = yield* Stream.runCollect(Stream.take(pages, 2)).pipe(provide(service))
-      assert.strictEqual(taken.length, 2)
-      assert.strictEqual(service.requests.length, 2)
-    })
-  )
+  it.effect("Dam.listPages sends two requests for two pulled pages, and none before", function* () {
+    const service = Service.make(listOf(1000))
+    const pages = Dam.listPages({ limit: 10 })
+    assert.strictEqual(service.requests.length, 0)
+    const taken = yield* Stream.runCollect(Stream.take(pages, 2)).pipe(provide(service))
+    assert.strictEqual(taken.length, 2)
+    assert.strictEqual(service.requests.length, 2)
+  })
 
-  it.effect("Dam.listPages fails with UnexpectedResponse if next_cursor is the cursor of the request", () =>
-    Effect.gen(function* () {
-      const page = (next_cursor: string) =>
-        Service.json(200, { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [assetOf(1)], next_cursor })
-      const service = Service.make(page("a"), page("b"), page("b"), Service.silence)
-      let pages = 0
-      const error = yield* Dam.listPages().pipe(
-        Stream.runForEach(() => Effect.sync(() => pages++)),
-        provide(service),
-        Effect.flip
-      )
-      assert.deepInclude(error, { _tag: "UnexpectedResponse", operation: "Dam.list" })
-      assert.strictEqual(pages, 2)
-    })
-  )
+  it.effect("Dam.listPages fails with UnexpectedResponse if next_cursor is the cursor of the request", function* () {
+    const page = (next_cursor: string) =>
+      Service.json(200, { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [assetOf(1)], next_cursor })
+    const service = Service.make(page("a"), page("b"), page("b"), Service.silence)
+    let pages = 0
+    const error = yield* Dam.listPages().pipe(
+      Stream.runForEach(() => Effect.sync(() => pages++)),
+      provide(service),
+      Effect.flip
+    )
+    assert.deepInclude(error, { _tag: "UnexpectedResponse", operation: "Dam.list" })
+    assert.strictEqual(pages, 2)
+  })
 })
 
 describe("Templates.listAll", () => {
-  it.effect("Templates.listAll yields each Template once and in order, with sort in each request", () =>
-    Effect.gen(function* () {
-      const total = 123
-      const service = Service.make((request, url) => {
-        const { page, pagesize } = paramsOf(url)
-        const [number, size] = [Number(page), Number(pagesize)]
-        const items = Array.from({ length: Math.max(0, Math.min(size, total - (number - 1) * size)) }, (_, index) => ({
-          id: `t${(number - 1) * size + index}`,
-          name: "a"
-        }))
-        return Service.json(200, { items, count: total })(request, url)
-      })
-      const listed = yield* Stream.runCollect(Templates.listAll({ sort: "name", pageSize: 50 })).pipe(provide(service))
-      assert.deepStrictEqual(
-        Array.from(listed, ({ id }) => id),
-        Array.from({ length: total }, (_, index) => `t${index}`)
-      )
-      assert.deepStrictEqual(
-        service.requests.map(paramsOf).map(({ page, sort }) => [page, sort].join()),
-        ["1,name", "2,name", "3,name"]
-      )
+  it.effect("Templates.listAll yields each Template once and in order, with sort in each request", function* () {
+    const total = 123
+    const service = Service.make((request, url) => {
+      const { page, pagesize } = paramsOf(url)
+      const [number, size] = [Number(page), Number(pagesize)]
+      const items = Array.from({ length: Math.max(0, Math.min(size, total - (number - 1) * size)) }, (_, index) => ({
+        id: `t${(number - 1) * size + index}`,
+        name: "a"
+      }))
+      return Service.json(200, { items, count: total })(request, url)
     })
-  )
+    const listed = yield* Stream.runCollect(Templates.listAll({ sort: "name", pageSize: 50 })).pipe(provide(service))
+    assert.deepStrictEqual(
+      Array.from(listed, ({ id }) => id),
+      Array.from({ length: total }, (_, index) => `t${index}`)
+    )
+    assert.deepStrictEqual(
+      service.requests.map(paramsOf).map(({ page, sort }) => [page, sort].join()),
+      ["1,name", "2,name", "3,name"]
+    )
+  })
 })

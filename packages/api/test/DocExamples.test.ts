@@ -10,7 +10,7 @@ import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Templates from "@assembly-effect/api/Templates"
 import { AuthKeyId } from "@assembly-effect/schema/AuthKey"
 import * as Bill from "@assembly-effect/schema/Bill"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -57,7 +57,7 @@ const examples = readdirSync(new URL("../src", import.meta.url), { recursive: tr
   })
 
 describe("the examples in doc comments", () => {
-  it("each operation beyond the specification has an example", () => {
+  test("each operation beyond the specification has an example", () => {
     assert.deepStrictEqual(
       examples
         .filter(([, , programs]) => programs.length > 0)
@@ -67,15 +67,13 @@ describe("the examples in doc comments", () => {
     )
   })
 
-  it.effect.each(examples)("each example of %s succeeds with one request", ([name, success, programs]) =>
-    Effect.gen(function* () {
-      for (const program of programs) {
-        const value: unknown = new Function(...Object.keys(scope), `return (${program})`)(...Object.values(scope))
-        assert.isTrue(Effect.isEffect(value), `${name}: ${program}`)
-        const service = Service.make(Service.json(200, success))
-        yield* Effect.provide(value as Effect.Effect<unknown, unknown, AssemblyClient>, Service.client(service))
-        assert.strictEqual(service.requests.length, 1, program)
-      }
-    })
-  )
+  it.effect.each(examples)("each example of %s succeeds with one request", function* ([name, success, programs]) {
+    for (const program of programs) {
+      const value: unknown = new Function(...Object.keys(scope), `return (${program})`)(...Object.values(scope))
+      assert.isTrue(Effect.isEffect(value), `${name}: ${program}`)
+      const service = Service.make(Service.json(200, success))
+      yield* Effect.provide(value as Effect.Effect<unknown, unknown, AssemblyClient>, Service.client(service))
+      assert.strictEqual(service.requests.length, 1, program)
+    }
+  })
 })

@@ -10,7 +10,7 @@ import * as Templates from "@assembly-effect/api/Templates"
 import * as Testing from "@assembly-effect/api/testing"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { ErrorObject } from "@assembly-effect/schema/unstable/ServiceError"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@assembly-effect/testkit/flow"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -169,41 +169,37 @@ const codes = new Map<Operation.Any, (params: Params, isKnown: boolean) => strin
 const hasOtherPath = (path: Readonly<Record<string, unknown>>) =>
   Object.values(path).some((one) => typeof one !== "string" || one === "" || one === "." || one === "..")
 
-layer(emulator, { excludeTestServices: true })("the emulator", (it) => {
+layer(emulator)("the emulator", (it) => {
   describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
     const { rules, valid } = Testing.of(operation, { params: existingParams(operation) })
 
-    it.effect("answers a generated request with a value or an error of the operation", () =>
-      Effect.gen(function* () {
-        const client = yield* AssemblyClient
-        const ids = yield* existing
-        const codeOf = codes.get(operation)
-        for (const [index, { params, path, ...input }] of (yield* sample(valid.decoded)).entries()) {
-          // Every second request is about something that exists.
-          const isKnown = index % 2 === 1
-          const chosen = isKnown ? pathWith(ids, path) : path
-          const sent = { ...input, path: chosen, params: withoutUrl(params) }
-          const result = yield* Effect.result(client.run(operation, sent))
-          const error = Result.isFailure(result) ? result.failure : undefined
-          if (error !== undefined) isTyped(operation, error)
-          if (codeOf === undefined) continue
-          assert.strictEqual(Object(error).code, codeOf(Object(params), isKnown), JSON.stringify([error, sent]))
-        }
-      })
-    )
+    it.effect("answers a generated request with a value or an error of the operation", function* () {
+      const client = yield* AssemblyClient
+      const ids = yield* existing
+      const codeOf = codes.get(operation)
+      for (const [index, { params, path, ...input }] of (yield* sample(valid.decoded)).entries()) {
+        // Every second request is about something that exists.
+        const isKnown = index % 2 === 1
+        const chosen = isKnown ? pathWith(ids, path) : path
+        const sent = { ...input, path: chosen, params: withoutUrl(params) }
+        const result = yield* Effect.result(client.run(operation, sent))
+        const error = Result.isFailure(result) ? result.failure : undefined
+        if (error !== undefined) isTyped(operation, error)
+        if (codeOf === undefined) continue
+        assert.strictEqual(Object(error).code, codeOf(Object(params), isKnown), JSON.stringify([error, sent]))
+      }
+    })
 
-    it.effect("refuses what breaks a rule, with its code (spec E-12)", () =>
-      Effect.gen(function* () {
-        const ids = yield* existing
-        for (const { invalid } of rules.wire) {
-          for (const one of yield* sample(invalid, Math.ceil(count / 10))) {
-            const { params, ...input } = one.input
-            const path = one.path[0] === "path" ? input.path : pathWith(ids, input.path)
-            if (hasOtherPath(path)) continue
-            isRefusal(operation, yield* send(operation, path, { ...input, params: withoutUrl(params) }), one)
-          }
+    it.effect("refuses what breaks a rule, with its code (spec E-12)", function* () {
+      const ids = yield* existing
+      for (const { invalid } of rules.wire) {
+        for (const one of yield* sample(invalid, Math.ceil(count / 10))) {
+          const { params, ...input } = one.input
+          const path = one.path[0] === "path" ? input.path : pathWith(ids, input.path)
+          if (hasOtherPath(path)) continue
+          isRefusal(operation, yield* send(operation, path, { ...input, params: withoutUrl(params) }), one)
         }
-      })
-    )
+      }
+    })
   })
 })

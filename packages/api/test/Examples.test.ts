@@ -8,7 +8,7 @@ import { AssetId } from "@assembly-effect/schema/Identifier"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@assembly-effect/testkit/flow"
 import * as Console from "effect/Console"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -86,190 +86,171 @@ const evaluate = (program: string, scope: Readonly<Record<string, unknown>>): un
   new Function(...Object.keys(scope), `return (${program})`)(...Object.values(scope))
 
 describe("docs/examples", () => {
-  layer(live, { excludeTestServices: true })((it) => {
-    it.effect("statistics-report.ts returns a line with the number of Assemblies for each region", () =>
-      Effect.gen(function* () {
-        yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
-        const lines = yield* report(["all", "eu-west-1", "atlantis"])
-        assert.strictEqual(lines.length, 3)
-        assert.match(lines[0] ?? "", /^all: [1-9]\d* Assemblies$/)
-      })
-    )
+  layer(live)((it) => {
+    it.effect("statistics-report.ts returns a line with the number of Assemblies for each region", function* () {
+      yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
+      const lines = yield* report(["all", "eu-west-1", "atlantis"])
+      assert.strictEqual(lines.length, 3)
+      assert.match(lines[0] ?? "", /^all: [1-9]\d* Assemblies$/)
+    })
 
-    it.effect("nightly-listing.ts writes the Assemblies of the day to a file of JSON lines", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = `${yield* fs.makeTempDirectoryScoped()}/day.ndjson`
-        const { assembly_id: id } = yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
-        yield* exportDay(path)
-        const lines = (yield* fs.readFileString(path)).trimEnd().split("\n")
-        assert.include(
-          lines.map((line) => JSON.parse(line).id),
-          id
-        )
-      })
-    )
+    it.effect("nightly-listing.ts writes the Assemblies of the day to a file of JSON lines", function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* fs.makeTempDirectoryScoped()}/day.ndjson`
+      const { assembly_id: id } = yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
+      yield* exportDay(path)
+      const lines = (yield* fs.readFileString(path)).trimEnd().split("\n")
+      assert.include(
+        lines.map((line) => JSON.parse(line).id),
+        id
+      )
+    })
 
-    it.effect("rename-from-csv.ts renames the assets of a CSV file once, and reports a missing asset", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const [first, second] = [yield* store("one.txt"), yield* store("two.txt")]
-        const missing = "AAAAAAAAAAAAAAAAAAAAAA"
-        const csv = `${yield* fs.makeTempDirectoryScoped()}/names.csv`
-        yield* fs.writeFileString(csv, `asset,name\n${first},"a, b.txt"\n${second},c.txt\n${missing},d.txt\n`)
-        const outcomes = Effect.map(renameAll(csv), (rows) => Array.from(rows, ({ outcome }) => outcome))
-        yield* Effect.gen(function* () {
-          assert.deepStrictEqual(yield* outcomes, ["renamed", "renamed", "no such asset"])
-          assert.deepStrictEqual(yield* outcomes, ["done before", "done before", "no such asset"])
-        }).pipe(Effect.provide(KeyValueStore.layerMemory))
-      })
-    )
+    it.effect("rename-from-csv.ts renames the assets of a CSV file once, and reports a missing asset", function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [first, second] = [yield* store("one.txt"), yield* store("two.txt")]
+      const missing = "AAAAAAAAAAAAAAAAAAAAAA"
+      const csv = `${yield* fs.makeTempDirectoryScoped()}/names.csv`
+      yield* fs.writeFileString(csv, `asset,name\n${first},"a, b.txt"\n${second},c.txt\n${missing},d.txt\n`)
+      const outcomes = Effect.map(renameAll(csv), (rows) => Array.from(rows, ({ outcome }) => outcome))
+      yield* Effect.gen(function* () {
+        assert.deepStrictEqual(yield* outcomes, ["renamed", "renamed", "no such asset"])
+        assert.deepStrictEqual(yield* outcomes, ["done before", "done before", "no such asset"])
+      }).pipe(Effect.provide(KeyValueStore.layerMemory))
+    })
 
-    it.effect("swap-authentication.ts sends a signature, or a token with another Layer", () =>
-      Effect.gen(function* () {
-        const { baseUrl, credentials } = yield* Emulator.Emulator
-        for (const proof of [signed, signedOnNode]) {
-          const lines = yield* Effect.provide(report(["all"]), client(baseUrl, proof(credentials)))
-          assert.match(lines[0] ?? "", /Assemblies$/)
-        }
+    it.effect("swap-authentication.ts sends a signature, or a token with another Layer", function* () {
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      for (const proof of [signed, signedOnNode]) {
+        const lines = yield* Effect.provide(report(["all"]), client(baseUrl, proof(credentials)))
+        assert.match(lines[0] ?? "", /Assemblies$/)
+      }
 
-        const server = yield* Server.make
-        server.script(Server.json(400, { error: "ASSEMBLY_STATS_ERROR" }))
-        const token = Redacted.make("a-token")
-        yield* Effect.provide(report(["all"]), client(server.baseUrl, bearer(token)))
-        assert.strictEqual(server.received[0]?.headers.authorization, "Bearer a-token")
-        assert.isFalse(server.received[0]?.query.has("signature"))
-      })
-    )
+      const server = yield* Server.make
+      server.script(Server.json(400, { error: "ASSEMBLY_STATS_ERROR" }))
+      const token = Redacted.make("a-token")
+      yield* Effect.provide(report(["all"]), client(server.baseUrl, bearer(token)))
+      assert.strictEqual(server.received[0]?.headers.authorization, "Bearer a-token")
+      assert.isFalse(server.received[0]?.query.has("signature"))
+    })
 
-    it.effect("tokens.ts keeps one token in a file, and uses it again", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const { baseUrl, credentials } = yield* Emulator.Emulator
-        const folder = yield* fs.makeTempDirectoryScoped()
-        const ask = Effect.provide(report(["all"]), TokenExample.client({ baseUrl, credentials, folder }))
-        assert.match((yield* ask)[0] ?? "", /Assemblies$/)
-        const read = Effect.flatMap(fs.readDirectory(folder), (names) =>
-          Effect.forEach(names, (name) => fs.readFileString(`${folder}/${name}`, "latin1"))
-        )
-        const kept = yield* read
-        assert.strictEqual(kept.length, 1)
-        assert.match((yield* ask)[0] ?? "", /Assemblies$/)
-        assert.deepStrictEqual(yield* read, kept)
-      })
-    )
+    it.effect("tokens.ts keeps one token in a file, and uses it again", function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const ask = Effect.provide(report(["all"]), TokenExample.client({ baseUrl, credentials, folder }))
+      assert.match((yield* ask)[0] ?? "", /Assemblies$/)
+      const read = Effect.flatMap(fs.readDirectory(folder), (names) =>
+        Effect.forEach(names, (name) => fs.readFileString(`${folder}/${name}`, "latin1"))
+      )
+      const kept = yield* read
+      assert.strictEqual(kept.length, 1)
+      assert.match((yield* ask)[0] ?? "", /Assemblies$/)
+      assert.deepStrictEqual(yield* read, kept)
+    })
 
-    it.effect("operations.ts contains the programs of docs/operations.md, and each returns its result", () =>
-      Effect.gen(function* () {
-        const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
-        const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
-        assert.strictEqual(regions.length, 8)
-        for (const [, text = ""] of regions)
-          assert.include(read("operations.md"), `\`\`\`ts\n${text.trimEnd()}\n\`\`\``)
+    it.effect("operations.ts contains the programs of docs/operations.md, and each returns its result", function* () {
+      const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
+      const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
+      assert.strictEqual(regions.length, 8)
+      for (const [, text = ""] of regions) assert.include(read("operations.md"), `\`\`\`ts\n${text.trimEnd()}\n\`\`\``)
 
-        const fromDate = DateTime.subtract(yield* DateTime.now, { days: 1 })
-        const failing = yield* Assemblies.create({ steps: { broken: { robot: "/emulator/fail", error: "MY_ERROR" } } })
-        assert.include(yield* Operations.failures(fromDate), `${failing.assembly_id}: MY_ERROR`)
-        for (const list of [Operations.once, Operations.spaced, Operations.limited]) {
-          assert.isAbove((yield* list(fromDate)).items.length, 0)
-        }
+      const fromDate = DateTime.subtract(yield* DateTime.now, { days: 1 })
+      const failing = yield* Assemblies.create({ steps: { broken: { robot: "/emulator/fail", error: "MY_ERROR" } } })
+      assert.include(yield* Operations.failures(fromDate), `${failing.assembly_id}: MY_ERROR`)
+      for (const list of [Operations.once, Operations.spaced, Operations.limited]) {
+        assert.isAbove((yield* list(fromDate)).items.length, 0)
+      }
 
-        const { baseUrl, credentials } = yield* Emulator.Emulator
-        const onNode = Operations.onNode({ baseUrl, ...credentials })
-        const found = yield* Effect.provide(Operations.failures(fromDate), onNode)
-        assert.include(found, `${failing.assembly_id}: MY_ERROR`)
-        const patient = Operations.patientClient(baseUrl).pipe(Layer.provide(signed(credentials)))
-        assert.isAbove((yield* Effect.provide(Operations.once(fromDate), patient)).items.length, 0)
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const onNode = Operations.onNode({ baseUrl, ...credentials })
+      const found = yield* Effect.provide(Operations.failures(fromDate), onNode)
+      assert.include(found, `${failing.assembly_id}: MY_ERROR`)
+      const patient = Operations.patientClient(baseUrl).pipe(Layer.provide(signed(credentials)))
+      assert.isAbove((yield* Effect.provide(Operations.once(fromDate), patient)).items.length, 0)
 
-        assert.deepStrictEqual(Operations.mistakes, ["hashed.use: Expected the name of a Step"])
-        assert.isAbove((yield* Operations.withReader(baseUrl, Operations.once(fromDate))).items.length, 0)
-        const unscoped = yield* Effect.flip(Operations.withReader(baseUrl, Assemblies.create({})))
-        assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-        assert.strictEqual((yield* AuthKeys.list).auth_keys.length, 1)
+      assert.deepStrictEqual(Operations.mistakes, ["hashed.use: Expected the name of a Step"])
+      assert.isAbove((yield* Operations.withReader(baseUrl, Operations.once(fromDate))).items.length, 0)
+      const unscoped = yield* Effect.flip(Operations.withReader(baseUrl, Assemblies.create({})))
+      assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+      assert.strictEqual((yield* AuthKeys.list).auth_keys.length, 1)
 
-        assert.strictEqual(yield* Operations.rename(yield* store("before.txt"), "after.txt"), "renamed")
-        const missing = AssetId.make("AAAAAAAAAAAAAAAAAAAAAA")
-        assert.strictEqual(yield* Operations.rename(missing, "after.txt"), "no such asset")
+      assert.strictEqual(yield* Operations.rename(yield* store("before.txt"), "after.txt"), "renamed")
+      const missing = AssetId.make("AAAAAAAAAAAAAAAAAAAAAA")
+      assert.strictEqual(yield* Operations.rename(missing, "after.txt"), "no such asset")
 
-        const cdn = SmartCdn.layer.pipe(Layer.provide(Credentials.layer(credentials)))
-        const url = yield* Effect.provide(Operations.thumbnail("photos/cat.jpg"), cdn)
-        assert.match(url, /^https:\/\/my-workspace\.tlcdn\.com\/thumbnails\/photos%2Fcat\.jpg\?auth_key=/)
-        assert.match(url, /&exp=\d+999&w=320&sig=sha256%3A[0-9a-f]{64}$/)
-      })
-    )
+      const cdn = SmartCdn.layer.pipe(Layer.provide(Credentials.layer(credentials)))
+      const url = yield* Effect.provide(Operations.thumbnail("photos/cat.jpg"), cdn)
+      assert.match(url, /^https:\/\/my-workspace\.tlcdn\.com\/thumbnails\/photos%2Fcat\.jpg\?auth_key=/)
+      assert.match(url, /&exp=\d+999&w=320&sig=sha256%3A[0-9a-f]{64}$/)
+    })
 
-    it.effect("webhooks.ts handles a signed notification, and responds with 403 to a forged one", () =>
-      Effect.gen(function* () {
-        const { credentials } = yield* Emulator.Emulator
-        const handled = yield* Queue.unbounded<Assembly.Status>()
-        const routes = notifications((status) => Effect.asVoid(Queue.offer(handled, status)))
-        const app = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-          Layer.provide(Webhook.layer().pipe(Layer.provide(Credentials.layer(credentials)))),
-          Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-        )
-        yield* Effect.gen(function* () {
-          const origin = yield* HttpServer.addressFormattedWith(Effect.succeed)
-          const notifyUrl = `${origin}/assembly-notifications`
-          const { assembly_id: id } = yield* Assemblies.create({
-            steps: { ":original": { robot: "/upload/handle" } },
-            notifyUrl
-          })
-          const { assembly_id: notified, ok } = yield* Queue.take(handled)
-          assert.deepStrictEqual({ notified, ok }, { notified: id, ok: "ASSEMBLY_COMPLETED" })
-
-          const forged = HttpClientRequest.post(notifyUrl).pipe(
-            HttpClientRequest.bodyUrlParams({ transloadit: "{}", signature: "sha384:00" })
-          )
-          assert.strictEqual((yield* HttpClient.execute(forged)).status, 403)
-          assert.strictEqual((yield* HttpClient.post(notifyUrl)).status, 400)
-          assert.strictEqual(yield* Queue.size(handled), 0)
-        }).pipe(Effect.provide(app))
-      })
-    )
-
-    it.effect("the examples in doc comments succeed at the current time", () =>
-      Effect.gen(function* () {
-        const { assembly_id: assemblyId } = yield* Assemblies.create({
-          steps: { ":original": { robot: "/upload/handle" } }
+    it.effect("webhooks.ts handles a signed notification, and responds with 403 to a forged one", function* () {
+      const { credentials } = yield* Emulator.Emulator
+      const handled = yield* Queue.unbounded<Assembly.Status>()
+      const routes = notifications((status) => Effect.asVoid(Queue.offer(handled, status)))
+      const app = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+        Layer.provide(Webhook.layer().pipe(Layer.provide(Credentials.layer(credentials)))),
+        Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+      )
+      yield* Effect.gen(function* () {
+        const origin = yield* HttpServer.addressFormattedWith(Effect.succeed)
+        const notifyUrl = `${origin}/assembly-notifications`
+        const { assembly_id: id } = yield* Assemblies.create({
+          steps: { ":original": { robot: "/upload/handle" } },
+          notifyUrl
         })
-        const scope = { ...known, assemblyId, assetId: yield* store("old.pdf"), now: yield* DateTime.now }
-        const run = Effect.fnUntraced(function* (path: string, toEffect: (value: unknown) => unknown, only = "") {
-          const programs = examplesIn(path).filter((program) => program.startsWith(only))
-          for (const program of programs) {
-            const effect = toEffect(evaluate(program, scope))
-            assert.isTrue(Effect.isEffect(effect), program)
-            yield* effect as Effect.Effect<unknown, unknown, AssemblyClient.AssemblyClient>
-          }
-          return programs.length
-        })
-        const itself = (value: unknown) => value
-        const { list, statistics } = Assemblies
-        const counts = [
-          yield* run("api/src/internal/history.ts", itself, "Effect.flatMap("),
-          yield* run("api/src/internal/assemblies.ts", itself, "Assemblies.create("),
-          yield* run("api/src/internal/follow.ts", itself, "Assemblies."),
-          yield* run("api/src/Dam.ts", itself, "Dam.move("),
-          yield* run("schema/src/AssemblyStatistics.ts", (query) =>
-            statistics(query as Parameters<typeof statistics>[0])
-          ),
-          yield* run("schema/src/AssemblyList.ts", (query) => list(query as Parameters<typeof list>[0]))
-        ]
-        assert.deepStrictEqual(counts, [3, 1, 1, 1, 1, 1])
-      })
-    )
+        const { assembly_id: notified, ok } = yield* Queue.take(handled)
+        assert.deepStrictEqual({ notified, ok }, { notified: id, ok: "ASSEMBLY_COMPLETED" })
 
-    it.effect("observability.ts exports spans and metrics without a signature", () =>
-      Effect.gen(function* () {
-        const collector = yield* Server.make
-        collector.script(Server.json(200, {}))
-        yield* report(["all"]).pipe(Effect.provide(layerObservability(collector.baseUrl)))
-        const sent = collector.received.map(({ body, path }) => `${path} ${body}`).join("\n")
-        assert.include(sent, "/v1/traces")
-        assert.include(sent, "Assemblies.statistics")
-        assert.include(sent, "assembly_operations")
-        assert.notInclude(sent, "sha384")
-        assert.notInclude(sent, "signature")
+        const forged = HttpClientRequest.post(notifyUrl).pipe(
+          HttpClientRequest.bodyUrlParams({ transloadit: "{}", signature: "sha384:00" })
+        )
+        assert.strictEqual((yield* HttpClient.execute(forged)).status, 403)
+        assert.strictEqual((yield* HttpClient.post(notifyUrl)).status, 400)
+        assert.strictEqual(yield* Queue.size(handled), 0)
+      }).pipe(Effect.provide(app))
+    })
+
+    it.effect("the examples in doc comments succeed at the current time", function* () {
+      const { assembly_id: assemblyId } = yield* Assemblies.create({
+        steps: { ":original": { robot: "/upload/handle" } }
       })
-    )
+      const scope = { ...known, assemblyId, assetId: yield* store("old.pdf"), now: yield* DateTime.now }
+      const run = Effect.fnUntraced(function* (path: string, toEffect: (value: unknown) => unknown, only = "") {
+        const programs = examplesIn(path).filter((program) => program.startsWith(only))
+        for (const program of programs) {
+          const effect = toEffect(evaluate(program, scope))
+          assert.isTrue(Effect.isEffect(effect), program)
+          yield* effect as Effect.Effect<unknown, unknown, AssemblyClient.AssemblyClient>
+        }
+        return programs.length
+      })
+      const itself = (value: unknown) => value
+      const { list, statistics } = Assemblies
+      const counts = [
+        yield* run("api/src/internal/history.ts", itself, "Effect.flatMap("),
+        yield* run("api/src/internal/assemblies.ts", itself, "Assemblies.create("),
+        yield* run("api/src/internal/follow.ts", itself, "Assemblies."),
+        yield* run("api/src/Dam.ts", itself, "Dam.move("),
+        yield* run("schema/src/AssemblyStatistics.ts", (query) =>
+          statistics(query as Parameters<typeof statistics>[0])
+        ),
+        yield* run("schema/src/AssemblyList.ts", (query) => list(query as Parameters<typeof list>[0]))
+      ]
+      assert.deepStrictEqual(counts, [3, 1, 1, 1, 1, 1])
+    })
+
+    it.effect("observability.ts exports spans and metrics without a signature", function* () {
+      const collector = yield* Server.make
+      collector.script(Server.json(200, {}))
+      yield* report(["all"]).pipe(Effect.provide(layerObservability(collector.baseUrl)))
+      const sent = collector.received.map(({ body, path }) => `${path} ${body}`).join("\n")
+      assert.include(sent, "/v1/traces")
+      assert.include(sent, "Assemblies.statistics")
+      assert.include(sent, "assembly_operations")
+      assert.notInclude(sent, "sha384")
+      assert.notInclude(sent, "signature")
+    })
   })
 })

@@ -3,7 +3,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -30,8 +30,9 @@ const toEnd = <A, E>(effect: Effect.Effect<A, E>) => Effect.map(Idle.passTime(ef
 const get = Assemblies.get(assemblyId)
 
 describe("a circuit breaker", () => {
-  it.effect("opens after 3 failures, fails with TransportFailure without a request, and closes after openFor", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "opens after 3 failures, fails with TransportFailure without a request, and closes after openFor",
+    function* () {
       const breaker = Guard.layerCircuitBreaker({ failures: 3, openFor: "10 seconds" })
       const { layer, times } = guarded(breaker, Service.lost, Service.text(503, "<html>"), Service.lost, ok)
       const program = Effect.gen(function* () {
@@ -51,16 +52,14 @@ describe("a circuit breaker", () => {
         "TransportFailure"
       ])
       assert.strictEqual(times.length, 4)
-    })
+    }
   )
 
-  it.effect("is not opened by rate limits", () =>
-    Effect.gen(function* () {
-      const limits = [429, 413].map((code) => Service.json(code, { error: "RATE_LIMIT_REACHED" }))
-      const { layer, times } = guarded(Guard.layerCircuitBreaker({ failures: 1 }), ...limits, ok)
-      const tags = Effect.forEach([1, 2], () => Effect.map(Effect.flip(get), ({ _tag }) => _tag))
-      assert.deepStrictEqual(yield* Effect.provide(Effect.tap(tags, get), layer), ["RateLimited", "RateLimited"])
-      assert.lengthOf(times, 3)
-    })
-  )
+  it.effect("is not opened by rate limits", function* () {
+    const limits = [429, 413].map((code) => Service.json(code, { error: "RATE_LIMIT_REACHED" }))
+    const { layer, times } = guarded(Guard.layerCircuitBreaker({ failures: 1 }), ...limits, ok)
+    const tags = Effect.forEach([1, 2], () => Effect.map(Effect.flip(get), ({ _tag }) => _tag))
+    assert.deepStrictEqual(yield* Effect.provide(Effect.tap(tags, get), layer), ["RateLimited", "RateLimited"])
+    assert.lengthOf(times, 3)
+  })
 })

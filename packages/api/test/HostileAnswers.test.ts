@@ -3,7 +3,7 @@
  * must result in a typed error.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Service from "./utils/FakeService.ts"
@@ -17,50 +17,42 @@ const nested = (levels: number) => `${'{"a":['.repeat(levels)}1${"]}".repeat(lev
 const deepStatus = (levels: number) => JSON.stringify(status).replace("{", `{"deep":${nested(levels)},`)
 
 describe.each(examples)("$name", ({ name, run }) => {
-  it.effect.each(prototypeNames)("the error code %s fails with ServiceFailure and this code", (code) =>
-    Effect.gen(function* () {
-      const service = Service.make(Service.json(400, { error: code, message: "no" }))
-      const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
-      assert.deepInclude(error, { _tag: "ServiceFailure", code, status: 400, description: "no" })
-    })
-  )
+  it.effect.each(prototypeNames)("the error code %s fails with ServiceFailure and this code", function* (code) {
+    const service = Service.make(Service.json(400, { error: code, message: "no" }))
+    const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
+    assert.deepInclude(error, { _tag: "ServiceFailure", code, status: 400, description: "no" })
+  })
 
-  it.effect.each([200, 400])("JSON of 40,000 levels with status %s fails with UnexpectedResponse", (code) =>
-    Effect.gen(function* () {
-      const service = Service.make(Service.text(code, deepStatus(20_000)))
-      const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
-      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: code })
-      assert.include(error.message, `${name}: status ${code}, a body nested deeper than 128 levels`)
-    })
-  )
+  it.effect.each([200, 400])("JSON of 40,000 levels with status %s fails with UnexpectedResponse", function* (code) {
+    const service = Service.make(Service.text(code, deepStatus(20_000)))
+    const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
+    assert.deepInclude(error, { _tag: "UnexpectedResponse", status: code })
+    assert.include(error.message, `${name}: status ${code}, a body nested deeper than 128 levels`)
+  })
 })
 
 describe("Assemblies.watch", () => {
-  it.effect("watch fails with UnexpectedResponse at a Status of 40,000 levels", () =>
-    Effect.gen(function* () {
-      const service = Service.make(Service.text(200, deepStatus(20_000)))
-      const error = yield* Effect.flip(
-        Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), Service.client(service))
-      )
-      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 200 })
-    })
-  )
+  it.effect("watch fails with UnexpectedResponse at a Status of 40,000 levels", function* () {
+    const service = Service.make(Service.text(200, deepStatus(20_000)))
+    const error = yield* Effect.flip(
+      Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), Service.client(service))
+    )
+    assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 200 })
+  })
 
-  it.live("watch emits two equal Statuses of 120 levels once", () =>
-    Effect.gen(function* () {
-      const service = Service.make(
-        Service.text(200, deepStatus(60)),
-        Service.text(200, deepStatus(60)),
-        Service.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
-      )
-      const seen = yield* Effect.provide(
-        Stream.runCollect(Assemblies.watch(assemblyId, { interval: "1 millis" })),
-        Service.client(service)
-      )
-      assert.deepStrictEqual(
-        seen.map(({ ok }) => ok),
-        ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
-      )
-    })
-  )
+  it.live("watch emits two equal Statuses of 120 levels once", function* () {
+    const service = Service.make(
+      Service.text(200, deepStatus(60)),
+      Service.text(200, deepStatus(60)),
+      Service.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
+    )
+    const seen = yield* Effect.provide(
+      Stream.runCollect(Assemblies.watch(assemblyId, { interval: "1 millis" })),
+      Service.client(service)
+    )
+    assert.deepStrictEqual(
+      seen.map(({ ok }) => ok),
+      ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
+    )
+  })
 })

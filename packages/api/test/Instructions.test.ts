@@ -4,7 +4,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Instructions from "@assembly-effect/schema/Instructions"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -31,42 +31,37 @@ const sending = {
 describe("invalid Steps", () => {
   it.effect.each(Object.keys(sending) as ReadonlyArray<keyof typeof sending>)(
     "%s fails with InvalidRequest and every issue of invalid Steps, and sends nothing",
-    (name) =>
-      Effect.gen(function* () {
-        const [operation, below] = sending[name]
-        const before = service.requests.length
-        const error = yield* Effect.flip(run(operation))
-        assert(error._tag === "InvalidRequest")
-        assert.deepStrictEqual(
-          error.issues.map(({ path }) => path.slice(below.length).join(".")),
-          [":original.robot", "a.use.1", "a.use", "b.use"]
-        )
-        for (const { path } of error.issues) assert.deepStrictEqual(path.slice(0, below.length), [...below])
-        assert.strictEqual(service.requests.length, before)
-      })
+    function* (name) {
+      const [operation, below] = sending[name]
+      const before = service.requests.length
+      const error = yield* Effect.flip(run(operation))
+      assert(error._tag === "InvalidRequest")
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path.slice(below.length).join(".")),
+        [":original.robot", "a.use.1", "a.use", "b.use"]
+      )
+      for (const { path } of error.issues) assert.deepStrictEqual(path.slice(0, below.length), [...below])
+      assert.strictEqual(service.requests.length, before)
+    }
   )
 
-  it.effect("create with a templateId accepts a Step that uses an unknown one, and refuses a circle", () =>
-    Effect.gen(function* () {
-      const templateId = "t"
-      yield* run(create({ assemblyId, templateId, steps: { a: { robot, use: "of the Template" } } }))
-      const error = yield* Effect.flip(run(create({ templateId, steps: { a: { robot, use: "a" } } })))
-      assert(error._tag === "InvalidRequest")
-      assert.deepStrictEqual(error.issues[0]?.path, ["steps", "a", "use"])
-    })
-  )
+  it.effect("create with a templateId accepts a Step that uses an unknown one, and refuses a circle", function* () {
+    const templateId = "t"
+    yield* run(create({ assemblyId, templateId, steps: { a: { robot, use: "of the Template" } } }))
+    const error = yield* Effect.flip(run(create({ templateId, steps: { a: { robot, use: "a" } } })))
+    assert(error._tag === "InvalidRequest")
+    assert.deepStrictEqual(error.issues[0]?.path, ["steps", "a", "use"])
+  })
 })
 
 describe("valid Steps", () => {
-  it.effect("create sends the Steps that Instructions.make returns", () =>
-    Effect.gen(function* () {
-      const made = Instructions.make({
-        ":original": { robot: "/upload/handle" },
-        hashed: { robot: "/file/hash", use: ":original", algorithm: "sha256" }
-      })
-      assert(Result.isSuccess(made))
-      yield* run(create({ assemblyId, steps: made.success }))
-      yield* run(Effect.flip(Templates.create({ name: "a", template: { steps: made.success } })))
+  it.effect("create sends the Steps that Instructions.make returns", function* () {
+    const made = Instructions.make({
+      ":original": { robot: "/upload/handle" },
+      hashed: { robot: "/file/hash", use: ":original", algorithm: "sha256" }
     })
-  )
+    assert(Result.isSuccess(made))
+    yield* run(create({ assemblyId, steps: made.success }))
+    yield* run(Effect.flip(Templates.create({ name: "a", template: { steps: made.success } })))
+  })
 })

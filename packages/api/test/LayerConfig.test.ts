@@ -3,7 +3,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -23,19 +23,17 @@ const withEnv = (env: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
 describe("AssemblyClientConfig.layer", () => {
-  it.effect("signs with the credentials of the configuration, and provides them to the program", () =>
-    Effect.gen(function* () {
-      const service = Service.make(page)
-      const key = yield* Effect.andThen(
-        list,
-        Credentials.Credentials.use(({ key: own }) => Effect.succeed(own))
-      ).pipe(Effect.provide(AssemblyClientConfig.layer().pipe(Layer.provide(service.layer))), withEnv(complete))
-      assert.strictEqual(key, "the-key")
-      const [url] = service.requests
-      assert.strictEqual(url?.host, "api2.example.com")
-      assert.match(url?.searchParams.get("signature") ?? "", /^sha384:[0-9a-f]{96}$/)
-    })
-  )
+  it.effect("signs with the credentials of the configuration, and provides them to the program", function* () {
+    const service = Service.make(page)
+    const key = yield* Effect.andThen(
+      list,
+      Credentials.Credentials.use(({ key: own }) => Effect.succeed(own))
+    ).pipe(Effect.provide(AssemblyClientConfig.layer().pipe(Layer.provide(service.layer))), withEnv(complete))
+    assert.strictEqual(key, "the-key")
+    const [url] = service.requests
+    assert.strictEqual(url?.host, "api2.example.com")
+    assert.match(url?.searchParams.get("signature") ?? "", /^sha384:[0-9a-f]{96}$/)
+  })
 
   it.effect.each<readonly [Record<string, string>, string]>([
     [{ ...complete, ASSEMBLY_BASE_URL: "" }, "ASSEMBLY_BASE_URL is not set"],
@@ -47,28 +45,24 @@ describe("AssemblyClientConfig.layer", () => {
       { ASSEMBLY_AUTH_SECRET: " " },
       "ASSEMBLY_BASE_URL is not set; ASSEMBLY_AUTH_KEY is not set; ASSEMBLY_AUTH_SECRET: Expected a non-blank string"
     ]
-  ])("%j fails with one ConfigError: %s", ([env, message]) =>
-    Effect.gen(function* () {
-      const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
-      const error = yield* Effect.flip(Layer.build(layer)).pipe(withEnv(env))
-      assert.deepStrictEqual([error._tag, error.message], ["ConfigError", message])
-    })
-  )
+  ])("%j fails with one ConfigError: %s", function* ([env, message]) {
+    const layer = AssemblyClientConfig.layer().pipe(Layer.provide(Service.make(page).layer))
+    const error = yield* Effect.flip(Layer.build(layer)).pipe(withEnv(env))
+    assert.deepStrictEqual([error._tag, error.message], ["ConfigError", message])
+  })
 
-  it.effect("refuses an invalid option of the client, and sends no signature with another authenticator", () =>
-    Effect.gen(function* () {
-      const service = Service.make(page)
-      const refused = AssemblyClientConfig.layer({ deadline: 0 }).pipe(Layer.provide(service.layer))
-      const error = yield* Effect.flip(Layer.build(refused)).pipe(withEnv(complete))
-      assert.strictEqual(
-        error.message,
-        "AssemblyClient.layer: deadline: Expected a finite duration above zero, at most 100 years"
-      )
-      const bearer = AssemblyClientConfig.layer({
-        authenticator: Authenticator.layerBearer(Redacted.make("a-token-of-somebody-else"))
-      }).pipe(Layer.provide([service.layer, RetryPolicy.layerNone]))
-      yield* list.pipe(Effect.provide(bearer), withEnv(complete))
-      assert.isFalse(service.requests[0]?.searchParams.has("signature"))
-    })
-  )
+  it.effect("refuses an invalid option of the client, and sends no signature with another authenticator", function* () {
+    const service = Service.make(page)
+    const refused = AssemblyClientConfig.layer({ deadline: 0 }).pipe(Layer.provide(service.layer))
+    const error = yield* Effect.flip(Layer.build(refused)).pipe(withEnv(complete))
+    assert.strictEqual(
+      error.message,
+      "AssemblyClient.layer: deadline: Expected a finite duration above zero, at most 100 years"
+    )
+    const bearer = AssemblyClientConfig.layer({
+      authenticator: Authenticator.layerBearer(Redacted.make("a-token-of-somebody-else"))
+    }).pipe(Layer.provide([service.layer, RetryPolicy.layerNone]))
+    yield* list.pipe(Effect.provide(bearer), withEnv(complete))
+    assert.isFalse(service.requests[0]?.searchParams.has("signature"))
+  })
 })

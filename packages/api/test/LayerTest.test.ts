@@ -6,7 +6,7 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -32,63 +32,58 @@ const client = AssemblyClient.layerTest([
 ])
 
 describe("AssemblyClient.layerTest", () => {
-  it.effect("returns the success or the error of the handler of an operation", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Assemblies.get(assemblyId), {
-        ok: "ASSEMBLY_COMPLETED",
-        assembly_id: assemblyId
-      })
-      assert.strictEqual(yield* Effect.flip(Dam.move(assetId, { filename: "a" })), conflict)
-    }).pipe(Effect.provide(client))
-  )
+  it.effect("returns the success or the error of the handler of an operation", client, function* () {
+    assert.deepStrictEqual(yield* Assemblies.get(assemblyId), {
+      ok: "ASSEMBLY_COMPLETED",
+      assembly_id: assemblyId
+    })
+    assert.strictEqual(yield* Effect.flip(Dam.move(assetId, { filename: "a" })), conflict)
+  })
 
-  it.effect("fails with InvalidRequest for input that breaks a rule, as the client of the service does", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "fails with InvalidRequest for input that breaks a rule, as the client of the service does",
+    client,
+    function* () {
       const error = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
       assert.strictEqual(error._tag, "InvalidRequest")
       assert.strictEqual(error.message, "Dam.move: filename: Expected a name without slash or backslash")
-    }).pipe(Effect.provide(client))
+    }
   )
 
-  it.effect("an error has a message, and no frames of the packages", () =>
-    Effect.gen(function* () {
-      const { stack } = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
-      assert.notInclude(stack, "\n    at ")
-      assert.include(new Error("another").stack, "\n    at ")
-    }).pipe(Effect.provide(client))
-  )
+  it.effect("an error has a message, and no frames of the packages", client, function* () {
+    const { stack } = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
+    assert.notInclude(stack, "\n    at ")
+    assert.include(new Error("another").stack, "\n    at ")
+  })
 
-  it.effect("dies with the name of an operation without a handler", () =>
-    Effect.gen(function* () {
-      const exit = yield* Effect.exit(Assemblies.create({}))
-      assert(Exit.isFailure(exit))
-      assert.include(Cause.pretty(exit.cause), "AssemblyClient.layerTest has no handler for Assemblies.create")
-    }).pipe(Effect.provide(client))
-  )
+  it.effect("dies with the name of an operation without a handler", client, function* () {
+    const exit = yield* Effect.exit(Assemblies.create({}))
+    assert(Exit.isFailure(exit))
+    assert.include(Cause.pretty(exit.cause), "AssemblyClient.layerTest has no handler for Assemblies.create")
+  })
 
-  it.effect("watch polls, because layerTest has no update stream", () =>
-    Effect.gen(function* () {
-      let readings = 0
-      const busy = AssemblyClient.layerTest([
-        AssemblyClient.handler(Assemblies.Get, ({ path }) =>
-          Effect.sync(() => ({
-            ok: ++readings < 3 ? "ASSEMBLY_EXECUTING" : "ASSEMBLY_COMPLETED",
-            assembly_id: path.assemblyId,
-            update_stream_url: "https://api2.example.com/updates"
-          }))
-        )
-      ])
-      const watching = Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy)
-      const { value: statuses } = yield* Idle.passTime(watching)
-      assert.deepStrictEqual(
-        statuses.map(({ ok }) => ok),
-        ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
+  it.effect("watch polls, because layerTest has no update stream", function* () {
+    let readings = 0
+    const busy = AssemblyClient.layerTest([
+      AssemblyClient.handler(Assemblies.Get, ({ path }) =>
+        Effect.sync(() => ({
+          ok: ++readings < 3 ? "ASSEMBLY_EXECUTING" : "ASSEMBLY_COMPLETED",
+          assembly_id: path.assemblyId,
+          update_stream_url: "https://api2.example.com/updates"
+        }))
       )
-    })
-  )
+    ])
+    const watching = Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy)
+    const { value: statuses } = yield* Idle.passTime(watching)
+    assert.deepStrictEqual(
+      statuses.map(({ ok }) => ok),
+      ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
+    )
+  })
 
-  it.effect("takes a part of an answer: Testing.sample generates the other required keys, the same each time", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "takes a part of an answer: Testing.sample generates the other required keys, the same each time",
+    function* () {
       const partial = AssemblyClient.layerTest([
         AssemblyClient.handler(Assemblies.Statistics, () => Testing.sample(Assemblies.Statistics, { totalUsage: 3 })),
         AssemblyClient.handler(Assemblies.Get, ({ path }) =>
@@ -113,10 +108,10 @@ describe("AssemblyClient.layerTest", () => {
           [[true, "ASSEMBLY_COMPLETED"]]
         )
       }).pipe(Effect.provide(partial))
-    })
+    }
   )
 
-  it("the type of handler refuses the response and the error of another operation", () => {
+  test("the type of handler refuses the response and the error of another operation", () => {
     // @ts-expect-error a list is no Status
     AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ items: [] }))
     // @ts-expect-error a Status cannot be missing like an asset

@@ -1,6 +1,6 @@
 /** Creating, following and canceling an Assembly, on the TestClock, against scripted responses. */
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -75,42 +75,37 @@ describe("the Status of another Assembly", () => {
   const cases = Object.entries(operations).flatMap(([name, operation]) =>
     Object.entries(strangers).map(([sign, stranger]) => [name, sign, operation, stranger] as const)
   )
-  it.effect.each(cases)("%s fails with UnexpectedResponse for another %s", ([, , operation, stranger]) =>
-    Effect.gen(function* () {
-      const { error } = yield* outcome(operation, [Service.json(200, stranger)])
-      assert.deepInclude(error, { _tag: "UnexpectedResponse", assemblyId })
-      assert.include(error?.message, "the Status of another Assembly")
-      assert.notInclude(JSON.stringify(error), strangerId)
-    })
-  )
+  it.effect.each(cases)("%s fails with UnexpectedResponse for another %s", function* ([, , operation, stranger]) {
+    const { error } = yield* outcome(operation, [Service.json(200, stranger)])
+    assert.deepInclude(error, { _tag: "UnexpectedResponse", assemblyId })
+    assert.include(error?.message, "the Status of another Assembly")
+    assert.notInclude(JSON.stringify(error), strangerId)
+  })
 
-  it.effect("cancel reads the Status again if DELETE returns the Status of another Assembly", () =>
-    Effect.gen(function* () {
-      const stranger = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED", assembly_id: strangerId })
-      const { seen, value } = yield* outcome(Assemblies.cancel(assemblyId), [busy, stranger, canceled])
-      assert.strictEqual(seen, "GET DELETE GET ASSEMBLY_CANCELED")
-      assert.deepInclude(Option.getOrThrow(Result.getSuccess(value)), { assembly_id: assemblyId })
-    })
-  )
+  it.effect("cancel reads the Status again if DELETE returns the Status of another Assembly", function* () {
+    const stranger = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED", assembly_id: strangerId })
+    const { seen, value } = yield* outcome(Assemblies.cancel(assemblyId), [busy, stranger, canceled])
+    assert.strictEqual(seen, "GET DELETE GET ASSEMBLY_CANCELED")
+    assert.deepInclude(Option.getOrThrow(Result.getSuccess(value)), { assembly_id: assemblyId })
+  })
 
-  it.effect("a replay returns the Status of another Assembly; its error has the id of the request", () =>
-    Effect.gen(function* () {
-      const replay = Assemblies.replay(assemblyId)
-      const replayed = { ok: "ASSEMBLY_REPLAYING", success: true, assembly_id: strangerId, notify_url: null }
-      const { value } = yield* outcome(replay, [Service.json(200, replayed)])
-      assert.deepStrictEqual<object>(value, Result.succeed(replayed))
-      const refused = Service.json(400, { error: "INVALID_STEPS", assembly_id: strangerId })
-      assert.deepInclude((yield* outcome(replay, [refused])).error, { assemblyId })
-    })
-  )
+  it.effect("a replay returns the Status of another Assembly; its error has the id of the request", function* () {
+    const replay = Assemblies.replay(assemblyId)
+    const replayed = { ok: "ASSEMBLY_REPLAYING", success: true, assembly_id: strangerId, notify_url: null }
+    const { value } = yield* outcome(replay, [Service.json(200, replayed)])
+    assert.deepStrictEqual<object>(value, Result.succeed(replayed))
+    const refused = Service.json(400, { error: "INVALID_STEPS", assembly_id: strangerId })
+    assert.deepInclude((yield* outcome(replay, [refused])).error, { assemblyId })
+  })
 
-  it.effect("awaitCompletion adds the id to a Status without one; get refuses a body without ok and error", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "awaitCompletion adds the id to a Status without one; get refuses a body without ok and error",
+    function* () {
       const { value } = yield* outcome(Assemblies.awaitCompletion(assemblyId), [withoutId])
       assert.deepInclude(Option.getOrThrow(Result.getSuccess(value)), { assembly_id: assemblyId })
       const nothing = yield* outcome(Assemblies.get(assemblyId), [Service.json(200, { message: "hello" })])
       assert.strictEqual(nothing.seen, "GET UnexpectedResponse")
-    })
+    }
   )
 })
 
@@ -127,78 +122,67 @@ const lost: ReadonlyArray<readonly [string, Service.Line, string]> = [
 describe("create", () => {
   const create = Assemblies.create({ assemblyId, templateId: "t" })
 
-  it.effect("create generates another id of 32 hexadecimal digits for each Assembly", () =>
-    Effect.gen(function* () {
-      const { requests } = yield* outcome(Effect.all([Assemblies.create({}), Assemblies.create({})]), [withoutId])
-      const ids = requests.map((url) => url.pathname.split("/").at(-1) ?? "")
-      assert.strictEqual(new Set(ids.map((id) => AssemblyId.make(id))).size, 2)
-    })
-  )
+  it.effect("create generates another id of 32 hexadecimal digits for each Assembly", function* () {
+    const { requests } = yield* outcome(Effect.all([Assemblies.create({}), Assemblies.create({})]), [withoutId])
+    const ids = requests.map((url) => url.pathname.split("/").at(-1) ?? "")
+    assert.strictEqual(new Set(ids.map((id) => AssemblyId.make(id))).size, 2)
+  })
 
-  it.effect.each(lost)("create reads the Status after %s, and sends no second POST", ([, line, tag]) =>
-    Effect.gen(function* () {
-      const found = yield* outcome(create, [line, busy], standard)
-      assert.strictEqual(found.seen, "POST GET ASSEMBLY_EXECUTING")
-      assert.deepStrictEqual(new Set(found.requests.map(({ pathname }) => pathname)).size, 1)
-      const unknown = yield* outcome(create, [line, missing])
-      assert.strictEqual(unknown.seen, `POST GET ${tag}`)
-      assert.deepInclude(unknown.error, { assemblyId })
-    })
-  )
+  it.effect.each(lost)("create reads the Status after %s, and sends no second POST", function* ([, line, tag]) {
+    const found = yield* outcome(create, [line, busy], standard)
+    assert.strictEqual(found.seen, "POST GET ASSEMBLY_EXECUTING")
+    assert.deepStrictEqual(new Set(found.requests.map(({ pathname }) => pathname)).size, 1)
+    const unknown = yield* outcome(create, [line, missing])
+    assert.strictEqual(unknown.seen, `POST GET ${tag}`)
+    assert.deepInclude(unknown.error, { assemblyId })
+  })
 
-  it.effect.each([400, 403, 404, 413, 501])("create fails with its id after one request with status %s", (refused) =>
-    Effect.gen(function* () {
+  it.effect.each([400, 403, 404, 413, 501])(
+    "create fails with its id after one request with status %s",
+    function* (refused) {
       for (const line of [Service.text(refused, "<html>"), Service.json(refused, { error: "X" })]) {
         const { error, requests } = yield* outcome(create, [line, busy])
         assert.deepInclude(error, { assemblyId })
         assert.strictEqual(requests.length, 1)
       }
-    })
+    }
   )
 
-  it.effect("create does not read the Status after a failure with sent `no`", () =>
-    Effect.gen(function* () {
-      const operation = "Assemblies.create"
-      const refused = new ApiError.TransportFailure({ operation, description: "refused", sent: "no" })
-      // `Assemblies.get` would die, because it has no handler.
-      const client = Client.layerTest([Client.handler(Assemblies.Create, () => Effect.fail(refused))])
-      assert.strictEqual(yield* Effect.flip(Effect.provide(create, client)), refused)
-    })
-  )
+  it.effect("create does not read the Status after a failure with sent `no`", function* () {
+    const operation = "Assemblies.create"
+    const refused = new ApiError.TransportFailure({ operation, description: "refused", sent: "no" })
+    // `Assemblies.get` would die, because it has no handler.
+    const client = Client.layerTest([Client.handler(Assemblies.Create, () => Effect.fail(refused))])
+    assert.strictEqual(yield* Effect.flip(Effect.provide(create, client)), refused)
+  })
 
-  it.effect("ASSEMBLY_ID_TAKEN fails for an id of the caller, and reads the Status for a generated id", () =>
-    Effect.gen(function* () {
-      const taken = Service.json(409, { error: "ASSEMBLY_ID_TAKEN" })
-      assert.strictEqual((yield* outcome(create, [taken, busy])).seen, "POST ServiceFailure")
-      const drawn = yield* outcome(Assemblies.create({}), [taken, withoutId])
-      assert.strictEqual(drawn.seen, "POST GET ASSEMBLY_COMPLETED")
-    })
-  )
+  it.effect("ASSEMBLY_ID_TAKEN fails for an id of the caller, and reads the Status for a generated id", function* () {
+    const taken = Service.json(409, { error: "ASSEMBLY_ID_TAKEN" })
+    assert.strictEqual((yield* outcome(create, [taken, busy])).seen, "POST ServiceFailure")
+    const drawn = yield* outcome(Assemblies.create({}), [taken, withoutId])
+    assert.strictEqual(drawn.seen, "POST GET ASSEMBLY_COMPLETED")
+  })
 
-  it.effect("create returns the Status of an Assembly that fails at once", () =>
-    Effect.gen(function* () {
-      const failed = Service.json(400, { error: "INVALID_FILE_META_DATA", assembly_id: assemblyId })
-      assert.strictEqual((yield* outcome(create, [failed])).error, undefined)
-    })
-  )
+  it.effect("create returns the Status of an Assembly that fails at once", function* () {
+    const failed = Service.json(400, { error: "INVALID_FILE_META_DATA", assembly_id: assemblyId })
+    assert.strictEqual((yield* outcome(create, [failed])).error, undefined)
+  })
 })
 
-it.effect("an invalid id fails with InvalidRequest that names the called operation, and sends nothing", () =>
-  Effect.gen(function* () {
-    const id = "x" as typeof assemblyId
-    const calls: Readonly<Record<string, Effect.Effect<unknown, AnyError, Client.AssemblyClient>>> = {
-      get: Assemblies.get(id),
-      cancel: Assemblies.cancel(id),
-      awaitCompletion: Assemblies.awaitCompletion(id),
-      watch: Stream.runDrain(Assemblies.watch(id))
-    }
-    for (const [name, call] of Object.entries(calls)) {
-      const { error, seen } = yield* outcome(call, [busy])
-      assert.deepInclude<object | undefined>(error, { operation: `Assemblies.${name}` })
-      assert.strictEqual(seen, "InvalidRequest")
-    }
-  })
-)
+it.effect("an invalid id fails with InvalidRequest that names the called operation, and sends nothing", function* () {
+  const id = "x" as typeof assemblyId
+  const calls: Readonly<Record<string, Effect.Effect<unknown, AnyError, Client.AssemblyClient>>> = {
+    get: Assemblies.get(id),
+    cancel: Assemblies.cancel(id),
+    awaitCompletion: Assemblies.awaitCompletion(id),
+    watch: Stream.runDrain(Assemblies.watch(id))
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    const { error, seen } = yield* outcome(call, [busy])
+    assert.deepInclude<object | undefined>(error, { operation: `Assemblies.${name}` })
+    assert.strictEqual(seen, "InvalidRequest")
+  }
+})
 
 describe("cancel", () => {
   const cancel = Assemblies.cancel(assemblyId)
@@ -217,13 +201,11 @@ describe("cancel", () => {
     [`https://node-3.example.com.evil.example/assemblies/${assemblyId}`, own],
     [`https://evil.example/assemblies/${assemblyId}`, own],
     [`http://127.0.0.1:9200/assemblies/${assemblyId}`, own]
-  ] as const)("cancel with the assembly_ssl_url %s sends DELETE to %s", ([address, expected]) =>
-    Effect.gen(function* () {
-      const service = Service.make(Service.json(200, { ...status, assembly_ssl_url: address }), canceled)
-      yield* Effect.provide(cancel, Service.client(service, { origins: ["https://node-*.example.com"] }))
-      assert.strictEqual(service.requests[1]?.href, expected)
-    })
-  )
+  ] as const)("cancel with the assembly_ssl_url %s sends DELETE to %s", function* ([address, expected]) {
+    const service = Service.make(Service.json(200, { ...status, assembly_ssl_url: address }), canceled)
+    yield* Effect.provide(cancel, Service.client(service, { origins: ["https://node-*.example.com"] }))
+    assert.strictEqual(service.requests[1]?.href, expected)
+  })
 
   it.effect.each([
     ...lost,
@@ -232,17 +214,16 @@ describe("cancel", () => {
     ["410", Service.json(410, { error: "ASSEMBLY_EXPIRED" }), "ServiceFailure"]
   ] as const)(
     "cancel reads the Status after %s, fails if it has not ended, and sends no second DELETE",
-    ([, line, tag]) =>
-      Effect.gen(function* () {
-        for (const [last, expected] of [
-          [canceled, "GET DELETE GET ASSEMBLY_CANCELED"],
-          [completed, "GET DELETE GET ASSEMBLY_COMPLETED"],
-          [busy, "GET DELETE GET GET UnexpectedResponse"],
-          [missing, `GET DELETE GET ${tag}`]
-        ] as const) {
-          assert.strictEqual((yield* outcome(cancel, [busy, line, last], standard)).seen, expected)
-        }
-      })
+    function* ([, line, tag]) {
+      for (const [last, expected] of [
+        [canceled, "GET DELETE GET ASSEMBLY_CANCELED"],
+        [completed, "GET DELETE GET ASSEMBLY_COMPLETED"],
+        [busy, "GET DELETE GET GET UnexpectedResponse"],
+        [missing, `GET DELETE GET ${tag}`]
+      ] as const) {
+        assert.strictEqual((yield* outcome(cancel, [busy, line, last], standard)).seen, expected)
+      }
+    }
   )
 
   it.effect.each([
@@ -252,21 +233,17 @@ describe("cancel", () => {
     {},
     { error: "" },
     { error: null }
-  ])("cancel reads the Status again if DELETE returns %j", (standing) =>
-    Effect.gen(function* () {
-      const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
-      const ended = yield* outcome(cancel, [busy, unclear, canceled])
-      assert.strictEqual(ended.seen, "GET DELETE GET ASSEMBLY_CANCELED")
-      assert.strictEqual((yield* outcome(cancel, [busy, unclear])).seen, "GET DELETE GET UnexpectedResponse")
-    })
-  )
+  ])("cancel reads the Status again if DELETE returns %j", function* (standing) {
+    const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
+    const ended = yield* outcome(cancel, [busy, unclear, canceled])
+    assert.strictEqual(ended.seen, "GET DELETE GET ASSEMBLY_CANCELED")
+    assert.strictEqual((yield* outcome(cancel, [busy, unclear])).seen, "GET DELETE GET UnexpectedResponse")
+  })
 
-  it.effect("cancel fails with ServiceFailure if DELETE gets a 403", () =>
-    Effect.gen(function* () {
-      const refused = Service.json(403, { error: "X" })
-      assert.strictEqual((yield* outcome(cancel, [busy, refused, canceled])).seen, "GET DELETE ServiceFailure")
-    })
-  )
+  it.effect("cancel fails with ServiceFailure if DELETE gets a 403", function* () {
+    const refused = Service.json(403, { error: "X" })
+    assert.strictEqual((yield* outcome(cancel, [busy, refused, canceled])).seen, "GET DELETE ServiceFailure")
+  })
 })
 
 describe("awaitCompletion", () => {
@@ -275,26 +252,23 @@ describe("awaitCompletion", () => {
 
   it.effect.each([{}, { error: "" }, { error: null, ok: null }, { ok: "ASSEMBLY_NEW_STATE" }])(
     "awaitCompletion and watch read the Status again if it is %j",
-    (standing) =>
-      Effect.gen(function* () {
-        const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
-        const found = yield* outcome(wait, [busy, unclear, unclear, completed])
-        assert.strictEqual(found.seen, "GET GET GET GET ASSEMBLY_COMPLETED")
-        assert.deepInclude((yield* outcome(aMinute, [unclear])).error, { _tag: "TimedOut" })
-        const watched = yield* outcome(Stream.runDrain(Assemblies.watch(assemblyId)), [unclear, completed])
-        assert.strictEqual(watched.seen, "GET GET Success")
-      })
+    function* (standing) {
+      const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
+      const found = yield* outcome(wait, [busy, unclear, unclear, completed])
+      assert.strictEqual(found.seen, "GET GET GET GET ASSEMBLY_COMPLETED")
+      assert.deepInclude((yield* outcome(aMinute, [unclear])).error, { _tag: "TimedOut" })
+      const watched = yield* outcome(Stream.runDrain(Assemblies.watch(assemblyId)), [unclear, completed])
+      assert.strictEqual(watched.seen, "GET GET Success")
+    }
   )
 
-  it.effect("awaitCompletion reads the Status with growing pauses until the Assembly has completed", () =>
-    Effect.gen(function* () {
-      const { seconds, seen } = yield* outcome(wait, [uploading, busy, busy, busy, completed])
-      assert.strictEqual(seen, "GET GET GET GET GET ASSEMBLY_COMPLETED")
-      // 1 + 1.5 + 2.25 + 3.375 seconds, each up to a tenth longer.
-      assert.isAtLeast(seconds, 8)
-      assert.isAtMost(seconds, 12)
-    })
-  )
+  it.effect("awaitCompletion reads the Status with growing pauses until the Assembly has completed", function* () {
+    const { seconds, seen } = yield* outcome(wait, [uploading, busy, busy, busy, completed])
+    assert.strictEqual(seen, "GET GET GET GET GET ASSEMBLY_COMPLETED")
+    // 1 + 1.5 + 2.25 + 3.375 seconds, each up to a tenth longer.
+    assert.isAtLeast(seconds, 8)
+    assert.isAtMost(seconds, 12)
+  })
 
   it.effect.each([
     [{ ok: "ASSEMBLY_CANCELED" }, "AssemblyCanceled", "ASSEMBLY_CANCELED"],
@@ -302,28 +276,22 @@ describe("awaitCompletion", () => {
     [{ error: "INPUT_FILE_UNREADABLE", message: "no" }, "AssemblyFailed", "INPUT_FILE_UNREADABLE"],
     [{ error: "A", ok: "ASSEMBLY_COMPLETED" }, "AssemblyFailed", "A"],
     [{ error: "B", ok: "ASSEMBLY_EXECUTING" }, "AssemblyFailed", "B"]
-  ] as const)("awaitCompletion of %j fails with %s and the code %s", ([fields, tag, code]) =>
-    Effect.gen(function* () {
-      const { error } = yield* outcome(wait, [busy, Service.json(200, { assembly_id: assemblyId, ...fields })])
-      assert.deepInclude(error, { _tag: tag, code, assemblyId })
-    })
-  )
+  ] as const)("awaitCompletion of %j fails with %s and the code %s", function* ([fields, tag, code]) {
+    const { error } = yield* outcome(wait, [busy, Service.json(200, { assembly_id: assemblyId, ...fields })])
+    assert.deepInclude(error, { _tag: tag, code, assemblyId })
+  })
 
-  it.effect("awaitCompletion waits as long as a rate limit requests, and continues", () =>
-    Effect.gen(function* () {
-      const { seconds, seen } = yield* outcome(wait, [busy, limited, limited, completed])
-      assert.strictEqual(seen, "GET GET GET GET ASSEMBLY_COMPLETED")
-      assert.isAtLeast(seconds, 41)
-    })
-  )
+  it.effect("awaitCompletion waits as long as a rate limit requests, and continues", function* () {
+    const { seconds, seen } = yield* outcome(wait, [busy, limited, limited, completed])
+    assert.strictEqual(seen, "GET GET GET GET ASSEMBLY_COMPLETED")
+    assert.isAtLeast(seconds, 41)
+  })
 
-  it.effect("awaitCompletion fails with TimedOut if the Assembly has not ended within timeout", () =>
-    Effect.gen(function* () {
-      const { error, seconds } = yield* outcome(aMinute, [busy])
-      assert.deepInclude(error, { _tag: "TimedOut", assemblyId })
-      assert.isAtMost(seconds, 62)
-    })
-  )
+  it.effect("awaitCompletion fails with TimedOut if the Assembly has not ended within timeout", function* () {
+    const { error, seconds } = yield* outcome(aMinute, [busy])
+    assert.deepInclude(error, { _tag: "TimedOut", assemblyId })
+    assert.isAtMost(seconds, 62)
+  })
 })
 
 describe("a rate limit of the Status", () => {
@@ -334,8 +302,9 @@ describe("a rate limit of the Status", () => {
     Stream.runDrain(Assemblies.watch(assemblyId))
   ]
 
-  it.effect.each([61, 999_999_999, 1e300, 1e306])("awaitCompletion and watch fail if retryIn is %s s", (seconds) =>
-    Effect.gen(function* () {
+  it.effect.each([61, 999_999_999, 1e300, 1e306])(
+    "awaitCompletion and watch fail if retryIn is %s s",
+    function* (seconds) {
       for (const follow of followers) {
         const { error, requests } = yield* outcome(follow, [busy, named(seconds), completed])
         assert(error instanceof ApiError.RateLimited)
@@ -343,59 +312,51 @@ describe("a rate limit of the Status", () => {
         assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
         assert.strictEqual(requests.length, 2)
       }
-    })
+    }
   )
 
-  it.effect.each([-1, "soon", null])("awaitCompletion and watch ignore an invalid retryIn: %s", (retryIn) =>
-    Effect.gen(function* () {
-      for (const follow of followers) {
-        const { error, requests, seconds } = yield* outcome(follow, [busy, named(retryIn), completed])
-        assert.deepStrictEqual([error, requests.length], [undefined, 3])
-        assert.isBelow(seconds, 10)
-      }
-    })
-  )
+  it.effect.each([-1, "soon", null])("awaitCompletion and watch ignore an invalid retryIn: %s", function* (retryIn) {
+    for (const follow of followers) {
+      const { error, requests, seconds } = yield* outcome(follow, [busy, named(retryIn), completed])
+      assert.deepStrictEqual([error, requests.length], [undefined, 3])
+      assert.isBelow(seconds, 10)
+    }
+  })
 })
 
 describe("watch without an update stream", () => {
-  it.effect("watch emits each change once and ends with the Assembly", () =>
-    Effect.gen(function* () {
-      const states = Stream.map(Assemblies.watch(assemblyId), ({ ok }) => ok)
-      const { requests, value } = yield* outcome(Stream.runCollect(states), [
-        uploading,
-        uploading,
-        busy,
-        limited,
-        busy,
-        completed
-      ])
-      assert.strictEqual(requests.length, 6)
-      assert.deepStrictEqual(value, Result.succeed(["ASSEMBLY_UPLOADING", "ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]))
-    })
-  )
+  it.effect("watch emits each change once and ends with the Assembly", function* () {
+    const states = Stream.map(Assemblies.watch(assemblyId), ({ ok }) => ok)
+    const { requests, value } = yield* outcome(Stream.runCollect(states), [
+      uploading,
+      uploading,
+      busy,
+      limited,
+      busy,
+      completed
+    ])
+    assert.strictEqual(requests.length, 6)
+    assert.deepStrictEqual(value, Result.succeed(["ASSEMBLY_UPLOADING", "ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]))
+  })
 
-  it.effect("watch reads the Status after a second again if it has changed", () =>
-    Effect.gen(function* () {
-      const seconds: Array<number> = []
-      const timed =
-        (line: Service.Line): Service.Line =>
-        (request, url) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            seconds.push(now / 1000)
-            return line(request, url)
-          })
-      const watch = Stream.runDrain(Assemblies.watch(assemblyId, { maxInterval: "1 hour" }))
-      yield* outcome(watch, [...Array.from({ length: 10 }, () => uploading), timed(busy), timed(completed)])
-      // The pauses start again at 1 second, instead of growing from the last pause of 38 seconds.
-      const [changed = 0, ended = 0] = seconds
-      assert.isAtMost(ended - changed, 2)
-    })
-  )
+  it.effect("watch reads the Status after a second again if it has changed", function* () {
+    const seconds: Array<number> = []
+    const timed =
+      (line: Service.Line): Service.Line =>
+      (request, url) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          seconds.push(now / 1000)
+          return line(request, url)
+        })
+    const watch = Stream.runDrain(Assemblies.watch(assemblyId, { maxInterval: "1 hour" }))
+    yield* outcome(watch, [...Array.from({ length: 10 }, () => uploading), timed(busy), timed(completed)])
+    // The pauses start again at 1 second, instead of growing from the last pause of 38 seconds.
+    const [changed = 0, ended = 0] = seconds
+    assert.isAtMost(ended - changed, 2)
+  })
 
-  it.effect("watch fails if a read of the Status gets ASSEMBLY_NOT_FOUND", () =>
-    Effect.gen(function* () {
-      const watch = Stream.runDrain(Assemblies.watch(assemblyId))
-      assert.strictEqual((yield* outcome(watch, [busy, missing])).seen, "GET GET ServiceFailure")
-    })
-  )
+  it.effect("watch fails if a read of the Status gets ASSEMBLY_NOT_FOUND", function* () {
+    const watch = Stream.runDrain(Assemblies.watch(assemblyId))
+    assert.strictEqual((yield* outcome(watch, [busy, missing])).seen, "GET GET ServiceFailure")
+  })
 })

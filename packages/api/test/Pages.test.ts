@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -45,23 +45,18 @@ const provide = (service: ReturnType<typeof Service.make>) =>
 
 describe("listAll", () => {
   for (const shape of ["array", "counted"] as const) {
-    it.effect(
-      `listAll yields each of 12,345 entries exactly once and in order (${shape})`,
-      () =>
-        Effect.gen(function* () {
-          const total = 12_345
-          const list = listOf(total)
-          const service = Service.make(list.line(shape))
-          let next = 0
-          yield* Assemblies.listAll({ fromDate, pageSize: 100 }).pipe(
-            Stream.runForEach(({ id }) => Effect.sync(() => assert.strictEqual(id, idOf(next++)))),
-            provide(service)
-          )
-          assert.strictEqual(next, total)
-          assert.strictEqual(service.requests.length, 124)
-        }),
-      60_000
-    )
+    it.effect(`listAll yields each of 12,345 entries exactly once and in order (${shape})`, function* () {
+      const total = 12_345
+      const list = listOf(total)
+      const service = Service.make(list.line(shape))
+      let next = 0
+      yield* Assemblies.listAll({ fromDate, pageSize: 100 }).pipe(
+        Stream.runForEach(({ id }) => Effect.sync(() => assert.strictEqual(id, idOf(next++)))),
+        provide(service)
+      )
+      assert.strictEqual(next, total)
+      assert.strictEqual(service.requests.length, 124)
+    })
   }
 
   it.effect.prop(
@@ -90,45 +85,41 @@ describe("listAll", () => {
       })
   )
 
-  it.effect(
-    "listAll uses no more memory at the end of 99,500 entries than in the middle",
-    () =>
-      Effect.gen(function* () {
-        const page = Array.from({ length: 500 }, (_, index) => index)
-        let number = 0
-        const service = Service.make((...exchange) => {
-          const items = page.map((index) => ({
-            id: idOf(number * 500 + index),
-            created: `${number}${index}`.padEnd(200)
-          }))
-          number++
-          return Service.json(200, number === 200 ? [] : items)(...exchange)
+  it.effect("listAll uses no more memory at the end of 99,500 entries than in the middle", function* () {
+    const page = Array.from({ length: 500 }, (_, index) => index)
+    let number = 0
+    const service = Service.make((...exchange) => {
+      const items = page.map((index) => ({
+        id: idOf(number * 500 + index),
+        created: `${number}${index}`.padEnd(200)
+      }))
+      number++
+      return Service.json(200, number === 200 ? [] : items)(...exchange)
+    })
+    const heap = () => {
+      collectGarbage()
+      return process.memoryUsage().heapUsed
+    }
+    const samples: Array<number> = []
+    yield* Assemblies.listAll({ fromDate, pageSize: 500 }).pipe(
+      Stream.zipWithIndex,
+      Stream.runForEach(([, index]) =>
+        Effect.sync(() => {
+          if (index % 10_000 === 9_999) samples.push(heap())
         })
-        const heap = () => {
-          collectGarbage()
-          return process.memoryUsage().heapUsed
-        }
-        const samples: Array<number> = []
-        yield* Assemblies.listAll({ fromDate, pageSize: 500 }).pipe(
-          Stream.zipWithIndex,
-          Stream.runForEach(([, index]) =>
-            Effect.sync(() => {
-              if (index % 10_000 === 9_999) samples.push(heap())
-            })
-          ),
-          provide(service)
-        )
-        const [early = 0, late = 0] = [samples[2], samples.at(-1)]
-        // 60,000 entries of 200 characters would be 12 MB more.
-        assert.isBelow(late - early, 6_000_000)
-      }),
-    60_000
-  )
+      ),
+      provide(service)
+    )
+    const [early = 0, late = 0] = [samples[2], samples.at(-1)]
+    // 60,000 entries of 200 characters would be 12 MB more.
+    assert.isBelow(late - early, 6_000_000)
+  })
 })
 
 describe("listPages", () => {
-  it.effect("listPages sends no request before the first pull, then one page ahead, and none after its end", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "listPages sends no request before the first pull, then one page ahead, and none after its end",
+    function* () {
       const service = Service.make(listOf(1000).line("counted"))
       const pages = Assemblies.listPages({ fromDate, pageSize: 10 })
       const requested: Array<number> = []
@@ -144,45 +135,41 @@ describe("listPages", () => {
       assert.deepStrictEqual(requested, [2, 3, 4])
       yield* idle.settled
       assert.isAtMost(service.requests.length, 4)
-    })
+    }
   )
 
-  it.effect("listPages starts at the page of the query, keeps its filters, and returns the total", () =>
-    Effect.gen(function* () {
-      const service = Service.make(listOf(30).line("counted"))
-      const pages = yield* Stream.runCollect(
-        Assemblies.listPages({ fromDate, page: 2, pageSize: 10, type: "failed" })
-      ).pipe(provide(service))
-      assert.deepStrictEqual(
-        Array.from(pages, ({ count, items }) => [count, items.length]),
-        [
-          [30, 10],
-          [30, 10]
-        ]
-      )
-      const sent = service.requests.map((url) => JSON.parse(url.searchParams.get("params") ?? ""))
-      assert.deepStrictEqual(
-        sent.map(({ page, type }) => [page, type]),
-        [
-          [2, "failed"],
-          [3, "failed"]
-        ]
-      )
-    })
-  )
+  it.effect("listPages starts at the page of the query, keeps its filters, and returns the total", function* () {
+    const service = Service.make(listOf(30).line("counted"))
+    const pages = yield* Stream.runCollect(
+      Assemblies.listPages({ fromDate, page: 2, pageSize: 10, type: "failed" })
+    ).pipe(provide(service))
+    assert.deepStrictEqual(
+      Array.from(pages, ({ count, items }) => [count, items.length]),
+      [
+        [30, 10],
+        [30, 10]
+      ]
+    )
+    const sent = service.requests.map((url) => JSON.parse(url.searchParams.get("params") ?? ""))
+    assert.deepStrictEqual(
+      sent.map(({ page, type }) => [page, type]),
+      [
+        [2, "failed"],
+        [3, "failed"]
+      ]
+    )
+  })
 
-  it.effect("listPages fails with AssemblyListFailed after the pages before the error", () =>
-    Effect.gen(function* () {
-      const list = listOf(30).line("counted")
-      const service = Service.make(list, list, Service.json(400, { error: "ASSEMBLY_LIST_ERROR" }))
-      let pages = 0
-      const error = yield* Assemblies.listPages({ fromDate, pageSize: 10 }).pipe(
-        Stream.runForEach(() => Effect.sync(() => pages++)),
-        provide(service),
-        Effect.flip
-      )
-      assert.deepInclude(error, { _tag: "AssemblyListFailed" })
-      assert.strictEqual(pages, 2)
-    })
-  )
+  it.effect("listPages fails with AssemblyListFailed after the pages before the error", function* () {
+    const list = listOf(30).line("counted")
+    const service = Service.make(list, list, Service.json(400, { error: "ASSEMBLY_LIST_ERROR" }))
+    let pages = 0
+    const error = yield* Assemblies.listPages({ fromDate, pageSize: 10 }).pipe(
+      Stream.runForEach(() => Effect.sync(() => pages++)),
+      provide(service),
+      Effect.flip
+    )
+    assert.deepInclude(error, { _tag: "AssemblyListFailed" })
+    assert.strictEqual(pages, 2)
+  })
 })

@@ -2,7 +2,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -57,32 +57,27 @@ describe("one call", () => {
     ["withDeadline", list.pipe(AssemblyClient.withDeadline("90 seconds")), "TimedOut", undefined, 90],
     ["withTimeout and RetryPolicy.none for a Stream", all, "TimedOut", 1, 5],
     ["a policy that is no Schedule", list.pipe(RetryPolicy.withPolicy(nonsense)), "InvalidRequest", 0, 0]
-  ] as const)("a call without a response and %s fails", ([, effect, tag, sent, after]) =>
-    Effect.gen(function* () {
-      const { exit, requests, seconds } = yield* outcome(effect, [Service.silence], { requestTimeout: "50 seconds" })
-      assert.deepStrictEqual([tagOf(exit), sent === undefined ? undefined : requests, seconds], [tag, sent, after])
-      if (tag === "InvalidRequest") assert.match(String(exit), /Assemblies\.list: withPolicy: Expected a Schedule/)
-    })
-  )
+  ] as const)("a call without a response and %s fails", function* ([, effect, tag, sent, after]) {
+    const { exit, requests, seconds } = yield* outcome(effect, [Service.silence], { requestTimeout: "50 seconds" })
+    assert.deepStrictEqual([tagOf(exit), sent === undefined ? undefined : requests, seconds], [tag, sent, after])
+    if (tag === "InvalidRequest") assert.match(String(exit), /Assemblies\.list: withPolicy: Expected a Schedule/)
+  })
 
-  it.effect("a policy of one attempt a minute for an hour makes 60 retries, past the default deadline", () =>
-    Effect.gen(function* () {
-      const { exit, requests, seconds } = yield* outcome(eachMinute(list), [busy])
-      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["ServiceFailure", 61, 3600])
-    })
-  )
+  it.effect("a policy of one attempt a minute for an hour makes 60 retries, past the default deadline", function* () {
+    const { exit, requests, seconds } = yield* outcome(eachMinute(list), [busy])
+    assert.deepStrictEqual([tagOf(exit), requests, seconds], ["ServiceFailure", 61, 3600])
+  })
 
-  it.effect("a call with its own policy ends at an explicit deadline of the call or of the client", () =>
-    Effect.gen(function* () {
-      const call = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")))
-      const ofCall = yield* outcome(call.pipe(AssemblyClient.withDeadline("150 seconds")), [busy])
-      const ofClient = yield* outcome(call, [busy], { deadline: "150 seconds" })
-      assert.deepStrictEqual([ofCall.requests, ofClient.requests], [3, 3])
-    })
-  )
+  it.effect("a call with its own policy ends at an explicit deadline of the call or of the client", function* () {
+    const call = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("1 minute")))
+    const ofCall = yield* outcome(call.pipe(AssemblyClient.withDeadline("150 seconds")), [busy])
+    const ofClient = yield* outcome(call, [busy], { deadline: "150 seconds" })
+    assert.deepStrictEqual([ofCall.requests, ofClient.requests], [3, 3])
+  })
 
-  it.effect("withDeadline ends all operations of an Effect or a Stream together, also inside a longer one", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "withDeadline ends all operations of an Effect or a Stream together, also inside a longer one",
+    function* () {
       const slow = list.pipe(Effect.andThen(Effect.sleep("20 seconds")))
       const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
       const ofEffect = yield* outcome(many, [page])
@@ -93,58 +88,51 @@ describe("one call", () => {
       const nested = list.pipe(AssemblyClient.withDeadline("10 minutes"), AssemblyClient.withDeadline("50 seconds"))
       const begin = (yield* Clock.currentTimeMillis) / 1000
       assert.strictEqual((yield* outcome(nested, [Service.silence])).seconds - begin, 50)
-    })
+    }
   )
 
-  it.effect.each([0, -1, Number.NaN, Infinity])("withTimeout(%s) fails with InvalidRequest, sends nothing", (time) =>
-    Effect.gen(function* () {
+  it.effect.each([0, -1, Number.NaN, Infinity])(
+    "withTimeout(%s) fails with InvalidRequest, sends nothing",
+    function* (time) {
       const call = list.pipe(AssemblyClient.withTimeout(time))
       const { exit, requests } = yield* outcome(call, [page])
       assert.deepStrictEqual([tagOf(exit), requests], ["InvalidRequest", 0])
       assert.match(String(exit), /Assemblies\.list: withTimeout: Expected a finite duration above zero/)
-    })
+    }
   )
 
-  it.effect("a call pauses by its Schedule, and at least as long as retryIn", () =>
-    Effect.gen(function* () {
-      const scheduled = list.pipe(
-        RetryPolicy.withPolicy(Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 2 })))
-      )
-      const refused = yield* outcome(scheduled, [busy])
-      assert.deepStrictEqual([tagOf(refused.exit), refused.requests, refused.seconds], ["ServiceFailure", 3, 14])
-      // Another run starts counting from zero.
-      const [first, second] = [yield* outcome(scheduled, [busy, busy, page]), yield* outcome(scheduled, [busy, page])]
-      assert.deepStrictEqual([first.requests, second.requests], [3, 2])
-      const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
-      const begin = (yield* Clock.currentTimeMillis) / 1000
-      const waited = yield* outcome(scheduled, [limited, page])
-      assert.deepStrictEqual([tagOf(waited.exit), waited.seconds - begin], ["success", 30])
-    })
-  )
+  it.effect("a call pauses by its Schedule, and at least as long as retryIn", function* () {
+    const scheduled = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 2 }))))
+    const refused = yield* outcome(scheduled, [busy])
+    assert.deepStrictEqual([tagOf(refused.exit), refused.requests, refused.seconds], ["ServiceFailure", 3, 14])
+    // Another run starts counting from zero.
+    const [first, second] = [yield* outcome(scheduled, [busy, busy, page]), yield* outcome(scheduled, [busy, page])]
+    assert.deepStrictEqual([first.requests, second.requests], [3, 2])
+    const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
+    const begin = (yield* Clock.currentTimeMillis) / 1000
+    const waited = yield* outcome(scheduled, [limited, page])
+    assert.deepStrictEqual([tagOf(waited.exit), waited.seconds - begin], ["success", 30])
+  })
 
-  it.effect("a Schedule retries neither create nor a request whose retryIn is longer than maxWait", () =>
-    Effect.gen(function* () {
-      const retrying = RetryPolicy.withPolicy(Schedule.recurs(5))
-      const create = Assemblies.create({ assemblyId }).pipe(retrying)
-      assert.strictEqual((yield* outcome(create, [busy, Service.json(404, { error: "NONE" })])).requests, 2)
-      const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
-      assert.strictEqual((yield* outcome(list.pipe(retrying), [limited])).requests, 1)
-    })
-  )
+  it.effect("a Schedule retries neither create nor a request whose retryIn is longer than maxWait", function* () {
+    const retrying = RetryPolicy.withPolicy(Schedule.recurs(5))
+    const create = Assemblies.create({ assemblyId }).pipe(retrying)
+    assert.strictEqual((yield* outcome(create, [busy, Service.json(404, { error: "NONE" })])).requests, 2)
+    const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
+    assert.strictEqual((yield* outcome(list.pipe(retrying), [limited])).requests, 1)
+  })
 
-  it.effect("withAttributes adds attributes to the span of the operation, and replaces none", () =>
-    Effect.gen(function* () {
-      const { spans, tracer } = Spans.make()
-      const call = list.pipe(
-        AssemblyClient.withAttributes({ "app.tenant": "a", "url.template": "mine" }),
-        Effect.withTracer(tracer)
-      )
-      yield* outcome(call, [page])
-      const span = spans.find(({ name }) => name === "Assemblies.list")
-      assert.strictEqual(span?.attributes.get("app.tenant"), "a")
-      assert.strictEqual(span?.attributes.get("url.template"), "/assemblies")
-    })
-  )
+  it.effect("withAttributes adds attributes to the span of the operation, and replaces none", function* () {
+    const { spans, tracer } = Spans.make()
+    const call = list.pipe(
+      AssemblyClient.withAttributes({ "app.tenant": "a", "url.template": "mine" }),
+      Effect.withTracer(tracer)
+    )
+    yield* outcome(call, [page])
+    const span = spans.find(({ name }) => name === "Assemblies.list")
+    assert.strictEqual(span?.attributes.get("app.tenant"), "a")
+    assert.strictEqual(span?.attributes.get("url.template"), "/assemblies")
+  })
 })
 
 describe("an interrupted operation", () => {

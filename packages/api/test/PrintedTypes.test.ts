@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { join } from "node:path"
 import { printedIn } from "@assembly-effect/testkit/printed/PrintedTypes"
@@ -26,58 +26,56 @@ const moving = union(
 const ending = union("AssemblyFailed", "AssemblyCanceled", "AssemblyAborted")
 
 describe("the printed types", () => {
-  it.live("each public operation has the name of its result and the flat list of its errors", () =>
-    Effect.gen(function* () {
-      const printed = yield* Effect.promise(() => printedIn(join(import.meta.dirname, "printed", "functions.ts")))
-      const results = printed.map((type) => type.replace(/^\(.*\) => /, ""))
-      assert.deepStrictEqual(results, [
-        `Effect<Statistics, ${statistics}, AssemblyClient>`,
-        `Effect<Page, ${listing}, AssemblyClient>`,
-        `Stream<Page, ${listing}, AssemblyClient>`,
-        `Stream<Entry, ${listing}, AssemblyClient>`,
-        `Effect<Status, ${signed}, AssemblyClient>`,
-        `Effect<Status, ${union()}, AssemblyClient>`,
-        `Effect<Status, ${union()}, AssemblyClient>`,
-        `Effect<Status, ${ending}, AssemblyClient>`,
-        `Stream<Status, ${union()}, AssemblyClient>`,
-        `Effect<Moved, ${moving}, AssemblyClient>`,
-        `Effect<Page, ${listing}, never>`,
-        `Effect<Moved, ${moving}, never>`,
-        `Effect<Replayed, ${union("AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Listing, ${union()}, AssemblyClient>`,
-        `Effect<Replayed, ${union("AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Listing, ${union("AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<ScopeListing, ${union("AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Created, ${union("AuthKeyNotCreated", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Updated, ${union("AuthKeyNotUpdated", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Deleted, ${union("AuthKeyNotDeleted", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Shown, ${union("AuthSecretNotRetrieved", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Found, ${union("TemplateNotFound", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Created, ${union("TemplateInvalid", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Updated, ${union("TemplateNotFound", "TemplateInvalid", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Deleted, ${union("TemplateNotFound", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Listing, ${union("TemplateCredentialsNotFound", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<TypeListing, ${union("AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Found, ${union("TemplateCredentialsNotRead", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Created, ${union("TemplateCredentialsNotCreated", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Updated, ${union("TemplateCredentialsNotUpdated", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Deleted, ${union("TemplateCredentialsNotDeleted", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Bill, ${union("BillNotFound", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<JobSlots, ${union("AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Statistics, ${union("JobSlotStatisticsInvalidAggregation", "JobSlotStatisticsInvalidTime", "JobSlotStatisticsMissingRegion", "JobSlotStatisticsUnavailable", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Found, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Deleted, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<MovedMany, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<DeletedMany, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<EntryMoved, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Status, ${union("AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Page, ${union("TemplateListFailed", "AuthenticationFailed")}, AssemblyClient>`,
-        `Stream<Page, ${union("TemplateListFailed", "AuthenticationFailed")}, AssemblyClient>`,
-        `Stream<Item, ${union("TemplateListFailed", "AuthenticationFailed")}, AssemblyClient>`,
-        `Effect<Page, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`,
-        `Stream<Page, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`,
-        `Stream<Asset, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`
-      ])
-    })
-  )
+  it.live("each public operation has the name of its result and the flat list of its errors", function* () {
+    const printed = yield* Effect.promise(() => printedIn(join(import.meta.dirname, "printed", "functions.ts")))
+    const results = printed.map((type) => type.replace(/^\(.*\) => /, ""))
+    assert.deepStrictEqual(results, [
+      `Effect<Statistics, ${statistics}, AssemblyClient>`,
+      `Effect<Page, ${listing}, AssemblyClient>`,
+      `Stream<Page, ${listing}, AssemblyClient>`,
+      `Stream<Entry, ${listing}, AssemblyClient>`,
+      `Effect<Status, ${signed}, AssemblyClient>`,
+      `Effect<Status, ${union()}, AssemblyClient>`,
+      `Effect<Status, ${union()}, AssemblyClient>`,
+      `Effect<Status, ${ending}, AssemblyClient>`,
+      `Stream<Status, ${union()}, AssemblyClient>`,
+      `Effect<Moved, ${moving}, AssemblyClient>`,
+      `Effect<Page, ${listing}, never>`,
+      `Effect<Moved, ${moving}, never>`,
+      `Effect<Replayed, ${union("AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Listing, ${union()}, AssemblyClient>`,
+      `Effect<Replayed, ${union("AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Listing, ${union("AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<ScopeListing, ${union("AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Created, ${union("AuthKeyNotCreated", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Updated, ${union("AuthKeyNotUpdated", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Deleted, ${union("AuthKeyNotDeleted", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Shown, ${union("AuthSecretNotRetrieved", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Found, ${union("TemplateNotFound", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Created, ${union("TemplateInvalid", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Updated, ${union("TemplateNotFound", "TemplateInvalid", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Deleted, ${union("TemplateNotFound", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Listing, ${union("TemplateCredentialsNotFound", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<TypeListing, ${union("AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Found, ${union("TemplateCredentialsNotRead", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Created, ${union("TemplateCredentialsNotCreated", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Updated, ${union("TemplateCredentialsNotUpdated", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Deleted, ${union("TemplateCredentialsNotDeleted", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Bill, ${union("BillNotFound", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<JobSlots, ${union("AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Statistics, ${union("JobSlotStatisticsInvalidAggregation", "JobSlotStatisticsInvalidTime", "JobSlotStatisticsMissingRegion", "JobSlotStatisticsUnavailable", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Found, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Deleted, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<MovedMany, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<DeletedMany, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<EntryMoved, ${union("DamInvalidRequest", "DamResourceNotFound", "DamMutationConflict", "DamMutationFailed", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Status, ${union("AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Page, ${union("TemplateListFailed", "AuthenticationFailed")}, AssemblyClient>`,
+      `Stream<Page, ${union("TemplateListFailed", "AuthenticationFailed")}, AssemblyClient>`,
+      `Stream<Item, ${union("TemplateListFailed", "AuthenticationFailed")}, AssemblyClient>`,
+      `Effect<Page, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`,
+      `Stream<Page, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`,
+      `Stream<Asset, ${union("DamInvalidRequest", "DamResourceNotFound", "AuthenticationFailed")}, AssemblyClient>`
+    ])
+  })
 })

@@ -6,7 +6,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -66,8 +66,9 @@ const failures: ReadonlyArray<readonly [error: AuthError.AuthError, expected: ob
 ]
 
 describe("Without a proof", () => {
-  it.effect.each(failures)("fails if the Authenticator fails with %s, and sends nothing", ([error, expected]) =>
-    Effect.gen(function* () {
+  it.effect.each(failures)(
+    "fails if the Authenticator fails with %s, and sends nothing",
+    function* ([error, expected]) {
       const service = FakeService.make(FakeService.json(200, {}))
       const client = clientOf(service, {
         authenticate: () => Effect.fail(error),
@@ -79,7 +80,7 @@ describe("Without a proof", () => {
       for (const [name, value] of Object.entries(expected)) {
         assert.deepStrictEqual(Reflect.get(failure, name), value, name)
       }
-    })
+    }
   )
 })
 
@@ -110,28 +111,27 @@ describe("A proof that is refused", () => {
     ["a code", expired, "BEARER_TOKEN_EXPIRED", 400],
     ["a 401 with any code", FakeService.json(401, { error: "SERVER_401" }), "SERVER_401", 401],
     ["a 401 of a page", FakeService.text(401, "<html>"), undefined, 401]
-  ] as const)("a proof that is refused by %s is replaced, and the request is sent again", ([, answer, code, status]) =>
-    Effect.gen(function* () {
+  ] as const)(
+    "a proof that is refused by %s is replaced, and the request is sent again",
+    function* ([, answer, code, status]) {
       const { asked, authenticator, refused } = counting("retry")
       const service = FakeService.make(answer, empty)
       yield* list.pipe(Effect.provide(clientOf(service, authenticator)))
       assert.strictEqual(asked.length, 2)
       assert.deepStrictEqual(refused, [["token-1", code, status]])
-    })
+    }
   )
 
   it.effect.each([
     ["two requests if the second proof is refused too", "retry", 2],
     ["one request if refused returns `final`", "final", 1]
-  ] as const)("fails with AuthenticationFailed after %s", ([, verdict, requests]) =>
-    Effect.gen(function* () {
-      const { asked, authenticator, refused } = counting(verdict)
-      const service = FakeService.make(expired)
-      const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
-      assert.strictEqual(error._tag, "AuthenticationFailed")
-      assert.deepStrictEqual([service.requests.length, asked.length, refused.length], [requests, requests, 1])
-    })
-  )
+  ] as const)("fails with AuthenticationFailed after %s", function* ([, verdict, requests]) {
+    const { asked, authenticator, refused } = counting(verdict)
+    const service = FakeService.make(expired)
+    const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
+    assert.strictEqual(error._tag, "AuthenticationFailed")
+    assert.deepStrictEqual([service.requests.length, asked.length, refused.length], [requests, requests, 1])
+  })
 
   it.effect.each([
     ["an error of the operation", FakeService.json(400, { error: "ASSEMBLY_LIST_ERROR" })],
@@ -139,25 +139,21 @@ describe("A proof that is refused", () => {
     ["a rate limit", FakeService.json(429, { error: "RATE_LIMIT_REACHED" })],
     ["a 502 of a page", FakeService.text(502, "<html>")],
     ["a lost response", FakeService.lost]
-  ] as const)("%s does not count as a refused proof, and is not retried", ([, answer]) =>
-    Effect.gen(function* () {
-      const { authenticator, refused } = counting("retry")
-      const service = FakeService.make(answer)
-      yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
-      assert.isEmpty(refused)
-      assert.strictEqual(service.requests.length, 1)
-    })
-  )
+  ] as const)("%s does not count as a refused proof, and is not retried", function* ([, answer]) {
+    const { authenticator, refused } = counting("retry")
+    const service = FakeService.make(answer)
+    yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
+    assert.isEmpty(refused)
+    assert.strictEqual(service.requests.length, 1)
+  })
 
-  it.effect("authenticate gets the checked base URL, the scope and nonceIn of the operation", () =>
-    Effect.gen(function* () {
-      const { asked, authenticator } = counting("final")
-      yield* list.pipe(Effect.provide(clientOf(FakeService.make(empty), authenticator)))
-      const [{ baseUrl, nonceIn, scope } = {}] = asked
-      assert.deepStrictEqual(
-        { baseUrl: String(baseUrl), nonceIn, scope },
-        { baseUrl: "https://api2.example.com/v2", nonceIn: "auth", scope: "assemblies:read" }
-      )
-    })
-  )
+  it.effect("authenticate gets the checked base URL, the scope and nonceIn of the operation", function* () {
+    const { asked, authenticator } = counting("final")
+    yield* list.pipe(Effect.provide(clientOf(FakeService.make(empty), authenticator)))
+    const [{ baseUrl, nonceIn, scope } = {}] = asked
+    assert.deepStrictEqual(
+      { baseUrl: String(baseUrl), nonceIn, scope },
+      { baseUrl: "https://api2.example.com/v2", nonceIn: "auth", scope: "assemblies:read" }
+    )
+  })
 })

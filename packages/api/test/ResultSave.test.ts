@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
-import { assert, it } from "@effect/vitest"
+import { assert, it } from "@assembly-effect/testkit/flow"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -30,83 +30,77 @@ const folderAnd = Effect.fnUntraced(function* (...answers: ReadonlyArray<Hostile
 
 const modeOf = (fs: FileSystem.FileSystem, path: string) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777)
 
-it.live("save writes the file after a cut, and no other file, and returns its MD5, also if the Status has none", () =>
-  Effect.gen(function* () {
+it.live(
+  "save writes the file after a cut, and no other file, and returns its MD5, also if the Status has none",
+  live,
+  function* () {
     const { file, folder, fs, path } = yield* folderAnd(FileServer.answer(bytes, strong, { cutAfter: 70_000 }), whole)
     for (const given of [file, { ssl_url: file.ssl_url }]) {
       assert.deepStrictEqual(yield* Results.save(given, path), { path, size: bytes.length, md5hash })
     }
     assert.isTrue(Buffer.from(yield* fs.readFile(path)).equals(bytes))
     assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
-  }).pipe(Effect.scoped, Effect.provide(live))
+  }
 )
 
-it.live("save keeps the mode of the file that it replaces, or sets the mode of the caller", () =>
-  Effect.gen(function* () {
-    const { file, fs, path } = yield* folderAnd(whole)
-    yield* fs.writeFileString(path, "old")
-    // More and less than a umask leaves of a new file.
-    for (const mode of [0o640, 0o666]) {
-      yield* fs.chmod(path, mode)
-      yield* Results.save(file, path)
-      assert.strictEqual(yield* modeOf(fs, path), mode)
-    }
-    yield* fs.chmod(path, 0o600)
-    yield* Results.save(file, path, { mode: 0o666 })
-    assert.strictEqual(yield* modeOf(fs, path), 0o666)
-    const error = yield* Effect.flip(Results.save(file, path, { mode: 0o10000 }))
-    assert.strictEqual(error._tag, "InvalidRequest")
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
-
-it.live("save keeps the existing file, and leaves no other, after a failure", () =>
-  Effect.gen(function* () {
-    for (const answer of [
-      Hostile.text(404, ""),
-      FileServer.answer(bytes, strong, { cutAfter: 50_000 }),
-      FileServer.answer(
-        bytes.map((byte) => byte ^ 1),
-        strong
-      )
-    ]) {
-      const { file, folder, fs, path } = yield* folderAnd(answer)
-      yield* fs.writeFileString(path, "old")
-      yield* Effect.flip(RetryPolicy.none(Results.save(file, path)))
-      assert.strictEqual(yield* fs.readFileString(path), "old")
-      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
-    }
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
-
-it.live("save leaves no file after an interruption", () =>
-  Effect.gen(function* () {
-    const requested = yield* Deferred.make<void>()
-    const hanging: Hostile.Answer = (request, response) => {
-      Hostile.hanging(200, { "content-length": 200_000 }, "x".repeat(100_000))(request, response)
-      Deferred.doneUnsafe(requested, Effect.void)
-    }
-    const { file, folder, fs, path } = yield* folderAnd(hanging)
-    const fiber = yield* Effect.forkChild(Results.save(file, path))
-    yield* Deferred.await(requested)
-    assert.strictEqual((yield* fs.readDirectory(folder)).length, 1)
-    yield* Fiber.interrupt(fiber)
-    assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
-
-it.live("save replaces a symbolic link, not its target", () =>
-  Effect.gen(function* () {
-    const { file, folder, fs, path } = yield* folderAnd(whole)
-    yield* fs.writeFileString(`${folder}/target`, "old")
-    yield* fs.symlink(`${folder}/target`, path)
+it.live("save keeps the mode of the file that it replaces, or sets the mode of the caller", live, function* () {
+  const { file, fs, path } = yield* folderAnd(whole)
+  yield* fs.writeFileString(path, "old")
+  // More and less than a umask leaves of a new file.
+  for (const mode of [0o640, 0o666]) {
+    yield* fs.chmod(path, mode)
     yield* Results.save(file, path)
-    assert.strictEqual(yield* fs.readFileString(`${folder}/target`), "old")
-    assert.strictEqual((yield* fs.lstat(path)).type, "File")
-    yield* fs.symlink(`${folder}/nowhere`, `${folder}/dangling`)
-    yield* Results.save(file, `${folder}/dangling`)
-    assert.isFalse(yield* fs.exists(`${folder}/nowhere`))
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
+    assert.strictEqual(yield* modeOf(fs, path), mode)
+  }
+  yield* fs.chmod(path, 0o600)
+  yield* Results.save(file, path, { mode: 0o666 })
+  assert.strictEqual(yield* modeOf(fs, path), 0o666)
+  const error = yield* Effect.flip(Results.save(file, path, { mode: 0o10000 }))
+  assert.strictEqual(error._tag, "InvalidRequest")
+})
+
+it.live("save keeps the existing file, and leaves no other, after a failure", live, function* () {
+  for (const answer of [
+    Hostile.text(404, ""),
+    FileServer.answer(bytes, strong, { cutAfter: 50_000 }),
+    FileServer.answer(
+      bytes.map((byte) => byte ^ 1),
+      strong
+    )
+  ]) {
+    const { file, folder, fs, path } = yield* folderAnd(answer)
+    yield* fs.writeFileString(path, "old")
+    yield* Effect.flip(RetryPolicy.none(Results.save(file, path)))
+    assert.strictEqual(yield* fs.readFileString(path), "old")
+    assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+  }
+})
+
+it.live("save leaves no file after an interruption", live, function* () {
+  const requested = yield* Deferred.make<void>()
+  const hanging: Hostile.Answer = (request, response) => {
+    Hostile.hanging(200, { "content-length": 200_000 }, "x".repeat(100_000))(request, response)
+    Deferred.doneUnsafe(requested, Effect.void)
+  }
+  const { file, folder, fs, path } = yield* folderAnd(hanging)
+  const fiber = yield* Effect.forkChild(Results.save(file, path))
+  yield* Deferred.await(requested)
+  assert.strictEqual((yield* fs.readDirectory(folder)).length, 1)
+  yield* Fiber.interrupt(fiber)
+  assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+})
+
+it.live("save replaces a symbolic link, not its target", live, function* () {
+  const { file, folder, fs, path } = yield* folderAnd(whole)
+  yield* fs.writeFileString(`${folder}/target`, "old")
+  yield* fs.symlink(`${folder}/target`, path)
+  yield* Results.save(file, path)
+  assert.strictEqual(yield* fs.readFileString(`${folder}/target`), "old")
+  assert.strictEqual((yield* fs.lstat(path)).type, "File")
+  yield* fs.symlink(`${folder}/nowhere`, `${folder}/dangling`)
+  yield* Results.save(file, `${folder}/dangling`)
+  assert.isFalse(yield* fs.exists(`${folder}/nowhere`))
+})
 
 /** A socket in the file system: neither a file nor a folder, and harmless if it is replaced by mistake. */
 const socketAt = (path: string) =>
@@ -120,8 +114,10 @@ const socketAt = (path: string) =>
     (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
   )
 
-it.live("save fails with NotAFile or NotFound for a folder, a socket or a missing folder, and sends nothing", () =>
-  Effect.gen(function* () {
+it.live(
+  "save fails with NotAFile or NotFound for a folder, a socket or a missing folder, and sends nothing",
+  live,
+  function* () {
     const { file, folder, path, server } = yield* folderAnd(whole)
     const reasonOf = (target: string, options: Parameters<typeof Results.save>[2] = {}) =>
       Effect.map(Effect.flip(Results.save(file, target, options)), (error) =>
@@ -136,7 +132,7 @@ it.live("save fails with NotAFile or NotFound for a folder, a socket or a missin
     assert.strictEqual(yield* reasonOf(""), "NotAFile")
     assert.strictEqual(server.received.length, 0)
     yield* Results.save(file, path)
-  }).pipe(Effect.scoped, Effect.provide(live))
+  }
 )
 
 /** The failure of the operating system with this code. */
@@ -150,95 +146,86 @@ const failureOf = (code: string) =>
     })
   )
 
-it.live("save fails with the reason Full after ENOSPC, and keeps the existing file", () =>
-  Effect.gen(function* () {
-    const { file, folder, fs, path } = yield* folderAnd(whole)
-    yield* fs.writeFileString(path, "old")
-    const full = failureOf("ENOSPC")
-    let left = 1
-    const limited: FileSystem.FileSystem = {
-      ...fs,
-      open: (target, options) =>
-        Effect.map(fs.open(target, options), (handle) => ({
-          ...handle,
-          sync: handle.sync,
-          writeAll: (piece) => (left-- > 0 ? handle.writeAll(piece) : Effect.fail(full))
-        }))
-    }
-    const error = yield* Effect.flip(Effect.provideService(Results.save(file, path), FileSystem.FileSystem, limited))
-    assert.deepInclude(error, { _tag: "SaveFailed", path, reason: "Full" })
-    assert.include(error.message, "ENOSPC")
-    assert.strictEqual(yield* fs.readFileString(path), "old")
-    assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
+it.live("save fails with the reason Full after ENOSPC, and keeps the existing file", live, function* () {
+  const { file, folder, fs, path } = yield* folderAnd(whole)
+  yield* fs.writeFileString(path, "old")
+  const full = failureOf("ENOSPC")
+  let left = 1
+  const limited: FileSystem.FileSystem = {
+    ...fs,
+    open: (target, options) =>
+      Effect.map(fs.open(target, options), (handle) => ({
+        ...handle,
+        sync: handle.sync,
+        writeAll: (piece) => (left-- > 0 ? handle.writeAll(piece) : Effect.fail(full))
+      }))
+  }
+  const error = yield* Effect.flip(Effect.provideService(Results.save(file, path), FileSystem.FileSystem, limited))
+  assert.deepInclude(error, { _tag: "SaveFailed", path, reason: "Full" })
+  assert.include(error.message, "ENOSPC")
+  assert.strictEqual(yield* fs.readFileString(path), "old")
+  assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+})
 
-it.live("save fails with SaveFailed and the reason of the system's error code", () =>
-  Effect.gen(function* () {
-    const { file, fs, path } = yield* folderAnd(whole)
-    for (const [code, reason] of [
-      ["ENOSPC", "Full"],
-      ["EDQUOT", "Full"],
-      ["EACCES", "Denied"],
-      ["EPERM", "Denied"],
-      ["EROFS", "Denied"],
-      ["ENOENT", "NotFound"],
-      ["ENOTDIR", "NotFound"],
-      ["EISDIR", "NotAFile"],
-      ["EIO", "Other"]
-    ] as const) {
-      const broken = { ...fs, open: () => Effect.fail(failureOf(code)) }
-      const error = yield* Effect.flip(Effect.provideService(Results.save(file, path), FileSystem.FileSystem, broken))
-      assert.deepInclude(error, { _tag: "SaveFailed", path, reason }, code)
-      assert.include(error.message, code)
-    }
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
+it.live("save fails with SaveFailed and the reason of the system's error code", live, function* () {
+  const { file, fs, path } = yield* folderAnd(whole)
+  for (const [code, reason] of [
+    ["ENOSPC", "Full"],
+    ["EDQUOT", "Full"],
+    ["EACCES", "Denied"],
+    ["EPERM", "Denied"],
+    ["EROFS", "Denied"],
+    ["ENOENT", "NotFound"],
+    ["ENOTDIR", "NotFound"],
+    ["EISDIR", "NotAFile"],
+    ["EIO", "Other"]
+  ] as const) {
+    const broken = { ...fs, open: () => Effect.fail(failureOf(code)) }
+    const error = yield* Effect.flip(Effect.provideService(Results.save(file, path), FileSystem.FileSystem, broken))
+    assert.deepInclude(error, { _tag: "SaveFailed", path, reason }, code)
+    assert.include(error.message, code)
+  }
+})
 
-it.live("save syncs a temporary file, renames it, and then syncs its folder", () =>
-  Effect.gen(function* () {
-    const { file, folder, fs, path } = yield* folderAnd(whole)
-    const steps: Array<string> = []
-    const nameOf = (target: string) =>
-      target === folder ? "the folder" : target === path ? "the path" : "another file"
-    const watched: FileSystem.FileSystem = {
-      ...fs,
-      open: (target, options) => {
-        steps.push(`open ${nameOf(target)}: ${options?.flag}`)
-        return Effect.map(fs.open(target, options), (handle) => ({
-          ...handle,
-          writeAll: (piece) => handle.writeAll(piece),
-          sync: Effect.andThen(
-            Effect.sync(() => steps.push(`sync ${nameOf(target)}`)),
-            handle.sync
-          )
-        }))
-      },
-      rename: (from, to) => {
-        steps.push(`rename ${nameOf(from)} to ${nameOf(to)}`)
-        return fs.rename(from, to)
-      }
+it.live("save syncs a temporary file, renames it, and then syncs its folder", live, function* () {
+  const { file, folder, fs, path } = yield* folderAnd(whole)
+  const steps: Array<string> = []
+  const nameOf = (target: string) => (target === folder ? "the folder" : target === path ? "the path" : "another file")
+  const watched: FileSystem.FileSystem = {
+    ...fs,
+    open: (target, options) => {
+      steps.push(`open ${nameOf(target)}: ${options?.flag}`)
+      return Effect.map(fs.open(target, options), (handle) => ({
+        ...handle,
+        writeAll: (piece) => handle.writeAll(piece),
+        sync: Effect.andThen(
+          Effect.sync(() => steps.push(`sync ${nameOf(target)}`)),
+          handle.sync
+        )
+      }))
+    },
+    rename: (from, to) => {
+      steps.push(`rename ${nameOf(from)} to ${nameOf(to)}`)
+      return fs.rename(from, to)
     }
-    yield* Effect.provideService(Results.save(file, path), FileSystem.FileSystem, watched)
-    assert.deepStrictEqual(steps, [
-      "open another file: wx",
-      "sync another file",
-      "rename another file to the path",
-      "open the folder: r",
-      "sync the folder"
-    ])
-    assert.isTrue(Buffer.from(yield* fs.readFile(path)).equals(bytes))
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
+  }
+  yield* Effect.provideService(Results.save(file, path), FileSystem.FileSystem, watched)
+  assert.deepStrictEqual(steps, [
+    "open another file: wx",
+    "sync another file",
+    "rename another file to the path",
+    "open the folder: r",
+    "sync the folder"
+  ])
+  assert.isTrue(Buffer.from(yield* fs.readFile(path)).equals(bytes))
+})
 
-it.live("save gives a new file the default mode, and an existing one no special bits", () =>
-  Effect.gen(function* () {
-    const { file, folder, fs, path } = yield* folderAnd(whole)
-    yield* fs.writeFileString(`${folder}/other`, "")
-    yield* Results.save(file, path)
-    assert.strictEqual(yield* modeOf(fs, path), yield* modeOf(fs, `${folder}/other`))
-    yield* fs.chmod(path, 0o4755)
-    yield* Results.save(file, path)
-    assert.strictEqual((yield* fs.stat(path)).mode & 0o7777, 0o755)
-  }).pipe(Effect.scoped, Effect.provide(live))
-)
+it.live("save gives a new file the default mode, and an existing one no special bits", live, function* () {
+  const { file, folder, fs, path } = yield* folderAnd(whole)
+  yield* fs.writeFileString(`${folder}/other`, "")
+  yield* Results.save(file, path)
+  assert.strictEqual(yield* modeOf(fs, path), yield* modeOf(fs, `${folder}/other`))
+  yield* fs.chmod(path, 0o4755)
+  yield* Results.save(file, path)
+  assert.strictEqual((yield* fs.stat(path)).mode & 0o7777, 0o755)
+})

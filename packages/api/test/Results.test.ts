@@ -1,5 +1,5 @@
 import * as Undici from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Deferred from "effect/Deferred"
@@ -55,7 +55,7 @@ const redirect = (location: string, status = 302): Server.Answer => raw(status, 
 
 const half = FileServer.answer(bytes, strong, { cutAfter: 50_000 })
 
-it("Results.of returns the valid files of each Step; Results.downloadable returns those that have a URL", () => {
+test("Results.of returns the valid files of each Step; Results.downloadable returns those that have a URL", () => {
   const status = Schema.decodeUnknownSync(Assembly.Status)({
     assembly_id: "0".repeat(32),
     results: {
@@ -83,23 +83,21 @@ it("Results.of returns the valid files of each Step; Results.downloadable return
 
 for (const [name, client] of clients) {
   describe(`Results.download with ${name}`, () => {
-    it.live("requests the file without a credential or trace, and accepts the MD5 of the Status", () =>
-      Effect.gen(function* () {
-        const { run, server } = yield* against([FileServer.answer(bytes, strong)], { size: 100_000, md5hash })
-        const read = yield* run.pipe(
-          Effect.withSpan("the application"),
-          Effect.provideService(Tracer.DisablePropagation, false)
-        )
-        assert.isTrue(read.equals(bytes))
-        const [request] = server.received
-        assert.deepStrictEqual(
-          Object.keys(request?.headers ?? {}).filter((header) => /auth|cookie|trace|b3|range|referer/.test(header)),
-          []
-        )
-        assert.strictEqual(request?.headers["accept-encoding"], "identity")
-        assert.strictEqual(request?.query.get("signature"), "secret-of-the-url")
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("requests the file without a credential or trace, and accepts the MD5 of the Status", client, function* () {
+      const { run, server } = yield* against([FileServer.answer(bytes, strong)], { size: 100_000, md5hash })
+      const read = yield* run.pipe(
+        Effect.withSpan("the application"),
+        Effect.provideService(Tracer.DisablePropagation, false)
+      )
+      assert.isTrue(read.equals(bytes))
+      const [request] = server.received
+      assert.deepStrictEqual(
+        Object.keys(request?.headers ?? {}).filter((header) => /auth|cookie|trace|b3|range|referer/.test(header)),
+        []
+      )
+      assert.strictEqual(request?.headers["accept-encoding"], "identity")
+      assert.strictEqual(request?.query.get("signature"), "secret-of-the-url")
+    })
 
     for (const [problem, answer] of Object.entries({
       "another ETag": FileServer.answer(
@@ -109,31 +107,27 @@ for (const [name, client] of clients) {
       "no ETag any more": FileServer.answer(bytes, { ...strong, validator: "none" }),
       "another length": raw(200, { etag: `"${md5hash}"`, "content-length": 3 }, "abc")
     } satisfies Record<string, Server.Answer>)) {
-      it.live(`fails with ResultChanged if the response after a cut has ${problem}`, () =>
-        Effect.gen(function* () {
-          const first = FileServer.held(bytes, strong, 50_000)
-          const { url } = yield* FileServer.make([first.answer, answer])
-          const error = yield* Results.download({ ssl_url: url }).pipe(
-            Stream.runForEach(() => Effect.sync(first.cut)),
-            retried,
-            Effect.flip
-          )
-          assert.strictEqual(error._tag, "ResultChanged")
-          assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), "secret-of-the-url")
-        }).pipe(Effect.scoped, Effect.provide(client))
-      )
+      it.live(`fails with ResultChanged if the response after a cut has ${problem}`, client, function* () {
+        const first = FileServer.held(bytes, strong, 50_000)
+        const { url } = yield* FileServer.make([first.answer, answer])
+        const error = yield* Results.download({ ssl_url: url }).pipe(
+          Stream.runForEach(() => Effect.sync(first.cut)),
+          retried,
+          Effect.flip
+        )
+        assert.strictEqual(error._tag, "ResultChanged")
+        assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), "secret-of-the-url")
+      })
     }
 
-    it.live("accepts another file if no byte of the first one has arrived", () =>
-      Effect.gen(function* () {
-        const other = bytes.map((byte) => byte ^ 1)
-        const { run } = yield* against([
-          FileServer.answer(bytes, strong, { cutAfter: 0 }),
-          FileServer.answer(other.subarray(1), strong)
-        ])
-        assert.isTrue((yield* run).equals(other.subarray(1)))
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("accepts another file if no byte of the first one has arrived", client, function* () {
+      const other = bytes.map((byte) => byte ^ 1)
+      const { run } = yield* against([
+        FileServer.answer(bytes, strong, { cutAfter: 0 }),
+        FileServer.answer(other.subarray(1), strong)
+      ])
+      assert.isTrue((yield* run).equals(other.subarray(1)))
+    })
 
     const hostile: Readonly<Record<string, readonly [answer: Server.Answer, problem: RegExp, after?: Server.Answer]>> =
       {
@@ -173,60 +167,51 @@ for (const [name, client] of clients) {
         "a redirect to itself": [redirect(""), /more than 5 redirects/]
       }
     for (const [problem, [answer, expected, before]] of Object.entries(hostile)) {
-      it.live(`fails with UnexpectedResponse for ${problem}`, () =>
-        Effect.gen(function* () {
-          const { run } = yield* against(before === undefined ? [answer] : [before, answer])
-          const error = yield* Effect.flip(run)
-          assert.strictEqual(error._tag, "UnexpectedResponse")
-          assert.match(error.message, expected)
-          assert.notInclude(inspect(error, { depth: 9 }), "secret-of-the-url")
-        }).pipe(Effect.scoped, Effect.provide(client))
-      )
+      it.live(`fails with UnexpectedResponse for ${problem}`, client, function* () {
+        const { run } = yield* against(before === undefined ? [answer] : [before, answer])
+        const error = yield* Effect.flip(run)
+        assert.strictEqual(error._tag, "UnexpectedResponse")
+        assert.match(error.message, expected)
+        assert.notInclude(inspect(error, { depth: 9 }), "secret-of-the-url")
+      })
     }
 
-    it.live("fails if the body has more bytes than the size in the Status, or no end", () =>
-      Effect.gen(function* () {
-        for (const answer of [raw(200, { "transfer-encoding": "chunked" }, "abcd"), Server.endless(200)]) {
-          const { run } = yield* against([answer], { size: 3 })
-          const error = yield* Effect.flip(run)
-          assert.strictEqual(
-            error.message.replace(/:\d+/, ""),
-            "Results.download: status 200, more bytes than announced"
-          )
-        }
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("fails if the body has more bytes than the size in the Status, or no end", client, function* () {
+      for (const answer of [raw(200, { "transfer-encoding": "chunked" }, "abcd"), Server.endless(200)]) {
+        const { run } = yield* against([answer], { size: 3 })
+        const error = yield* Effect.flip(run)
+        assert.strictEqual(error.message.replace(/:\d+/, ""), "Results.download: status 200, more bytes than announced")
+      }
+    })
 
-    it.live("fails with ResultMismatch for another size or another MD5 than in the Status", () =>
-      Effect.gen(function* () {
-        for (const [file, expected] of [
-          [{ size: 99_999 }, { field: "size", expected: "99999", actual: "100000" }],
-          [{ md5hash: "0".repeat(32) }, { field: "md5hash", expected: "0".repeat(32), actual: md5hash }]
-        ] as const) {
-          const { run, server } = yield* against([FileServer.answer(bytes, strong)], file)
-          assert.deepInclude(yield* Effect.flip(run), { _tag: "ResultMismatch", file: "file.bin", ...expected })
-          assert.strictEqual(server.received.length, 1)
-        }
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("fails with ResultMismatch for another size or another MD5 than in the Status", client, function* () {
+      for (const [file, expected] of [
+        [{ size: 99_999 }, { field: "size", expected: "99999", actual: "100000" }],
+        [{ md5hash: "0".repeat(32) }, { field: "md5hash", expected: "0".repeat(32), actual: md5hash }]
+      ] as const) {
+        const { run, server } = yield* against([FileServer.answer(bytes, strong)], file)
+        assert.deepInclude(yield* Effect.flip(run), { _tag: "ResultMismatch", file: "file.bin", ...expected })
+        assert.strictEqual(server.received.length, 1)
+      }
+    })
 
-    it.live("follows a redirect to another origin for each range again, without credentials", () =>
-      Effect.gen(function* () {
-        const store = yield* FileServer.make([half, FileServer.answer(bytes, strong)])
-        const { run, server } = yield* against([redirect(store.url, 307)], { md5hash })
-        assert.isTrue((yield* run).equals(bytes))
-        assert.strictEqual(server.received.length, 2)
-        assert.strictEqual(store.server.received.length, 2)
-        const headers = store.server.received.flatMap((request) => Object.keys(request.headers))
-        assert.deepStrictEqual(
-          headers.filter((header) => /auth|cookie|referer|trace/.test(header)),
-          []
-        )
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("follows a redirect to another origin for each range again, without credentials", client, function* () {
+      const store = yield* FileServer.make([half, FileServer.answer(bytes, strong)])
+      const { run, server } = yield* against([redirect(store.url, 307)], { md5hash })
+      assert.isTrue((yield* run).equals(bytes))
+      assert.strictEqual(server.received.length, 2)
+      assert.strictEqual(store.server.received.length, 2)
+      const headers = store.server.received.flatMap((request) => Object.keys(request.headers))
+      assert.deepStrictEqual(
+        headers.filter((header) => /auth|cookie|referer|trace/.test(header)),
+        []
+      )
+    })
 
-    it.live("fails with ResultChanged if two redirects lead to different files with the same ETag", () =>
-      Effect.gen(function* () {
+    it.live(
+      "fails with ResultChanged if two redirects lead to different files with the same ETag",
+      client,
+      function* () {
         const etag = '"same"'
         const other = FileServer.bytesOf(100_000, 2)
         const first = yield* FileServer.make([
@@ -245,41 +230,37 @@ for (const [name, client] of clients) {
         ])
         const { run } = yield* against([redirect(first.url), redirect(second.url)])
         assert.deepInclude(yield* Effect.flip(run), { _tag: "ResultChanged", field: "content" })
-      }).pipe(Effect.scoped, Effect.provide(client))
+      }
     )
 
-    it.live("closes a redirect response without reading its body", () =>
-      Effect.gen(function* () {
-        const store = yield* FileServer.make([FileServer.answer(bytes, strong)])
-        const closed = yield* Deferred.make<void>()
-        const { run } = yield* against([
-          (_, response) => {
-            response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
-            response.writeHead(302, { location: store.url })
-            response.on("drain", () => response.write("x".repeat(65_536)))
-            response.write("x".repeat(65_536))
-          }
-        ])
-        assert.isTrue((yield* run).equals(bytes))
-        yield* Deferred.await(closed)
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("closes a redirect response without reading its body", client, function* () {
+      const store = yield* FileServer.make([FileServer.answer(bytes, strong)])
+      const closed = yield* Deferred.make<void>()
+      const { run } = yield* against([
+        (_, response) => {
+          response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+          response.writeHead(302, { location: store.url })
+          response.on("drain", () => response.write("x".repeat(65_536)))
+          response.write("x".repeat(65_536))
+        }
+      ])
+      assert.isTrue((yield* run).equals(bytes))
+      yield* Deferred.await(closed)
+    })
 
-    it.live("retries after 500, 503, 429 and a reset connection, and not after 404", () =>
-      Effect.gen(function* () {
-        const busy = [
-          Server.text(500, ""),
-          Server.text(503, ""),
-          Server.text(429, "", { "retry-after": "0" }),
-          Server.reset
-        ]
-        const { run } = yield* against([...busy, FileServer.answer(bytes, strong)])
-        assert.isTrue((yield* run).equals(bytes))
-        const gone = yield* against([Server.text(404, "")])
-        assert.deepInclude(yield* Effect.flip(gone.run), { _tag: "UnexpectedResponse", status: 404 })
-        assert.strictEqual(gone.server.received.length, 1)
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("retries after 500, 503, 429 and a reset connection, and not after 404", client, function* () {
+      const busy = [
+        Server.text(500, ""),
+        Server.text(503, ""),
+        Server.text(429, "", { "retry-after": "0" }),
+        Server.reset
+      ]
+      const { run } = yield* against([...busy, FileServer.answer(bytes, strong)])
+      assert.isTrue((yield* run).equals(bytes))
+      const gone = yield* against([Server.text(404, "")])
+      assert.deepInclude(yield* Effect.flip(gone.run), { _tag: "UnexpectedResponse", status: 404 })
+      assert.strictEqual(gone.server.received.length, 1)
+    })
 
     for (const [what, answer, size, message] of [
       ["no new byte", FileServer.answer(bytes, strong, { cutAfter: 0 }), null, ""],
@@ -290,100 +271,92 @@ for (const [name, client] of clients) {
         "the body ended after 2 of 3 bytes"
       ]
     ] as const) {
-      it.live(`fails with TransportFailure after 5 retries with ${what}`, () =>
-        Effect.gen(function* () {
-          const { run, server } = yield* against([answer], { size })
-          const error = yield* Effect.flip(run)
-          assert.strictEqual(error._tag, "TransportFailure")
-          assert.include(error.message, message)
-          assert.strictEqual(server.received.length, 6)
-        }).pipe(Effect.scoped, Effect.provide(client))
-      )
+      it.live(`fails with TransportFailure after 5 retries with ${what}`, client, function* () {
+        const { run, server } = yield* against([answer], { size })
+        const error = yield* Effect.flip(run)
+        assert.strictEqual(error._tag, "TransportFailure")
+        assert.include(error.message, message)
+        assert.strictEqual(server.received.length, 6)
+      })
     }
 
-    it.live("counts retries from zero again after new bytes", () =>
-      Effect.gen(function* () {
-        const first = raw(
-          206,
-          { etag: `"${md5hash}"`, "content-range": "bytes 0-9999/100000", "content-length": 10_000 },
-          bytes.subarray(0, 10_000)
-        )
-        const next = FileServer.answer(bytes, strong, { most: 10_000 })
-        const answers = [first, ...Array.from({ length: 9 }).flatMap(() => [Server.text(503, ""), next])]
-        for (const policy of [Schedule.recurs(1), RetryPolicy.make({ retries: 1, base: "1 millis" })]) {
-          const { url } = yield* FileServer.make(answers)
-          const once = RetryPolicy.withPolicy(policy)
-          assert.isTrue((yield* once(collect({ ssl_url: url }))).equals(bytes))
-        }
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("counts retries from zero again after new bytes", client, function* () {
+      const first = raw(
+        206,
+        { etag: `"${md5hash}"`, "content-range": "bytes 0-9999/100000", "content-length": 10_000 },
+        bytes.subarray(0, 10_000)
+      )
+      const next = FileServer.answer(bytes, strong, { most: 10_000 })
+      const answers = [first, ...Array.from({ length: 9 }).flatMap(() => [Server.text(503, ""), next])]
+      for (const policy of [Schedule.recurs(1), RetryPolicy.make({ retries: 1, base: "1 millis" })]) {
+        const { url } = yield* FileServer.make(answers)
+        const once = RetryPolicy.withPolicy(policy)
+        assert.isTrue((yield* once(collect({ ssl_url: url }))).equals(bytes))
+      }
+    })
 
-    it.live("closes its connection when the reader stops", () =>
-      Effect.gen(function* () {
-        const closed = yield* Deferred.make<void>()
-        const { url } = yield* FileServer.make([
-          (request, response) => {
-            response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
-            Server.endless(200)(request, response)
-          }
-        ])
-        const first = yield* Stream.runHead(Results.download({ ssl_url: url, size: 2 ** 40 }))
-        assert.isTrue(Option.isSome(first))
-        yield* Deferred.await(closed)
-      }).pipe(Effect.scoped, Effect.provide(client))
-    )
+    it.live("closes its connection when the reader stops", client, function* () {
+      const closed = yield* Deferred.make<void>()
+      const { url } = yield* FileServer.make([
+        (request, response) => {
+          response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+          Server.endless(200)(request, response)
+        }
+      ])
+      const first = yield* Stream.runHead(Results.download({ ssl_url: url, size: 2 ** 40 }))
+      assert.isTrue(Option.isSome(first))
+      yield* Deferred.await(closed)
+    })
   })
 }
 
 describe("Results.download", () => {
-  const live = Effect.provide(Undici.layerUndici)
+  const live = Undici.layerUndici
 
-  it.live("fails with InvalidRequest and the field of an invalid input", () =>
-    Effect.gen(function* () {
-      const issuesOf = (file: Assembly.File, options?: Options) =>
-        Effect.map(Effect.flip(collect(file, options)), (error) =>
-          error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path.join(".")) : error._tag
-        )
-      const ssl_url = "https://example.com/"
-      assert.deepStrictEqual(yield* issuesOf({}), ["ssl_url"])
-      for (const size of [-1, 1.5, 2 ** 60, NaN]) assert.deepStrictEqual(yield* issuesOf({ ssl_url, size }), ["size"])
-      for (const text of ["hello", md5hash.slice(1), `${md5hash}0`]) {
-        assert.deepStrictEqual(yield* issuesOf({ ssl_url, md5hash: text }), ["md5hash"])
-      }
-      assert.deepStrictEqual(yield* issuesOf({ ssl_url: null, url: "" }), ["ssl_url"])
-      const missing = yield* Effect.flip(collect({ name: "a.jpg" }))
-      assert.strictEqual(
-        missing.message,
-        "Results.download: ssl_url: Expected a URL, got none: the Status has no URL for the file a.jpg, for example because no Step has exported it; `Results.downloadable` returns only files with a URL"
+  it.live("fails with InvalidRequest and the field of an invalid input", live, function* () {
+    const issuesOf = (file: Assembly.File, options?: Options) =>
+      Effect.map(Effect.flip(collect(file, options)), (error) =>
+        error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path.join(".")) : error._tag
       )
-      for (const url of [
-        "http://example.com/",
-        "ftp://example.com/",
-        "https://user@example.com/",
-        "https://example.com/a b",
-        "//example.com/",
-        "file:///etc/passwd"
-      ]) {
-        assert.deepStrictEqual(yield* issuesOf({ url }), ["url"], url)
-      }
-      assert.deepStrictEqual(yield* issuesOf({ ssl_url }, { stallTimeout: 0 }), ["stallTimeout"])
-      assert.deepStrictEqual(yield* issuesOf({ ssl_url }, { maxBytes: -1 }), ["maxBytes"])
-    }).pipe(live)
-  )
+    const ssl_url = "https://example.com/"
+    assert.deepStrictEqual(yield* issuesOf({}), ["ssl_url"])
+    for (const size of [-1, 1.5, 2 ** 60, NaN]) assert.deepStrictEqual(yield* issuesOf({ ssl_url, size }), ["size"])
+    for (const text of ["hello", md5hash.slice(1), `${md5hash}0`]) {
+      assert.deepStrictEqual(yield* issuesOf({ ssl_url, md5hash: text }), ["md5hash"])
+    }
+    assert.deepStrictEqual(yield* issuesOf({ ssl_url: null, url: "" }), ["ssl_url"])
+    const missing = yield* Effect.flip(collect({ name: "a.jpg" }))
+    assert.strictEqual(
+      missing.message,
+      "Results.download: ssl_url: Expected a URL, got none: the Status has no URL for the file a.jpg, for example because no Step has exported it; `Results.downloadable` returns only files with a URL"
+    )
+    for (const url of [
+      "http://example.com/",
+      "ftp://example.com/",
+      "https://user@example.com/",
+      "https://example.com/a b",
+      "//example.com/",
+      "file:///etc/passwd"
+    ]) {
+      assert.deepStrictEqual(yield* issuesOf({ url }), ["url"], url)
+    }
+    assert.deepStrictEqual(yield* issuesOf({ ssl_url }, { stallTimeout: 0 }), ["stallTimeout"])
+    assert.deepStrictEqual(yield* issuesOf({ ssl_url }, { maxBytes: -1 }), ["maxBytes"])
+  })
 
-  it.live("fails with InvalidRequest for http on loopback if the service is not on loopback", () =>
-    Effect.gen(function* () {
-      const { run, server } = yield* against([FileServer.answer(bytes, strong)])
-      const error = yield* Effect.flip(Effect.provide(run, AssemblyClient.layerTest([])))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.strictEqual(server.received.length, 0)
-      const here = AssemblyClient.layerTest([], { baseUrl: server.baseUrl })
-      assert.isTrue((yield* Effect.provide(run, here)).equals(bytes))
-    }).pipe(Effect.scoped, live, Effect.orDie)
-  )
+  it.live("fails with InvalidRequest for http on loopback if the service is not on loopback", live, function* () {
+    const { run, server } = yield* against([FileServer.answer(bytes, strong)])
+    const error = yield* Effect.flip(Effect.provide(run, AssemblyClient.layerTest([])))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.strictEqual(server.received.length, 0)
+    const here = AssemblyClient.layerTest([], { baseUrl: server.baseUrl })
+    assert.isTrue((yield* Effect.provide(run, here)).equals(bytes))
+  })
 
-  it.live("fails with ResultTooLarge if the size in the Status or in the response exceeds maxBytes", () =>
-    Effect.gen(function* () {
+  it.live(
+    "fails with ResultTooLarge if the size in the Status or in the response exceeds maxBytes",
+    live,
+    function* () {
       const declared = yield* against([FileServer.answer(bytes, strong)], { size: 100_000 }, { maxBytes: 99_999 })
       assert.deepInclude(yield* Effect.flip(declared.run), { _tag: "ResultTooLarge", size: 100_000, maxBytes: 99_999 })
       assert.strictEqual(declared.server.received.length, 0)
@@ -391,83 +364,77 @@ describe("Results.download", () => {
       assert.deepInclude(yield* Effect.flip(found.run), { _tag: "ResultTooLarge", size: 100_000 })
       const exact = yield* against([FileServer.answer(bytes, strong)], {}, { maxBytes: 100_000 })
       assert.isTrue((yield* exact.run).equals(bytes))
-    }).pipe(Effect.scoped, live)
+    }
   )
 
-  it.effect("fails with TimedOut if no byte comes within stallTimeout, but not for a slow reader", () =>
-    Effect.gen(function* () {
-      const { url } = yield* FileServer.make([Server.hanging(200, {}, "x".repeat(10))])
-      const arrived = yield* Deferred.make<void>()
-      const slow = Results.download({ ssl_url: url }, { stallTimeout: "5 seconds" }).pipe(
-        RetryPolicy.none,
-        Stream.runForEach(() => Effect.andThen(Deferred.succeed(arrived, undefined), Effect.sleep("1 hour")))
-      )
-      const fiber = yield* Effect.forkChild(Effect.flip(slow))
-      yield* Deferred.await(arrived)
-      yield* TestClock.adjust("1 hour")
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("4999 millis")
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      const error = yield* Fiber.join(fiber)
-      assert.strictEqual(error._tag, "TimedOut")
-      assert.strictEqual(Duration.toSeconds(error._tag === "TimedOut" ? error.after : 0), 5)
-    }).pipe(Effect.scoped, live)
-  )
+  it.effect("fails with TimedOut if no byte comes within stallTimeout, but not for a slow reader", live, function* () {
+    const { url } = yield* FileServer.make([Server.hanging(200, {}, "x".repeat(10))])
+    const arrived = yield* Deferred.make<void>()
+    const slow = Results.download({ ssl_url: url }, { stallTimeout: "5 seconds" }).pipe(
+      RetryPolicy.none,
+      Stream.runForEach(() => Effect.andThen(Deferred.succeed(arrived, undefined), Effect.sleep("1 hour")))
+    )
+    const fiber = yield* Effect.forkChild(Effect.flip(slow))
+    yield* Deferred.await(arrived)
+    yield* TestClock.adjust("1 hour")
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("4999 millis")
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    const error = yield* Fiber.join(fiber)
+    assert.strictEqual(error._tag, "TimedOut")
+    assert.strictEqual(Duration.toSeconds(error._tag === "TimedOut" ? error.after : 0), 5)
+  })
 
-  it.effect("fails with TimedOut if no response comes within the default stallTimeout", () =>
-    Effect.gen(function* () {
-      const requested = yield* Deferred.make<void>()
-      const { url } = yield* FileServer.make([() => Deferred.doneUnsafe(requested, Effect.void)])
-      const fiber = yield* Effect.forkChild(Effect.flip(RetryPolicy.none(collect({ ssl_url: url }))))
-      yield* Deferred.await(requested)
-      yield* TestClock.adjust("30 seconds")
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "TimedOut")
-    }).pipe(Effect.scoped, live)
-  )
+  it.effect("fails with TimedOut if no response comes within the default stallTimeout", live, function* () {
+    const requested = yield* Deferred.make<void>()
+    const { url } = yield* FileServer.make([() => Deferred.doneUnsafe(requested, Effect.void)])
+    const fiber = yield* Effect.forkChild(Effect.flip(RetryPolicy.none(collect({ ssl_url: url }))))
+    yield* Deferred.await(requested)
+    yield* TestClock.adjust("30 seconds")
+    assert.strictEqual((yield* Fiber.join(fiber))._tag, "TimedOut")
+  })
 
-  it.live("reads less than a quarter of a large file ahead of a reader that waits", () =>
-    Effect.gen(function* () {
-      const size = 128 * 1024 * 1024
-      const piece = Buffer.alloc(64 * 1024)
-      let sent = 0
-      const { url } = yield* FileServer.make([
-        (_, response) => {
-          response.writeHead(200, { "content-length": size, etag: '"large"' })
-          const pump = () => {
-            while (sent < size) {
-              sent += piece.length
-              if (!response.write(piece)) return
-            }
-            response.end()
+  it.live("reads less than a quarter of a large file ahead of a reader that waits", live, function* () {
+    const size = 128 * 1024 * 1024
+    const piece = Buffer.alloc(64 * 1024)
+    let sent = 0
+    const { url } = yield* FileServer.make([
+      (_, response) => {
+        response.writeHead(200, { "content-length": size, etag: '"large"' })
+        const pump = () => {
+          while (sent < size) {
+            sent += piece.length
+            if (!response.write(piece)) return
           }
-          response.on("drain", pump)
-          pump()
+          response.end()
         }
-      ])
-      // No event tells that a server will send nothing more while the reader waits. So this waits until the server has
-      // sent nothing for many turns. A slow machine can only end this too early, and then less is sent.
-      const sentAll = Effect.promise(async () => {
-        let before = -1
-        for (let quiet = 0; quiet < 5000; quiet = sent === before ? quiet + 1 : 0) {
-          before = sent
-          await new Promise(setImmediate)
-        }
-      })
-      let read = 0
-      let ahead: number | undefined
-      yield* Results.download({ ssl_url: url, size }).pipe(
-        Stream.runForEach(({ length }) =>
-          Effect.gen(function* () {
-            read += length
-            if (ahead !== undefined) return
-            yield* sentAll
-            ahead = sent
-          })
-        )
+        response.on("drain", pump)
+        pump()
+      }
+    ])
+    // No event tells that a server will send nothing more while the reader waits. So this waits until the server has
+    // sent nothing for many turns. A slow machine can only end this too early, and then less is sent.
+    const sentAll = Effect.promise(async () => {
+      let before = -1
+      for (let quiet = 0; quiet < 5000; quiet = sent === before ? quiet + 1 : 0) {
+        before = sent
+        await new Promise(setImmediate)
+      }
+    })
+    let read = 0
+    let ahead: number | undefined
+    yield* Results.download({ ssl_url: url, size }).pipe(
+      Stream.runForEach(({ length }) =>
+        Effect.gen(function* () {
+          read += length
+          if (ahead !== undefined) return
+          yield* sentAll
+          ahead = sent
+        })
       )
-      assert.strictEqual(read, size)
-      assert.isBelow(ahead ?? size, size / 4)
-    }).pipe(Effect.scoped, live)
-  )
+    )
+    assert.strictEqual(read, size)
+    assert.isBelow(ahead ?? size, size / 4)
+  })
 })

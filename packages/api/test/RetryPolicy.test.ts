@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -74,7 +74,7 @@ const rules: ReadonlyArray<
 const isChange = ({ method }: Case): boolean => method !== "GET"
 
 describe("what is sent again", () => {
-  it("isRetryable: a request that was not sent, unless retry is `never` or the failure permanent", () => {
+  test("isRetryable: a request that was not sent, unless retry is `never` or the failure permanent", () => {
     const unsent = { _tag: "TransportFailure", sent: "no" } as const
     for (const retry of ["safe", [], ["DAM_MUTATION_FAILED"]] as const) {
       assert.isTrue(RetryPolicy.isRetryable({ error: unsent, retry }))
@@ -84,7 +84,7 @@ describe("what is sent again", () => {
     assert.isFalse(RetryPolicy.isRetryable({ error: { _tag: "TransportFailure", sent: "maybe" }, retry: [] }))
   })
 
-  it("isRetryable: any request with retry `resumes`, unless the failure is permanent", () => {
+  test("isRetryable: any request with retry `resumes`, unless the failure is permanent", () => {
     for (const error of [{ _tag: "OffsetConflict" }, { _tag: "TransportFailure", sent: "maybe" }] as const) {
       assert.isTrue(RetryPolicy.isRetryable({ error, retry: "resumes" }))
       assert.isFalse(RetryPolicy.isRetryable({ error: { ...error, permanent: true }, retry: "resumes" }))
@@ -95,62 +95,52 @@ describe("what is sent again", () => {
   const forAll = new Set(["503 with a code", "DAM_MUTATION_FAILED"])
 
   for (const [failure, line, safe, change, asked] of rules) {
-    it.effect(`${failure}: ${safe} requests of a GET, ${change} of Dam.move, ${asked} of another change`, () =>
-      Effect.gen(function* () {
-        for (const operation of forAll.has(failure) ? cases : examples) {
-          const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : safe
-          const { requests, tag } = yield* outcome(operation, [line])
-          assert.strictEqual(requests.length, expected, operation.name)
-          assert.notStrictEqual(tag, "success", operation.name)
-          const once = yield* outcome(operation, [line], { policy: RetryPolicy.layerNone })
-          assert.strictEqual(once.requests.length, 1, operation.name)
-        }
-      })
-    )
+    it.effect(`${failure}: ${safe} requests of a GET, ${change} of Dam.move, ${asked} of another change`, function* () {
+      for (const operation of forAll.has(failure) ? cases : examples) {
+        const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : safe
+        const { requests, tag } = yield* outcome(operation, [line])
+        assert.strictEqual(requests.length, expected, operation.name)
+        assert.notStrictEqual(tag, "success", operation.name)
+        const once = yield* outcome(operation, [line], { policy: RetryPolicy.layerNone })
+        assert.strictEqual(once.requests.length, 1, operation.name)
+      }
+    })
   }
 
-  it.effect("a policy of the program that always retries sends no unsafe request again", () =>
-    Effect.gen(function* () {
-      const stubborn = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.recurs(3))
-      for (const [failure, line, safe, change, asked] of rules) {
-        for (const operation of examples) {
-          const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : safe
-          const { requests, tag } = yield* outcome(operation, [line], { policy: stubborn })
-          assert.strictEqual(requests.length, expected, `${operation.name} after ${failure}`)
-          assert.notStrictEqual(tag, "success", operation.name)
-        }
+  it.effect("a policy of the program that always retries sends no unsafe request again", function* () {
+    const stubborn = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.recurs(3))
+    for (const [failure, line, safe, change, asked] of rules) {
+      for (const operation of examples) {
+        const expected = operation.name === "Dam.move" ? change : isChange(operation) ? asked : safe
+        const { requests, tag } = yield* outcome(operation, [line], { policy: stubborn })
+        assert.strictEqual(requests.length, expected, `${operation.name} after ${failure}`)
+        assert.notStrictEqual(tag, "success", operation.name)
       }
-    })
-  )
+    }
+  })
 
-  it.effect("a GET is sent again after TimedOut, a change is not", () =>
-    Effect.gen(function* () {
-      for (const operation of cases) {
-        const { requests, tag } = yield* outcome(operation, [Service.silence], { requestTimeout: "5 seconds" })
-        assert.strictEqual(requests.length, isChange(operation) ? 1 : 4, operation.name)
-        assert.strictEqual(tag, "TimedOut")
-      }
-    })
-  )
+  it.effect("a GET is sent again after TimedOut, a change is not", function* () {
+    for (const operation of cases) {
+      const { requests, tag } = yield* outcome(operation, [Service.silence], { requestTimeout: "5 seconds" })
+      assert.strictEqual(requests.length, isChange(operation) ? 1 : 4, operation.name)
+      assert.strictEqual(tag, "TimedOut")
+    }
+  })
 
-  it.effect("an operation succeeds with the second request after a 429", () =>
-    Effect.gen(function* () {
-      for (const operation of cases) {
-        const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 2 } })
-        const { requests, tag } = yield* outcome(operation, [limited, Service.json(200, operation.success)])
-        assert.deepStrictEqual([requests.length, tag], [2, "success"], operation.name)
-      }
-    })
-  )
+  it.effect("an operation succeeds with the second request after a 429", function* () {
+    for (const operation of cases) {
+      const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 2 } })
+      const { requests, tag } = yield* outcome(operation, [limited, Service.json(200, operation.success)])
+      assert.deepStrictEqual([requests.length, tag], [2, "success"], operation.name)
+    }
+  })
 
-  it.effect("each retry has another nonce and signature", () =>
-    Effect.gen(function* () {
-      const { requests } = yield* outcome(by("Assemblies.list"), [Service.lost])
-      const proofs = requests.map((url) => url.searchParams)
-      assert.strictEqual(new Set(proofs.map((proof) => proof.get("signature"))).size, 4)
-      assert.strictEqual(new Set(proofs.map((proof) => JSON.parse(proof.get("params") ?? "").auth.nonce)).size, 4)
-    })
-  )
+  it.effect("each retry has another nonce and signature", function* () {
+    const { requests } = yield* outcome(by("Assemblies.list"), [Service.lost])
+    const proofs = requests.map((url) => url.searchParams)
+    assert.strictEqual(new Set(proofs.map((proof) => proof.get("signature"))).size, 4)
+    assert.strictEqual(new Set(proofs.map((proof) => JSON.parse(proof.get("params") ?? "").auth.nonce)).size, 4)
+  })
 })
 
 describe("a policy of one call", () => {
@@ -174,77 +164,66 @@ describe("a policy of one call", () => {
       Stream.runDrain(Assemblies.watch(assemblyId)),
       Stream.runDrain(Stream.provide(Assemblies.watch(assemblyId), RetryPolicy.layerNone))
     ]
-  ] as const)("RetryPolicy.layerNone for %s replaces the policy of the client", ([, patient, impatient]) =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* requestsOf(patient), 4)
-      assert.strictEqual(yield* requestsOf(impatient), 1)
-    })
-  )
+  ] as const)("RetryPolicy.layerNone for %s replaces the policy of the client", function* ([, patient, impatient]) {
+    assert.strictEqual(yield* requestsOf(patient), 4)
+    assert.strictEqual(yield* requestsOf(impatient), 1)
+  })
 })
 
 describe("how long it waits", () => {
-  it.effect("waits at least as long as retryIn or Retry-After", () =>
-    Effect.gen(function* () {
-      const error = { error: "RATE_LIMIT_REACHED" }
-      const lines: ReadonlyArray<readonly [Service.Line, number]> = [
-        [Service.json(429, { ...error, info: { retryIn: 30 } }), 30_000],
-        [Service.json(400, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn: 25 } }), 25_000],
-        [Service.json(429, error, { "retry-after": "45" }), 45_000],
-        [Service.json(429, error, { "retry-after": "Thu, 01 Jan 1970 00:00:50 GMT" }), 50_000],
-        [Service.text(503, html, { "retry-after": "20" }), 20_000]
-      ]
-      for (const [line, wait] of lines) {
-        const operation = by("Assemblies.list")
-        const before = yield* DateTime.now
-        // A date is compared with the service's own time if the response contains it, so the order of these does not
-        // matter.
-        const dated: Service.Line = (request, url) =>
-          Effect.map(line(request, url), (response) => {
-            response.headers.set("date", "Thu, 01 Jan 1970 00:00:00 GMT")
-            return response
-          })
-        const { elapsed, tag } = yield* outcome(operation, [dated, Service.json(200, operation.success)])
-        assert.strictEqual(tag, "success")
-        assert.isAtLeast(elapsed - before.epochMilliseconds, wait)
-      }
-    })
-  )
+  it.effect("waits at least as long as retryIn or Retry-After", function* () {
+    const error = { error: "RATE_LIMIT_REACHED" }
+    const lines: ReadonlyArray<readonly [Service.Line, number]> = [
+      [Service.json(429, { ...error, info: { retryIn: 30 } }), 30_000],
+      [Service.json(400, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn: 25 } }), 25_000],
+      [Service.json(429, error, { "retry-after": "45" }), 45_000],
+      [Service.json(429, error, { "retry-after": "Thu, 01 Jan 1970 00:00:50 GMT" }), 50_000],
+      [Service.text(503, html, { "retry-after": "20" }), 20_000]
+    ]
+    for (const [line, wait] of lines) {
+      const operation = by("Assemblies.list")
+      const before = yield* DateTime.now
+      // A date is compared with the service's own time if the response contains it, so the order of these does not
+      // matter.
+      const dated: Service.Line = (request, url) =>
+        Effect.map(line(request, url), (response) => {
+          response.headers.set("date", "Thu, 01 Jan 1970 00:00:00 GMT")
+          return response
+        })
+      const { elapsed, tag } = yield* outcome(operation, [dated, Service.json(200, operation.success)])
+      assert.strictEqual(tag, "success")
+      assert.isAtLeast(elapsed - before.epochMilliseconds, wait)
+    }
+  })
 
-  it.effect("fails with RateLimited after one request if retryIn is longer than maxWait", () =>
-    Effect.gen(function* () {
-      const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
-      const { elapsed, requests, tag } = yield* outcome(by("Assemblies.list"), [line])
-      assert.deepStrictEqual([requests.length, tag], [1, "RateLimited"])
-      assert.isBelow(elapsed, 10_000)
-    })
-  )
+  it.effect("fails with RateLimited after one request if retryIn is longer than maxWait", function* () {
+    const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
+    const { elapsed, requests, tag } = yield* outcome(by("Assemblies.list"), [line])
+    assert.deepStrictEqual([requests.length, tag], [1, "RateLimited"])
+    assert.isBelow(elapsed, 10_000)
+  })
 
-  it.effect("fails with the last error if the next attempt would start after the deadline", () =>
-    Effect.gen(function* () {
-      const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
-      const { requests, tag } = yield* outcome(by("Assemblies.list"), [line], { deadline: "75 seconds" })
-      assert.deepStrictEqual([requests.length, tag], [3, "RateLimited"])
-    })
-  )
+  it.effect("fails with the last error if the next attempt would start after the deadline", function* () {
+    const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
+    const { requests, tag } = yield* outcome(by("Assemblies.list"), [line], { deadline: "75 seconds" })
+    assert.deepStrictEqual([requests.length, tag], [3, "RateLimited"])
+  })
 
   it.effect(
     "not until the deadline itself: a pause of 30 seconds before a deadline of 30 seconds is the last error",
-    () =>
-      Effect.gen(function* () {
-        const spaced = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.spaced("30 seconds"))
-        const line = Service.text(503, html)
-        const exact = yield* outcome(by("Assemblies.list"), [line], { deadline: "30 seconds", policy: spaced })
-        assert.deepStrictEqual([exact.requests.length, exact.tag, exact.elapsed], [1, "UnexpectedResponse", 0])
-      })
+    function* () {
+      const spaced = Layer.succeed(RetryPolicy.RetryPolicy, Schedule.spaced("30 seconds"))
+      const line = Service.text(503, html)
+      const exact = yield* outcome(by("Assemblies.list"), [line], { deadline: "30 seconds", policy: spaced })
+      assert.deepStrictEqual([exact.requests.length, exact.tag, exact.elapsed], [1, "UnexpectedResponse", 0])
+    }
   )
 
-  it.effect("fails with TimedOut at the deadline if an attempt gets no response", () =>
-    Effect.gen(function* () {
-      const { elapsed, tag } = yield* outcome(by("Assemblies.list"), [Service.silence], { deadline: "90 seconds" })
-      assert.strictEqual(tag, "TimedOut")
-      assert.isAtMost(elapsed, 95_000)
-    })
-  )
+  it.effect("fails with TimedOut at the deadline if an attempt gets no response", function* () {
+    const { elapsed, tag } = yield* outcome(by("Assemblies.list"), [Service.silence], { deadline: "90 seconds" })
+    assert.strictEqual(tag, "TimedOut")
+    assert.isAtMost(elapsed, 95_000)
+  })
 
   const failure = (failures: number, wait: Option.Option<Duration.Duration>): RetryPolicy.Failure => ({
     operation: "X",

@@ -7,7 +7,7 @@ import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
@@ -150,14 +150,14 @@ describe.each(clients)("with %s", (_, layer) => {
     ["adds a byte at the end", (stream) => Stream.concat(stream, Stream.succeed(new Uint8Array(1)))]
   ] satisfies ReadonlyArray<readonly [string, Parameters<typeof around>[0]]>)(
     "fails with BODY_CHANGED, and sends no other byte, if a client %s",
-    ([, change]) =>
-      Effect.gen(function* () {
-        const server = yield* Server.make
-        server.script(Server.text(200, "taken"))
-        const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
-        assert.deepStrictEqual(facts(error), { ...changed, sent: "maybe" })
-        for (const { body } of server.received) assert.isTrue(large.startsWith(body))
-      }).pipe(Effect.provide(layer))
+    layer,
+    function* ([, change]) {
+      const server = yield* Server.make
+      server.script(Server.text(200, "taken"))
+      const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
+      assert.deepStrictEqual(facts(error), { ...changed, sent: "maybe" })
+      for (const { body } of server.received) assert.isTrue(large.startsWith(body))
+    }
   )
 
   const adding = HttpClient.mapRequest(HttpClientRequest.setHeader("x-trace", "1"))
@@ -167,8 +167,10 @@ describe.each(clients)("with %s", (_, layer) => {
     ["buffers pieces", around(Stream.buffer({ capacity: 32 }))],
     ["collects pieces", collecting],
     ["adds a header", adding]
-  ] satisfies ReadonlyArray<readonly [string, Wrap]>)("sends the body unchanged if a client %s", ([, wrap]) =>
-    Effect.gen(function* () {
+  ] satisfies ReadonlyArray<readonly [string, Wrap]>)(
+    "sends the body unchanged if a client %s",
+    layer,
+    function* ([, wrap]) {
       const server = yield* Server.make
       server.script(Server.text(200, "taken"))
       assert.strictEqual(yield* send(post(server.baseUrl, largeStream), wrap), 200)
@@ -176,7 +178,7 @@ describe.each(clients)("with %s", (_, layer) => {
         server.received.map(({ body }) => body === large),
         [true]
       )
-    }).pipe(Effect.provide(layer))
+    }
   )
 
   const busy = Server.text(503, "busy")
@@ -188,34 +190,34 @@ describe.each(clients)("with %s", (_, layer) => {
     ["a POST with the application's Tracer.DisablePropagation", inMemory, busy, true]
   ] as const)(
     "%s is sent once, and fails with REQUEST_REPEATED, if a client retries it",
-    ([, body, answer, isDisabled]) =>
-      Effect.gen(function* () {
-        const server = yield* Server.make
-        server.script(answer, Server.text(200, "done"))
-        const error = yield* Effect.flip(send(post(server.baseUrl, body), retrying)).pipe(
-          Effect.provideService(Tracer.DisablePropagation, isDisabled)
-        )
-        assert.deepStrictEqual(facts(error), repeated)
-        assert.deepStrictEqual(
-          server.received.map((request) => request.body),
-          [body === undefined ? "" : "hello"]
-        )
-      }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("a GET and a HEAD succeed if a client retries a 503", () =>
-    Effect.gen(function* () {
+    layer,
+    function* ([, body, answer, isDisabled]) {
       const server = yield* Server.make
-      for (const request of [HttpClientRequest.get(server.baseUrl), HttpClientRequest.head(server.baseUrl)]) {
-        server.script(Server.text(503, "busy"), Server.text(200, "done"))
-        assert.strictEqual(yield* send(request, retrying), 200)
-      }
-      assert.strictEqual(server.received.length, 4)
-    }).pipe(Effect.provide(layer))
+      server.script(answer, Server.text(200, "done"))
+      const error = yield* Effect.flip(send(post(server.baseUrl, body), retrying)).pipe(
+        Effect.provideService(Tracer.DisablePropagation, isDisabled)
+      )
+      assert.deepStrictEqual(facts(error), repeated)
+      assert.deepStrictEqual(
+        server.received.map((request) => request.body),
+        [body === undefined ? "" : "hello"]
+      )
+    }
   )
 
-  it.effect("a redirect fails with REQUEST_REDIRECTED if a client follows it, and sends no second request", () =>
-    Effect.gen(function* () {
+  it.effect("a GET and a HEAD succeed if a client retries a 503", layer, function* () {
+    const server = yield* Server.make
+    for (const request of [HttpClientRequest.get(server.baseUrl), HttpClientRequest.head(server.baseUrl)]) {
+      server.script(Server.text(503, "busy"), Server.text(200, "done"))
+      assert.strictEqual(yield* send(request, retrying), 200)
+    }
+    assert.strictEqual(server.received.length, 4)
+  })
+
+  it.effect(
+    "a redirect fails with REQUEST_REDIRECTED if a client follows it, and sends no second request",
+    layer,
+    function* () {
       const server = yield* Server.make
       const other = yield* Server.make
       other.script(Server.text(200, "stolen"))
@@ -233,73 +235,65 @@ describe.each(clients)("with %s", (_, layer) => {
         }
       }
       assert.isEmpty(other.received)
-    }).pipe(Effect.provide(layer))
+    }
   )
 
   it.effect(
     "nothing is sent if a client changes the origin, or the bytes, the length or the encoding of the body",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* Server.make
-        const other = yield* Server.make
-        server.script(Server.text(200, "done"))
-        other.script(Server.text(200, "done"))
-        const url = server.baseUrl
-        const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
-          [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
-          [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
-          [post(url), withBody(inMemory), changed],
-          [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), changed],
-          [post(url, inMemory), withBody(HttpBody.empty), changed],
-          [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), changed],
-          [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed],
-          [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), changed],
-          [
-            post(url, streamed),
-            HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")),
-            changed
-          ],
-          [
-            post(url, inMemory),
-            HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")),
-            changed
-          ],
-          [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("HELLO"), contentType)), changed],
-          [post(url, inMemory), withBody(HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })), changed],
-          [post(url, unsized), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed]
-        ]
-        for (const [request, wrap, expected] of cases) {
-          assert.deepStrictEqual(facts(yield* Effect.flip(send(request, wrap))), expected)
-        }
-        assert.isEmpty([...server.received, ...other.received])
-      }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("nothing is sent, and the first error stays, if a client sends again after a refusal", () =>
-    Effect.gen(function* () {
+    layer,
+    function* () {
       const server = yield* Server.make
       const other = yield* Server.make
       server.script(Server.text(200, "done"))
       other.script(Server.text(200, "done"))
-      /** Sends again what was refused, as it was, or with other bytes. */
-      const insisting =
-        (again: Wrap): Wrap =>
-        (client) => {
-          const misled = HttpClient.mapRequest(client, HttpClientRequest.setUrl(`${other.baseUrl}/a`))
-          return HttpClient.transform(again(client), (sent, request) =>
-            Effect.catchCause(misled.execute(request), () => sent)
-          )
-        }
-      for (const again of [(client) => client, withBody(HttpBody.empty)] satisfies ReadonlyArray<Wrap>) {
-        const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), insisting(again)))
-        assert.deepStrictEqual(facts(error), elsewhere)
+      const url = server.baseUrl
+      const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
+        [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
+        [post(url), withBody(inMemory), changed],
+        [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), changed],
+        [post(url, inMemory), withBody(HttpBody.empty), changed],
+        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), changed],
+        [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed],
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), changed],
+        [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
+        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("HELLO"), contentType)), changed],
+        [post(url, inMemory), withBody(HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })), changed],
+        [post(url, unsized), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed]
+      ]
+      for (const [request, wrap, expected] of cases) {
+        assert.deepStrictEqual(facts(yield* Effect.flip(send(request, wrap))), expected)
       }
       assert.isEmpty([...server.received, ...other.received])
-    }).pipe(Effect.provide(layer))
+    }
   )
 
-  it.effect("fails with BODY_READ_TWICE or REQUEST_REPEATED if a client reads or sends a stream twice", () =>
-    Effect.gen(function* () {
+  it.effect("nothing is sent, and the first error stays, if a client sends again after a refusal", layer, function* () {
+    const server = yield* Server.make
+    const other = yield* Server.make
+    server.script(Server.text(200, "done"))
+    other.script(Server.text(200, "done"))
+    /** Sends again what was refused, as it was, or with other bytes. */
+    const insisting =
+      (again: Wrap): Wrap =>
+      (client) => {
+        const misled = HttpClient.mapRequest(client, HttpClientRequest.setUrl(`${other.baseUrl}/a`))
+        return HttpClient.transform(again(client), (sent, request) =>
+          Effect.catchCause(misled.execute(request), () => sent)
+        )
+      }
+    for (const again of [(client) => client, withBody(HttpBody.empty)] satisfies ReadonlyArray<Wrap>) {
+      const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), insisting(again)))
+      assert.deepStrictEqual(facts(error), elsewhere)
+    }
+    assert.isEmpty([...server.received, ...other.received])
+  })
+
+  it.effect(
+    "fails with BODY_READ_TWICE or REQUEST_REPEATED if a client reads or sends a stream twice",
+    layer,
+    function* () {
       const server = yield* Server.make
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
       const twice = yield* Effect.flip(send(post(server.baseUrl, streamed), hashing))
@@ -308,40 +302,36 @@ describe.each(clients)("with %s", (_, layer) => {
       const again = yield* Effect.flip(send(post(server.baseUrl, streamed), (client) => retrying(collecting(client))))
       assert.deepStrictEqual(facts(again), repeated)
       assert.strictEqual(server.received.length, 1)
-    }).pipe(Effect.provide(layer))
+    }
   )
 
-  it.effect("fails with REQUEST_REPEATED if a client replaces the failure by a response", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.text(503, "busy"), Server.text(200, "done"))
-      const request = post(server.baseUrl, inMemory)
-      const inventing: Wrap = (client) =>
-        HttpClient.transformResponse(
-          retrying(client),
-          (sent): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> =>
-            Effect.catchCause(sent, () => Effect.succeed(HttpClientResponse.fromWeb(request, new Response("invented"))))
-        )
-      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, inventing))), repeated)
-      assert.strictEqual(server.received.length, 1)
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("fails with REQUEST_REPEATED if a client replaces the failure by a response", layer, function* () {
+    const server = yield* Server.make
+    server.script(Server.text(503, "busy"), Server.text(200, "done"))
+    const request = post(server.baseUrl, inMemory)
+    const inventing: Wrap = (client) =>
+      HttpClient.transformResponse(
+        retrying(client),
+        (sent): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> =>
+          Effect.catchCause(sent, () => Effect.succeed(HttpClientResponse.fromWeb(request, new Response("invented"))))
+      )
+    assert.deepStrictEqual(facts(yield* Effect.flip(send(request, inventing))), repeated)
+    assert.strictEqual(server.received.length, 1)
+  })
 
-  it.effect("checks origin and length in the response of a client that hides its sends", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const other = yield* Server.make
-      server.script(Server.text(200, "done"))
-      other.script(Server.text(200, "stolen"))
-      const request = post(server.baseUrl, inMemory)
-      const misled: Wrap = (client) =>
-        HttpClient.mapRequest(hiding(client), HttpClientRequest.setUrl(`${other.baseUrl}/a`))
-      assert.strictEqual(yield* send(request, hiding), 200)
-      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, misled))), { ...elsewhere, sent: "maybe" })
-      const longer: Wrap = (client) => withBody(HttpBody.uint8Array(bytes("hello!"), contentType))(hiding(client))
-      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, longer))), { ...changed, sent: "maybe" })
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("checks origin and length in the response of a client that hides its sends", layer, function* () {
+    const server = yield* Server.make
+    const other = yield* Server.make
+    server.script(Server.text(200, "done"))
+    other.script(Server.text(200, "stolen"))
+    const request = post(server.baseUrl, inMemory)
+    const misled: Wrap = (client) =>
+      HttpClient.mapRequest(hiding(client), HttpClientRequest.setUrl(`${other.baseUrl}/a`))
+    assert.strictEqual(yield* send(request, hiding), 200)
+    assert.deepStrictEqual(facts(yield* Effect.flip(send(request, misled))), { ...elsewhere, sent: "maybe" })
+    const longer: Wrap = (client) => withBody(HttpBody.uint8Array(bytes("hello!"), contentType))(hiding(client))
+    assert.deepStrictEqual(facts(yield* Effect.flip(send(request, longer))), { ...changed, sent: "maybe" })
+  })
 
   it.effect.each([
     ["text", (response) => response.text],
@@ -349,34 +339,32 @@ describe.each(clients)("with %s", (_, layer) => {
     ["arrayBuffer", (response) => response.arrayBuffer]
   ] satisfies ReadonlyArray<
     readonly [string, (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, HttpClientError>]
-  >)("gathers the bytes of a response whose %s a wrapper of the client has read", ([, read]) =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.text(200, '{"a":"é"}'))
-      const client = HttpClient.tap(yield* HttpClient.HttpClient, (response): Effect.Effect<unknown, HttpClientError> =>
-        read(response)
-      )
-      const { bytes: received } = yield* gather(client, server.baseUrl)
-      assert.strictEqual(new TextDecoder().decode(received), '{"a":"é"}')
-    }).pipe(Effect.provide(layer))
-  )
+  >)("gathers the bytes of a response whose %s a wrapper of the client has read", layer, function* ([, read]) {
+    const server = yield* Server.make
+    server.script(Server.text(200, '{"a":"é"}'))
+    const client = HttpClient.tap(yield* HttpClient.HttpClient, (response): Effect.Effect<unknown, HttpClientError> =>
+      read(response)
+    )
+    const { bytes: received } = yield* gather(client, server.baseUrl)
+    assert.strictEqual(new TextDecoder().decode(received), '{"a":"é"}')
+  })
 
   it.effect.each([new Error("x"), "x", undefined, { _tag: "TimeoutError" }])(
     "is lost, and maybe sent, if a wrapper fails with %s instead of an HttpClientError after it sent",
-    (failure) =>
-      Effect.gen(function* () {
-        const server = yield* Server.make
-        server.script(Server.text(200, "done"))
-        const failing = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
-          Effect.andThen(sent, Effect.fail(failure as HttpClientError))
-        )
-        assert.deepStrictEqual(facts(yield* Effect.flip(gather(failing, server.baseUrl))), {
-          code: undefined,
-          description: "the HTTP client failed",
-          sent: "maybe",
-          permanent: false
-        })
-      }).pipe(Effect.provide(layer))
+    layer,
+    function* (failure) {
+      const server = yield* Server.make
+      server.script(Server.text(200, "done"))
+      const failing = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
+        Effect.andThen(sent, Effect.fail(failure as HttpClientError))
+      )
+      assert.deepStrictEqual(facts(yield* Effect.flip(gather(failing, server.baseUrl))), {
+        code: undefined,
+        description: "the HTTP client failed",
+        sent: "maybe",
+        permanent: false
+      })
+    }
   )
 
   it.effect("is late after its time limit, although a wrapper makes the client uninterruptible", () =>
@@ -388,58 +376,50 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(TestClock.withLive, Effect.provide(layer))
   )
 
-  it.effect("returns the status 403 if a client fails for it", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.text(403, "no"))
-      assert.strictEqual(yield* send(post(server.baseUrl, inMemory), HttpClient.filterStatusOk), 403)
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("returns the status 403 if a client fails for it", layer, function* () {
+    const server = yield* Server.make
+    server.script(Server.text(403, "no"))
+    assert.strictEqual(yield* send(post(server.baseUrl, inMemory), HttpClient.filterStatusOk), 403)
+  })
 })
 
 describe("below the client", () => {
-  it.effect("a streamed POST is sent once, and fails, if the dispatcher retries", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.reset, Server.text(200, "done"))
-      const dispatcher = Layer.effect(
-        NodeHttpClient.Dispatcher,
-        Effect.map(
-          NodeHttpClient.makeDispatcher,
-          (agent) => new Undici.RetryAgent(agent, { methods: ["POST"], minTimeout: 1, maxRetries: 3 })
-        )
+  it.effect("a streamed POST is sent once, and fails, if the dispatcher retries", function* () {
+    const server = yield* Server.make
+    server.script(Server.reset, Server.text(200, "done"))
+    const dispatcher = Layer.effect(
+      NodeHttpClient.Dispatcher,
+      Effect.map(
+        NodeHttpClient.makeDispatcher,
+        (agent) => new Undici.RetryAgent(agent, { methods: ["POST"], minTimeout: 1, maxRetries: 3 })
       )
-      const client = Layer.effect(HttpClient.HttpClient, NodeHttpClient.makeUndici).pipe(Layer.provide(dispatcher))
-      const error = yield* Effect.flip(send(post(server.baseUrl, streamed), (self) => self)).pipe(
-        Effect.provide(client)
-      )
-      assert.deepInclude(facts(error), { sent: "maybe", permanent: false })
-      assert.deepStrictEqual(
-        server.received.map(({ body }) => body),
-        ["hello"]
-      )
-    })
-  )
+    )
+    const client = Layer.effect(HttpClient.HttpClient, NodeHttpClient.makeUndici).pipe(Layer.provide(dispatcher))
+    const error = yield* Effect.flip(send(post(server.baseUrl, streamed), (self) => self)).pipe(Effect.provide(client))
+    assert.deepInclude(facts(error), { sent: "maybe", permanent: false })
+    assert.deepStrictEqual(
+      server.received.map(({ body }) => body),
+      ["hello"]
+    )
+  })
 
-  it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const other = yield* Server.make
-      other.script(Server.text(200, "stolen"))
-      const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, redirect: "follow" })
-      for (const location of [other.baseUrl, "/b"]) {
-        server.script(Server.text(307, "", { location }), Server.text(200, "followed"))
-        const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), (self) => self)).pipe(
-          Effect.provide(FetchHttpClient.layer),
-          Effect.provideService(FetchHttpClient.Fetch, fetch)
-        )
-        assert.deepStrictEqual(facts(error), {
-          code: "REQUEST_REDIRECTED",
-          description: "the response came from another URL than the requested one",
-          sent: "maybe",
-          permanent: true
-        })
-      }
-    })
-  )
+  it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", function* () {
+    const server = yield* Server.make
+    const other = yield* Server.make
+    other.script(Server.text(200, "stolen"))
+    const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, redirect: "follow" })
+    for (const location of [other.baseUrl, "/b"]) {
+      server.script(Server.text(307, "", { location }), Server.text(200, "followed"))
+      const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), (self) => self)).pipe(
+        Effect.provide(FetchHttpClient.layer),
+        Effect.provideService(FetchHttpClient.Fetch, fetch)
+      )
+      assert.deepStrictEqual(facts(error), {
+        code: "REQUEST_REDIRECTED",
+        description: "the response came from another URL than the requested one",
+        sent: "maybe",
+        permanent: true
+      })
+    }
+  })
 })

@@ -6,7 +6,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -59,14 +59,12 @@ describe("The token of a request that an error repeats", () => {
     ["in its reason", JSON.stringify({ error: "NO", reason: { [token]: [slashed] } })],
     ["as the id of the Assembly", JSON.stringify({ error: "NO", assembly_id: token })],
     ["in half", `{"error":"NO","message":"${token.slice(0, 50)}`]
-  ] as const)("is not in the error if the body repeats it %s", ([, body]) =>
-    Effect.gen(function* () {
-      for (const status of [400, 401, 429, 500]) {
-        const text = shown(yield* failure(list, Server.text(status, body)))
-        for (const part of ["Xk9", "fQ2", "mN4", unicode.slice(0, 12)]) assert.notInclude(text, part)
-      }
-    })
-  )
+  ] as const)("is not in the error if the body repeats it %s", function* ([, body]) {
+    for (const status of [400, 401, 429, 500]) {
+      const text = shown(yield* failure(list, Server.text(status, body)))
+      for (const part of ["Xk9", "fQ2", "mN4", unicode.slice(0, 12)]) assert.notInclude(text, part)
+    }
+  })
 })
 
 describe("The token of a request that a success repeats", () => {
@@ -86,71 +84,61 @@ describe("The token of a request that a success repeats", () => {
     ],
     ["in a body over the limit", bytes(token, " ".repeat(33 * 1024 * 1024)), "a body of more than 33554432 bytes"],
     ["in a body that is no text", bytes(token, new Uint8Array([0xff])), "a body that is not UTF-8"]
-  ] as const)("is not in the error if the body repeats it %s", ([, answer, problem]) =>
-    Effect.gen(function* () {
-      const error = yield* failure(list, answer)
-      assert(error._tag === "UnexpectedResponse")
-      assert.include(error.description, problem)
-      assert.include(error.excerpt, "<redacted>")
-      for (const part of ["Xk9", "fQ2", "mN4"]) assert.notInclude(shown(error), part)
-    })
-  )
+  ] as const)("is not in the error if the body repeats it %s", function* ([, answer, problem]) {
+    const error = yield* failure(list, answer)
+    assert(error._tag === "UnexpectedResponse")
+    assert.include(error.description, problem)
+    assert.include(error.excerpt, "<redacted>")
+    for (const part of ["Xk9", "fQ2", "mN4"]) assert.notInclude(shown(error), part)
+  })
 })
 
 describe("A capability in a response", () => {
   const url = `https://api2-x.example.com/assemblies/${assemblyId}`
 
-  it.effect("redacts a capability in the excerpt of a malformed Status", () =>
-    Effect.gen(function* () {
-      const body = JSON.stringify({ assembly_ssl_url: url, assembly_id: assemblyId, ok: 1 })
-      const error = yield* failure(Assemblies.get(assemblyId), Server.text(200, body.replaceAll("/", "\\/")))
-      assert(error._tag === "UnexpectedResponse")
-      assert.include(error.excerpt, '{"assembly_ssl_url":"<redacted>"')
-      // The id from the caller.
-      assert.strictEqual(error.assemblyId, assemblyId)
-      assert.notInclude(error.excerpt + error.message, assemblyId)
-    })
-  )
+  it.effect("redacts a capability in the excerpt of a malformed Status", function* () {
+    const body = JSON.stringify({ assembly_ssl_url: url, assembly_id: assemblyId, ok: 1 })
+    const error = yield* failure(Assemblies.get(assemblyId), Server.text(200, body.replaceAll("/", "\\/")))
+    assert(error._tag === "UnexpectedResponse")
+    assert.include(error.excerpt, '{"assembly_ssl_url":"<redacted>"')
+    // The id from the caller.
+    assert.strictEqual(error.assemblyId, assemblyId)
+    assert.notInclude(error.excerpt + error.message, assemblyId)
+  })
 
-  it.effect("redacts capabilities in the description of AssemblyFailed", () =>
-    Effect.gen(function* () {
-      const status = {
-        assembly_id: assemblyId,
-        error: "IMPORT_FAILED",
-        message: `cannot read https://s3.example.com/a?X-Amz-Signature=abc for ${url}, or http:\\/\\/h\\/resumable\\/files\\/u0`
-      }
-      const error = yield* failure(Assemblies.awaitCompletion(assemblyId), Server.json(200, status))
-      assert(error._tag === "AssemblyFailed")
-      assert.deepInclude(error, {
-        code: "IMPORT_FAILED",
-        description:
-          "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or <redacted>"
-      })
+  it.effect("redacts capabilities in the description of AssemblyFailed", function* () {
+    const status = {
+      assembly_id: assemblyId,
+      error: "IMPORT_FAILED",
+      message: `cannot read https://s3.example.com/a?X-Amz-Signature=abc for ${url}, or http:\\/\\/h\\/resumable\\/files\\/u0`
+    }
+    const error = yield* failure(Assemblies.awaitCompletion(assemblyId), Server.json(200, status))
+    assert(error._tag === "AssemblyFailed")
+    assert.deepInclude(error, {
+      code: "IMPORT_FAILED",
+      description:
+        "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or <redacted>"
     })
-  )
+  })
 
-  it.effect("redacts a capability in the code of AssemblyFailed", () =>
-    Effect.gen(function* () {
-      const status = { assembly_id: assemblyId, error: "http://h/resumable/files/u0" }
-      const error = yield* failure(Assemblies.awaitCompletion(assemblyId), Server.json(200, status))
-      assert(error._tag === "AssemblyFailed")
-      assert.strictEqual(error.code, "http://h/resumable/files/<redacted>")
-      assert.include(error.message, "failed with http://h/resumable/files/<redacted>")
-    })
-  )
+  it.effect("redacts a capability in the code of AssemblyFailed", function* () {
+    const status = { assembly_id: assemblyId, error: "http://h/resumable/files/u0" }
+    const error = yield* failure(Assemblies.awaitCompletion(assemblyId), Server.json(200, status))
+    assert(error._tag === "AssemblyFailed")
+    assert.strictEqual(error.code, "http://h/resumable/files/<redacted>")
+    assert.include(error.message, "failed with http://h/resumable/files/<redacted>")
+  })
 
-  it.effect("limits code, description and reason of an error, and escapes control characters", () =>
-    Effect.gen(function* () {
-      const message = `no\u001b[2J\u202e\n${"x".repeat(100_000)}`
-      const error = yield* failure(
-        list,
-        Server.json(400, { error: `E\u009b${"x".repeat(1000)}`, message, reason: message })
-      )
-      assert(error._tag === "ServiceFailure")
-      assert.match(error.description, /^no\\x1b\[2J\\u202e x{960,}…$/)
-      assert.isAtMost(error.description.length, 1001)
-      assert.match(error.code ?? "", /^E\\x9bx{90,}…$/)
-      assert.isAtMost(String(error.reason).length, 1001)
-    })
-  )
+  it.effect("limits code, description and reason of an error, and escapes control characters", function* () {
+    const message = `no\u001b[2J\u202e\n${"x".repeat(100_000)}`
+    const error = yield* failure(
+      list,
+      Server.json(400, { error: `E\u009b${"x".repeat(1000)}`, message, reason: message })
+    )
+    assert(error._tag === "ServiceFailure")
+    assert.match(error.description, /^no\\x1b\[2J\\u202e x{960,}…$/)
+    assert.isAtMost(error.description.length, 1001)
+    assert.match(error.code ?? "", /^E\\x9bx{90,}…$/)
+    assert.isAtMost(String(error.reason).length, 1001)
+  })
 })

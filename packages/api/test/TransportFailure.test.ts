@@ -9,7 +9,7 @@ import * as Exchange from "@assembly-effect/api/unstable/Exchange"
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -24,7 +24,7 @@ import type { LookupFunction } from "node:net"
 import { createServer as createTcpServer } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
 import { runInNewContext } from "node:vm"
-import { clients } from "./utils/clients.ts"
+import { senders } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
@@ -67,7 +67,7 @@ const untrusted = {
   permanent: true
 } as const
 
-describe.each(clients)("with %s", (name, layer) => {
+describe.each(senders)("with %s", (name, layer) => {
   const garbage = () => createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
 
   it.effect.each<readonly [string, Effect.Effect<string, never, Scope.Scope>, Partial<ReturnType<typeof facts>>]>([
@@ -208,26 +208,24 @@ describe.each([
 })
 
 describe("a body that the runtime cannot stream", () => {
-  it.effect("a body that the runtime cannot stream fails with STREAM_UNSUPPORTED, sent `no`, permanent", () =>
-    Effect.gen(function* () {
-      const client = HttpClient.make((request) =>
-        Effect.fail(
-          new HttpClientError.HttpClientError({
-            reason: new HttpClientError.EncodeError({ request, description: "not supported in this runtime" })
-          })
-        )
+  it.effect("a body that the runtime cannot stream fails with STREAM_UNSUPPORTED, sent `no`, permanent", function* () {
+    const client = HttpClient.make((request) =>
+      Effect.fail(
+        new HttpClientError.HttpClientError({
+          reason: new HttpClientError.EncodeError({ request, description: "not supported in this runtime" })
+        })
       )
-      const error = yield* fail(post("https://service.example/")).pipe(
-        Effect.provideService(HttpClient.HttpClient, client)
-      )
-      assert.deepStrictEqual(facts(error), {
-        code: "STREAM_UNSUPPORTED",
-        description: "this runtime cannot stream a request body",
-        sent: "no",
-        permanent: true
-      })
+    )
+    const error = yield* fail(post("https://service.example/")).pipe(
+      Effect.provideService(HttpClient.HttpClient, client)
+    )
+    assert.deepStrictEqual(facts(error), {
+      code: "STREAM_UNSUPPORTED",
+      description: "this runtime cannot stream a request body",
+      sent: "no",
+      permanent: true
     })
-  )
+  })
 })
 
 describe("what is repeated", () => {
@@ -242,16 +240,14 @@ describe("what is repeated", () => {
       Layer.orDie
     )
 
-  it.live.each(clients)("a get is not retried after an untrusted certificate (%s)", ([, http]) =>
-    Effect.gen(function* () {
-      let connections = 0
-      const port = yield* Loopback.listen(tls(() => connections++))
-      const client = clientAt(`https://127.0.0.1:${port}`, http)
-      const error = yield* Effect.flip(Effect.provide(Assemblies.get(assemblyId), client))
-      assert.deepInclude(error, { _tag: "TransportFailure", code: untrusted.code })
-      assert.strictEqual(connections, 1)
-    })
-  )
+  it.live.each(senders)("a get is not retried after an untrusted certificate (%s)", function* ([, http]) {
+    let connections = 0
+    const port = yield* Loopback.listen(tls(() => connections++))
+    const client = clientAt(`https://127.0.0.1:${port}`, http)
+    const error = yield* Effect.flip(Effect.provide(Assemblies.get(assemblyId), client))
+    assert.deepInclude(error, { _tag: "TransportFailure", code: untrusted.code })
+    assert.strictEqual(connections, 1)
+  })
 
   /** An Authenticator that fails the given number of times before it has a token. */
   const without = (times: number, error: AuthError.AuthError) => {
@@ -283,40 +279,36 @@ describe("what is repeated", () => {
     ["is repeated", { description: "no answer after 30 s" }, 3],
     ["that is permanent fails", { description: "unknown", code: "ENOTFOUND", permanent: true }, 1],
     ["with a Retry-After longer than maxWait fails", late, 1]
-  ])("a change after TokenUnavailable %s", ([, about, requests]) =>
-    Effect.gen(function* () {
-      const service = FakeService.make(FakeService.json(200, move.success))
-      const { asked, layer } = without(2, new AuthError.TokenUnavailable(about))
-      const { value: error } = yield* Idle.passTime(
-        Effect.match(runMove(layer, service), { onSuccess: () => undefined, onFailure: (failure) => failure })
-      )
-      assert.deepStrictEqual([asked(), service.requests.length], [requests, requests === 3 ? 1 : 0])
-      const { code, permanent = false } = { code: undefined, ...about }
-      const expected = { description: `No token: ${about.description}`, code, sent: "no", permanent } as const
-      assert.deepStrictEqual(error && facts(error as ApiError.TransportFailure), requests === 3 ? undefined : expected)
-    })
-  )
+  ])("a change after TokenUnavailable %s", function* ([, about, requests]) {
+    const service = FakeService.make(FakeService.json(200, move.success))
+    const { asked, layer } = without(2, new AuthError.TokenUnavailable(about))
+    const { value: error } = yield* Idle.passTime(
+      Effect.match(runMove(layer, service), { onSuccess: () => undefined, onFailure: (failure) => failure })
+    )
+    assert.deepStrictEqual([asked(), service.requests.length], [requests, requests === 3 ? 1 : 0])
+    const { code, permanent = false } = { code: undefined, ...about }
+    const expected = { description: `No token: ${about.description}`, code, sent: "no", permanent } as const
+    assert.deepStrictEqual(error && facts(error as ApiError.TransportFailure), requests === 3 ? undefined : expected)
+  })
 
-  it.live("a change is retried after a refused connection, not after a lost response", () =>
-    Effect.gen(function* () {
-      const lost = FakeService.make(FakeService.lost, FakeService.json(200, move.success))
-      const { layer } = without(0, new AuthError.TokenUnavailable({ description: "" }))
-      const failure: object = yield* Effect.flip(runMove(layer, lost))
-      assert.deepInclude(failure, { _tag: "TransportFailure", sent: "maybe" })
-      assert.strictEqual(lost.requests.length, 1)
+  it.live("a change is retried after a refused connection, not after a lost response", function* () {
+    const lost = FakeService.make(FakeService.lost, FakeService.json(200, move.success))
+    const { layer } = without(0, new AuthError.TokenUnavailable({ description: "" }))
+    const failure: object = yield* Effect.flip(runMove(layer, lost))
+    assert.deepInclude(failure, { _tag: "TransportFailure", sent: "maybe" })
+    assert.strictEqual(lost.requests.length, 1)
 
-      const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", syscall: "connect" })
-      const starting = FakeService.make(
-        (request) =>
-          Effect.fail(
-            new HttpClientError.HttpClientError({
-              reason: new HttpClientError.TransportError({ request, cause })
-            })
-          ),
-        FakeService.json(200, move.success)
-      )
-      yield* runMove(layer, starting)
-      assert.strictEqual(starting.requests.length, 2)
-    })
-  )
+    const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", syscall: "connect" })
+    const starting = FakeService.make(
+      (request) =>
+        Effect.fail(
+          new HttpClientError.HttpClientError({
+            reason: new HttpClientError.TransportError({ request, cause })
+          })
+        ),
+      FakeService.json(200, move.success)
+    )
+    yield* runMove(layer, starting)
+    assert.strictEqual(starting.requests.length, 2)
+  })
 })

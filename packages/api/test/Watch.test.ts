@@ -1,6 +1,6 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -71,114 +71,100 @@ const eventStream = { "content-type": "text/event-stream" }
 
 describe("watch with an update stream", () => {
   for (const [name, http] of Object.entries({ fetch: FetchHttpClient.layer, undici: Undici.layerUndici })) {
-    it.live(`watch reads the Status after each event, also in pieces and after a retry line (${name})`, () =>
-      Effect.gen(function* () {
-        const { server } = yield* service((state) => (request, response) => {
-          assert.strictEqual(request.headers.accept, "text/event-stream")
-          assert.strictEqual(request.headers.authorization, undefined)
-          response.writeHead(200, eventStream)
-          state.current = "ASSEMBLY_EXECUTING"
-          const read = (count: number, then: () => void) =>
-            state.readings < count ? void setImmediate(read, count, then) : then()
-          response.write("retry: 10\n\nevent: assembly_upload_finished\nda")
-          // The client reads when it is connected, so the pieces do not arrive together.
-          read(2, () => {
-            response.write('ta: {"id":"x"}\n\n')
-            read(3, () => {
-              state.current = "ASSEMBLY_COMPLETED"
-              response.end("data: assembly_finished\n\n")
-            })
+    it.live(`watch reads the Status after each event, also in pieces and after a retry line (${name})`, function* () {
+      const { server } = yield* service((state) => (request, response) => {
+        assert.strictEqual(request.headers.accept, "text/event-stream")
+        assert.strictEqual(request.headers.authorization, undefined)
+        response.writeHead(200, eventStream)
+        state.current = "ASSEMBLY_EXECUTING"
+        const read = (count: number, then: () => void) =>
+          state.readings < count ? void setImmediate(read, count, then) : then()
+        response.write("retry: 10\n\nevent: assembly_upload_finished\nda")
+        // The client reads when it is connected, so the pieces do not arrive together.
+        read(2, () => {
+          response.write('ta: {"id":"x"}\n\n')
+          read(3, () => {
+            state.current = "ASSEMBLY_COMPLETED"
+            response.end("data: assembly_finished\n\n")
           })
         })
-        assert.deepStrictEqual(yield* statesOf().pipe(at(server, http)), [
-          "ASSEMBLY_UPLOADING",
-          "ASSEMBLY_EXECUTING",
-          "ASSEMBLY_COMPLETED"
-        ])
-      }).pipe(Effect.scoped)
-    )
+      })
+      assert.deepStrictEqual(yield* statesOf().pipe(at(server, http)), [
+        "ASSEMBLY_UPLOADING",
+        "ASSEMBLY_EXECUTING",
+        "ASSEMBLY_COMPLETED"
+      ])
+    })
   }
 
-  it.live("watch emits only its own Assembly if the stream names another one", () =>
-    Effect.gen(function* () {
-      const stranger = JSON.stringify({ ok: "ASSEMBLY_CANCELED", assembly_id: "f".repeat(32) })
-      const { server } = yield* service((now) => (_, response) => {
-        now.current = "ASSEMBLY_COMPLETED"
-        response.writeHead(200, eventStream)
-        response.write(`event: assembly_finished\ndata: ${stranger}\n\n`)
-      })
-      const seen = yield* Assemblies.watch(assemblyId, slow).pipe(Stream.runCollect, at(server))
-      assert.deepStrictEqual(
-        Array.from(seen, ({ assembly_id, ok }) => [ok, assembly_id]),
-        [
-          ["ASSEMBLY_UPLOADING", assemblyId],
-          ["ASSEMBLY_COMPLETED", assemblyId]
-        ]
-      )
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("watch connects again after the stream breaks, and reads the Status at each connection", () =>
-    Effect.gen(function* () {
-      // No event is sent, so only the reading at the second connection can find the end.
-      const { server, state } = yield* service((now) => (_, response) => {
-        if (now.connections === 1) return response.destroy()
-        now.current = "ASSEMBLY_COMPLETED"
-        return response.writeHead(200, eventStream).flushHeaders()
-      })
-      assert.deepStrictEqual(yield* statesOf().pipe(at(server)), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
-      assert.strictEqual(state.connections, 2)
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("watch connects again soon after a stream with events, and less often after streams without", () =>
-    Effect.gen(function* () {
-      const connections = (text: string) =>
-        Effect.map(
-          counting(60, slow, () => Service.text(200, text, eventStream)),
-          (counts) => counts.connections
-        )
-      assert.isAbove(yield* connections("data: x\n\n"), 15)
-      assert.isBelow(yield* connections(": nothing\n\n"), 12)
+  it.live("watch emits only its own Assembly if the stream names another one", function* () {
+    const stranger = JSON.stringify({ ok: "ASSEMBLY_CANCELED", assembly_id: "f".repeat(32) })
+    const { server } = yield* service((now) => (_, response) => {
+      now.current = "ASSEMBLY_COMPLETED"
+      response.writeHead(200, eventStream)
+      response.write(`event: assembly_finished\ndata: ${stranger}\n\n`)
     })
-  )
+    const seen = yield* Assemblies.watch(assemblyId, slow).pipe(Stream.runCollect, at(server))
+    assert.deepStrictEqual(
+      Array.from(seen, ({ assembly_id, ok }) => [ok, assembly_id]),
+      [
+        ["ASSEMBLY_UPLOADING", assemblyId],
+        ["ASSEMBLY_COMPLETED", assemblyId]
+      ]
+    )
+  })
+
+  it.live("watch connects again after the stream breaks, and reads the Status at each connection", function* () {
+    // No event is sent, so only the reading at the second connection can find the end.
+    const { server, state } = yield* service((now) => (_, response) => {
+      if (now.connections === 1) return response.destroy()
+      now.current = "ASSEMBLY_COMPLETED"
+      return response.writeHead(200, eventStream).flushHeaders()
+    })
+    assert.deepStrictEqual(yield* statesOf().pipe(at(server)), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
+    assert.strictEqual(state.connections, 2)
+  })
+
+  it.effect("watch connects again soon after a stream with events, and less often after streams without", function* () {
+    const connections = (text: string) =>
+      Effect.map(
+        counting(60, slow, () => Service.text(200, text, eventStream)),
+        (counts) => counts.connections
+      )
+    assert.isAbove(yield* connections("data: x\n\n"), 15)
+    assert.isBelow(yield* connections(": nothing\n\n"), 12)
+  })
 
   it.effect.each([
     ["the service does not respond to the request for the stream", () => Effect.never],
     ["no stream follows the one that was cut", Service.text(503, "busy")]
-  ] as const)("watch reads the Status at its interval if %s", ([, later]) =>
-    Effect.gen(function* () {
-      const { readings } = yield* counting(20, { interval: "1 second", maxInterval: "1 second" }, (connection) =>
-        connection === 1 ? Service.text(200, "data: x\n\n", eventStream) : later
-      )
-      assert.isAbove(readings, 15)
+  ] as const)("watch reads the Status at its interval if %s", function* ([, later]) {
+    const { readings } = yield* counting(20, { interval: "1 second", maxInterval: "1 second" }, (connection) =>
+      connection === 1 ? Service.text(200, "data: x\n\n", eventStream) : later
+    )
+    assert.isAbove(readings, 15)
+  })
+
+  it.live("watch closes its connection when the reader stops", function* () {
+    const closed = Promise.withResolvers<void>()
+    const { server } = yield* service((state) => (_, response) => {
+      state.current = "ASSEMBLY_EXECUTING"
+      response.on("close", () => closed.resolve())
+      response.writeHead(200, eventStream)
+      response.write("data: assembly_uploading_finished\n\n")
     })
-  )
+    yield* Assemblies.watch(assemblyId, slow).pipe(Stream.take(2), Stream.runDrain, at(server))
+    yield* Effect.promise(() => closed.promise)
+  })
 
-  it.live("watch closes its connection when the reader stops", () =>
-    Effect.gen(function* () {
-      const closed = Promise.withResolvers<void>()
-      const { server } = yield* service((state) => (_, response) => {
-        state.current = "ASSEMBLY_EXECUTING"
-        response.on("close", () => closed.resolve())
-        response.writeHead(200, eventStream)
-        response.write("data: assembly_uploading_finished\n\n")
-      })
-      yield* Assemblies.watch(assemblyId, slow).pipe(Stream.take(2), Stream.runDrain, at(server))
-      yield* Effect.promise(() => closed.promise)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("watch sends no request to an update stream URL with user info", () =>
-    Effect.gen(function* () {
-      const catcher = yield* Server.make
-      const server = yield* Server.make
-      server.script(
-        Server.json(200, { ...status, update_stream_url: catcher.baseUrl.replace("127.0.0.1", "user@127.0.0.1") }),
-        Server.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
-      )
-      assert.strictEqual((yield* statesOf({ interval: "10 millis" }).pipe(at(server))).length, 2)
-      assert.strictEqual(catcher.received.length, 0)
-    }).pipe(Effect.scoped)
-  )
+  it.live("watch sends no request to an update stream URL with user info", function* () {
+    const catcher = yield* Server.make
+    const server = yield* Server.make
+    server.script(
+      Server.json(200, { ...status, update_stream_url: catcher.baseUrl.replace("127.0.0.1", "user@127.0.0.1") }),
+      Server.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
+    )
+    assert.strictEqual((yield* statesOf({ interval: "10 millis" }).pipe(at(server))).length, 2)
+    assert.strictEqual(catcher.received.length, 0)
+  })
 })

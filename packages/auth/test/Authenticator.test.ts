@@ -1,7 +1,7 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -34,22 +34,22 @@ const decode = Schema.decodeSync(Params)
 const now = DateTime.makeUnsafe("2026-11-21T12:00:00Z")
 
 describe("Authenticator.layerSigned", () => {
-  it.effect("signs the exact text that is sent, with key, expiry and nonce in the params", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(now.epochMilliseconds)
-      const proof = yield* authenticate({ params: { region: "all" } })
-      assert(proof._tag === "Signature")
-      const { auth, nonce, region } = decode(proof.params)
-      assert.deepStrictEqual(auth, { key: "a-key", expires: "2026-11-21T12:05:00.000Z" })
-      assert.match(nonce ?? "", /^[0-9a-f-]{36}$/)
-      assert.strictEqual(region, "all")
-      const expected = createHmac("sha384", "a-secret").update(proof.params).digest("hex")
-      assert.strictEqual(Redacted.value(proof.signature), `sha384:${expected}`)
-    }).pipe(Effect.provide(signed()))
-  )
+  it.effect("signs the exact text that is sent, with key, expiry and nonce in the params", signed(), function* () {
+    yield* TestClock.setTime(now.epochMilliseconds)
+    const proof = yield* authenticate({ params: { region: "all" } })
+    assert(proof._tag === "Signature")
+    const { auth, nonce, region } = decode(proof.params)
+    assert.deepStrictEqual(auth, { key: "a-key", expires: "2026-11-21T12:05:00.000Z" })
+    assert.match(nonce ?? "", /^[0-9a-f-]{36}$/)
+    assert.strictEqual(region, "all")
+    const expected = createHmac("sha384", "a-secret").update(proof.params).digest("hex")
+    assert.strictEqual(Redacted.value(proof.signature), `sha384:${expected}`)
+  })
 
-  it.effect("replaces key, expiry and nonce of the given params, and keeps restrictions such as max_size", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "replaces key, expiry and nonce of the given params, and keeps restrictions such as max_size",
+    signed(),
+    function* () {
       const theirs = { key: "theirs", expires: "theirs", nonce: "theirs", max_size: 5 }
       for (const nonceIn of ["params", "auth"] as const) {
         const proof = yield* authenticate({ params: { nonce: "theirs", auth: theirs }, nonceIn })
@@ -58,20 +58,20 @@ describe("Authenticator.layerSigned", () => {
         assert.deepInclude(auth, { key: "a-key", max_size: 5 })
         assert.notInclude([auth.expires, own], "theirs")
       }
-    }).pipe(Effect.provide(signed()))
+    }
   )
 
-  it.effect("puts the nonce into auth if nonceIn is `auth`", () =>
-    Effect.gen(function* () {
-      const proof = yield* authenticate({ nonceIn: "auth" })
-      const { auth, nonce } = decode(proof.params)
-      assert.isUndefined(nonce)
-      assert.match(auth.nonce ?? "", /^[0-9a-f-]{36}$/)
-    }).pipe(Effect.provide(signed()))
-  )
+  it.effect("puts the nonce into auth if nonceIn is `auth`", signed(), function* () {
+    const proof = yield* authenticate({ nonceIn: "auth" })
+    const { auth, nonce } = decode(proof.params)
+    assert.isUndefined(nonce)
+    assert.match(auth.nonce ?? "", /^[0-9a-f-]{36}$/)
+  })
 
-  it.effect("sets auth.expires to the current time plus window and clockSkew (spec A-3)", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "sets auth.expires to the current time plus window and clockSkew (spec A-3)",
+    signed({ window: "30 seconds" }),
+    function* () {
       yield* TestClock.setTime(now.epochMilliseconds)
       const expiry = (clockSkew?: Duration.Input) =>
         Effect.map(
@@ -81,34 +81,32 @@ describe("Authenticator.layerSigned", () => {
       assert.strictEqual(yield* expiry(), "2026-11-21T12:00:30.000Z")
       assert.strictEqual(yield* expiry("1 hour"), "2026-11-21T13:00:30.000Z")
       assert.strictEqual(yield* expiry(Duration.millis(-3_600_000)), "2026-11-21T11:00:30.000Z")
-    }).pipe(Effect.provide(signed({ window: "30 seconds" })))
+    }
   )
 
-  it.effect("100 concurrent requests with the same params have 100 different signed texts (spec A-4)", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "100 concurrent requests with the same params have 100 different signed texts (spec A-4)",
+    signed(),
+    function* () {
       const proofs = yield* Effect.all(
         Array.from({ length: 100 }, () => authenticate({})),
         { concurrency: "unbounded" }
       )
       assert.strictEqual(new Set(proofs.map(({ params }) => params)).size, 100)
-    }).pipe(Effect.provide(signed()))
+    }
   )
 
-  it.effect("signs with sha256 if algorithm is `sha256`", () =>
-    Effect.gen(function* () {
-      const proof = yield* authenticate({})
-      assert(proof._tag === "Signature")
-      assert.match(Redacted.value(proof.signature), /^sha256:[0-9a-f]{64}$/)
-    }).pipe(Effect.provide(signed({ algorithm: "sha256" })))
-  )
+  it.effect("signs with sha256 if algorithm is `sha256`", signed({ algorithm: "sha256" }), function* () {
+    const proof = yield* authenticate({})
+    assert(proof._tag === "Signature")
+    assert.match(Redacted.value(proof.signature), /^sha256:[0-9a-f]{64}$/)
+  })
 
-  it.effect("refused returns `final` for a signature", () =>
-    Effect.gen(function* () {
-      const authenticator = yield* Authenticator.Authenticator
-      const proof = yield* authenticate({})
-      assert.strictEqual(yield* authenticator.refused(proof, { code: "INVALID_SIGNATURE", status: 400 }), "final")
-    }).pipe(Effect.provide(signed()))
-  )
+  it.effect("refused returns `final` for a signature", signed(), function* () {
+    const authenticator = yield* Authenticator.Authenticator
+    const proof = yield* authenticate({})
+    assert.strictEqual(yield* authenticator.refused(proof, { code: "INVALID_SIGNATURE", status: 400 }), "final")
+  })
 })
 
 describe("Authenticator.layerBearer", () => {

@@ -1,7 +1,7 @@
 /** Bodies are read up to a limit, however long they are. */
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -38,51 +38,41 @@ const endless = () => {
 }
 
 describe("Sender.gather and Outcome.textOf", () => {
-  it.effect("a body of 0 bytes, and of exactly maxBytes, is whole", () =>
-    Effect.gen(function* () {
-      for (const text of ["", "x".repeat(maxBytes)]) {
-        assert.deepStrictEqual(yield* read(respond(text)), {
-          end: "whole",
-          bytes: text.length,
-          text,
-          description: undefined
-        })
-      }
-    })
-  )
-
-  it.effect("a body of maxBytes + 1 is tooLarge, and its text ends at the limit", () =>
-    Effect.gen(function* () {
-      const text = "x".repeat(maxBytes)
-      assert.deepStrictEqual(yield* read(respond(`${text}x`)), {
-        end: "tooLarge",
-        bytes: maxBytes + 1,
+  it.effect("a body of 0 bytes, and of exactly maxBytes, is whole", function* () {
+    for (const text of ["", "x".repeat(maxBytes)]) {
+      assert.deepStrictEqual(yield* read(respond(text)), {
+        end: "whole",
+        bytes: text.length,
         text,
-        description: "a body of more than 1000 bytes"
+        description: undefined
       })
-    })
-  )
+    }
+  })
 
-  it.effect("an endless body is read up to the piece that exceeds maxBytes", () =>
-    Effect.gen(function* () {
-      const { response, seen } = endless()
-      assert.deepInclude(yield* read(response), { end: "tooLarge", bytes: maxBytes + 100 })
-      assert.isAtMost(seen.bytes, maxBytes + 300)
+  it.effect("a body of maxBytes + 1 is tooLarge, and its text ends at the limit", function* () {
+    const text = "x".repeat(maxBytes)
+    assert.deepStrictEqual(yield* read(respond(`${text}x`)), {
+      end: "tooLarge",
+      bytes: maxBytes + 1,
+      text,
+      description: "a body of more than 1000 bytes"
     })
-  )
+  })
 
-  it.effect("a body is read whole if the client emits several pieces in one chunk", () =>
-    Effect.gen(function* () {
-      const pieces = ["one ", "two ", "three"].map((text) => new TextEncoder().encode(text))
-      const response = Object.create(respond(""), { stream: { value: Stream.fromArray(pieces) } })
-      assert.deepInclude(yield* read(response), { text: "one two three" })
-    })
-  )
+  it.effect("an endless body is read up to the piece that exceeds maxBytes", function* () {
+    const { response, seen } = endless()
+    assert.deepInclude(yield* read(response), { end: "tooLarge", bytes: maxBytes + 100 })
+    assert.isAtMost(seen.bytes, maxBytes + 300)
+  })
 
-  it.effect("a body that is not UTF-8 has a description, and replacement characters in its text", () =>
-    Effect.gen(function* () {
-      const description = "a body that is not UTF-8"
-      assert.deepInclude(yield* read(respond(Uint8Array.of(0x61, 0xff))), { text: "a\ufffd", description })
-    })
-  )
+  it.effect("a body is read whole if the client emits several pieces in one chunk", function* () {
+    const pieces = ["one ", "two ", "three"].map((text) => new TextEncoder().encode(text))
+    const response = Object.create(respond(""), { stream: { value: Stream.fromArray(pieces) } })
+    assert.deepInclude(yield* read(response), { text: "one two three" })
+  })
+
+  it.effect("a body that is not UTF-8 has a description, and replacement characters in its text", function* () {
+    const description = "a body that is not UTF-8"
+    assert.deepInclude(yield* read(respond(Uint8Array.of(0x61, 0xff))), { text: "a\ufffd", description })
+  })
 })

@@ -1,6 +1,6 @@
 import * as CredentialsConfig from "@assembly-effect/auth/CredentialsConfig"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,13 +12,14 @@ const read = (env: Readonly<Record<string, string>>) =>
   )
 
 describe("Credentials", () => {
-  it.effect("CredentialsConfig.layer reads key and secret from the configuration, and redacts the secret", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "CredentialsConfig.layer reads key and secret from the configuration, and redacts the secret",
+    function* () {
       const { key, secret } = yield* read({ ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "a-secret" })
       assert.strictEqual(key, "a-key")
       assert.strictEqual(Redacted.value(secret), "a-secret")
       assert.notInclude(String(secret), "a-secret")
-    })
+    }
   )
 
   it.effect.each([
@@ -28,53 +29,48 @@ describe("Credentials", () => {
     ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "" }],
     ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_KEY: " \t", ASSEMBLY_AUTH_SECRET: "a-secret" }],
     ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "\n" }]
-  ] as const)("fails with a ConfigError that names %s if the environment is %j", ([variable, env]) =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(read(env))
-      assert.strictEqual(error._tag, "ConfigError")
-      assert.include(error.message, variable)
-      assert.notInclude(error.message, "a-secret")
-    })
-  )
+  ] as const)("fails with a ConfigError that names %s if the environment is %j", function* ([variable, env]) {
+    const error = yield* Effect.flip(read(env))
+    assert.strictEqual(error._tag, "ConfigError")
+    assert.include(error.message, variable)
+    assert.notInclude(error.message, "a-secret")
+  })
 
   it.effect.each([
     ["key", "", "a-secret"],
     ["key", " ", "a-secret"],
     ["secret", "a-key", ""],
     ["secret", "a-key", " \n"]
-  ] as const)("Credentials.layer fails with InvalidCredentials for a blank %s (%j, %j)", ([field, key, secret]) =>
-    Effect.gen(function* () {
+  ] as const)(
+    "Credentials.layer fails with InvalidCredentials for a blank %s (%j, %j)",
+    function* ([field, key, secret]) {
       const layer = Credentials.layer({ key, secret: Redacted.make(secret) })
       const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
       assert.strictEqual(error._tag, "InvalidCredentials")
       assert.strictEqual(error.message, `the credentials are invalid: ${field}: Expected a non-blank string`)
-    })
+    }
   )
 
   it.effect.each([
     ["a text", "my secret"],
     ["null", null],
     ["a number", 5]
-  ] as const)("with %s as secret, which is not Redacted, are refused by name", ([, secret]) =>
-    Effect.gen(function* () {
-      // A JavaScript program may give any value.
-      const layer = Credentials.layer({ key: "a-key", secret: secret as never })
-      const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        [["secret"]]
-      )
-    })
-  )
+  ] as const)("with %s as secret, which is not Redacted, are refused by name", function* ([, secret]) {
+    // A JavaScript program may give any value.
+    const layer = Credentials.layer({ key: "a-key", secret: secret as never })
+    const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
+    assert.deepStrictEqual(
+      error.issues.map(({ path }) => path),
+      [["secret"]]
+    )
+  })
 
-  it.effect("Credentials.layer fails with an issue for each blank field", () =>
-    Effect.gen(function* () {
-      const layer = Credentials.layer({ key: "", secret: Redacted.make("") })
-      const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        [["key"], ["secret"]]
-      )
-    })
-  )
+  it.effect("Credentials.layer fails with an issue for each blank field", function* () {
+    const layer = Credentials.layer({ key: "", secret: Redacted.make("") })
+    const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
+    assert.deepStrictEqual(
+      error.issues.map(({ path }) => path),
+      [["key"], ["secret"]]
+    )
+  })
 })

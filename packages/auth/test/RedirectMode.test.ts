@@ -4,7 +4,7 @@
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
-import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import { afterEach, assert, describe, it, vi } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
@@ -50,30 +50,26 @@ afterEach(() => {
 })
 
 describe("a streamed request, where fetch refuses the redirect mode `error`", () => {
-  it.live("sends a streamed request if fetch refuses the redirect mode `error`", () =>
-    Effect.gen(function* () {
-      vi.stubGlobal("Request", EdgeRequest)
-      const server = yield* Server.make
-      server.script(Server.text(204, ""))
-      assert.strictEqual(yield* send(server.baseUrl), 204)
-      assert.strictEqual(server.received.length, 1)
-    }).pipe(Effect.scoped)
-  )
+  it.live("sends a streamed request if fetch refuses the redirect mode `error`", function* () {
+    vi.stubGlobal("Request", EdgeRequest)
+    const server = yield* Server.make
+    server.script(Server.text(204, ""))
+    assert.strictEqual(yield* send(server.baseUrl), 204)
+    assert.strictEqual(server.received.length, 1)
+  })
 
-  it.live("follows no redirect of a streamed request if fetch refuses the redirect mode `error`", () =>
-    Effect.gen(function* () {
-      vi.stubGlobal("Request", EdgeRequest)
-      const server = yield* Server.make
-      const other = yield* Server.make
-      other.script(Server.text(204, ""))
-      for (const status of [301, 302, 303, 307, 308]) {
-        server.script(Server.text(status, "", { location: `${other.baseUrl}/b` }))
-        assert.isTrue(Outcome.isRedirect(yield* send(server.baseUrl)))
-      }
-      assert.strictEqual(server.received.length, 5)
-      assert.isEmpty(other.received)
-    }).pipe(Effect.scoped)
-  )
+  it.live("follows no redirect of a streamed request if fetch refuses the redirect mode `error`", function* () {
+    vi.stubGlobal("Request", EdgeRequest)
+    const server = yield* Server.make
+    const other = yield* Server.make
+    other.script(Server.text(204, ""))
+    for (const status of [301, 302, 303, 307, 308]) {
+      server.script(Server.text(status, "", { location: `${other.baseUrl}/b` }))
+      assert.isTrue(Outcome.isRedirect(yield* send(server.baseUrl)))
+    }
+    assert.strictEqual(server.received.length, 5)
+    assert.isEmpty(other.received)
+  })
 })
 
 describe("the options of fetch that an application sets", () => {
@@ -112,8 +108,9 @@ describe("the options of fetch that an application sets", () => {
     "by the Layer of a client that is wrapped": (fetched) =>
       Effect.provide(wrapped, Layer.provide(FetchHttpClient.layer, [init, fetched]))
   }
-  it.effect.each(Object.entries(uses))("sends with the fetch options that are set %s, except redirect", ([, use]) =>
-    Effect.gen(function* () {
+  it.effect.each(Object.entries(uses))(
+    "sends with the fetch options that are set %s, except redirect",
+    function* ([, use]) {
       const seen: Array<RequestInit> = []
       const fetched: typeof fetch = async (_, options) => {
         seen.push(options ?? {})
@@ -129,20 +126,18 @@ describe("the options of fetch that an application sets", () => {
         assert.deepInclude<object>(options, { cf, credentials, dispatcher })
         assert.deepInclude(options.headers, { "x-company": "a", "x-request": "ours" })
       }
-    })
+    }
   )
 
-  it.effect("sends with redirect `error` after the first response if the client hides its sends", () =>
-    Effect.gen(function* () {
-      const modes: Array<unknown> = []
-      const fetched: typeof fetch = async (_, options) => {
-        modes.push(options?.redirect)
-        return new Response(null, { status: 204 })
-      }
-      yield* Effect.provide(hidden, [FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetched)])
-      assert.deepStrictEqual(modes, ["follow", "error"])
-    })
-  )
+  it.effect("sends with redirect `error` after the first response if the client hides its sends", function* () {
+    const modes: Array<unknown> = []
+    const fetched: typeof fetch = async (_, options) => {
+      modes.push(options?.redirect)
+      return new Response(null, { status: 204 })
+    }
+    yield* Effect.provide(hidden, [FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetched)])
+    assert.deepStrictEqual(modes, ["follow", "error"])
+  })
 })
 
 describe("a response whose URL is not the requested one", () => {
@@ -152,21 +147,19 @@ describe("a response whose URL is not the requested one", () => {
     ["https://api.example.com/other", "REQUEST_REDIRECTED"],
     ["https://api.example.com/", "REQUEST_REDIRECTED"],
     ["https://other.example.com/a?b=c", "REQUEST_REDIRECTED"]
-  ] as const)("from %s to a request of https://api.example.com/a?b=c: %s", ([url, expected]) =>
-    Effect.gen(function* () {
-      const answered = HttpClient.make((request) =>
-        Effect.sync(() => {
-          const response = Object.defineProperty(new Response(null, { status: 204 }), "url", { value: url })
-          return HttpClientResponse.fromWeb(request, response)
-        })
-      )
-      const outgoing = { method: "GET", origin: "https://api.example.com", path: "/a?b=c", headers: {} } as const
-      const answer = Sender.of(answered)(outgoing, { maxBytes: 1000, millis: Infinity })
-      const shown = Effect.match(answer, {
-        onSuccess: ({ status }): unknown => status,
-        onFailure: (error) => ("code" in error ? error.code : error)
+  ] as const)("from %s to a request of https://api.example.com/a?b=c: %s", function* ([url, expected]) {
+    const answered = HttpClient.make((request) =>
+      Effect.sync(() => {
+        const response = Object.defineProperty(new Response(null, { status: 204 }), "url", { value: url })
+        return HttpClientResponse.fromWeb(request, response)
       })
-      assert.strictEqual(yield* shown, expected)
+    )
+    const outgoing = { method: "GET", origin: "https://api.example.com", path: "/a?b=c", headers: {} } as const
+    const answer = Sender.of(answered)(outgoing, { maxBytes: 1000, millis: Infinity })
+    const shown = Effect.match(answer, {
+      onSuccess: ({ status }): unknown => status,
+      onFailure: (error) => ("code" in error ? error.code : error)
     })
-  )
+    assert.strictEqual(yield* shown, expected)
+  })
 })

@@ -1,7 +1,7 @@
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Webhook from "@assembly-effect/auth/Webhook"
-import { assert, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, test, vi } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -63,23 +63,21 @@ describe("Signer", () => {
     }).pipe(Effect.ensuring(Effect.sync(() => vi.unstubAllGlobals())))
   )
 
-  it("isAlgorithm accepts sha384, sha256 and sha1, and no property of Object.prototype", () => {
+  test("isAlgorithm accepts sha384, sha256 and sha1, and no property of Object.prototype", () => {
     const names = ["sha384", "toString", "sha256", "constructor", "__proto__", "hasOwnProperty", "SHA1", "", "sha1"]
     assert.deepStrictEqual(names.filter(Signer.isAlgorithm), ["sha384", "sha256", "sha1"])
   })
 
   // P='{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
   // printf '%s' "$P" | openssl dgst -sha384 -hmac 'schlüssel'
-  it.effect("signs the UTF-8 bytes of text and secret", () =>
-    Effect.gen(function* () {
-      const text =
-        '{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
-      assert.strictEqual(
-        yield* sign(text),
-        "sha384:2becc7911575515b4818fbee605f205b1b0b5d82a2c9fabdbd6ed42b1e14d65a4184e6088634a42bce760214b9bfa5d3"
-      )
-    }).pipe(Effect.provide(signer("schlüssel")))
-  )
+  it.effect("signs the UTF-8 bytes of text and secret", signer("schlüssel"), function* () {
+    const text =
+      '{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
+    assert.strictEqual(
+      yield* sign(text),
+      "sha384:2becc7911575515b4818fbee605f205b1b0b5d82a2c9fabdbd6ed42b1e14d65a4184e6088634a42bce760214b9bfa5d3"
+    )
+  })
 
   it.effect.prop(
     "layerHmac and layerFrom sign every text with every secret as node:crypto does",
@@ -93,18 +91,16 @@ describe("Signer", () => {
       })
   )
 
-  it.effect("layerFrom makes one HMAC for two signatures, by default with sha384", () =>
-    Effect.gen(function* () {
-      const asked: Array<string> = []
-      const layer = Signer.layerFrom((secret, algorithm) => {
-        asked.push(`${algorithm} ${Redacted.value(secret)}`)
-        return (text) => text
-      }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make("s3cr3t") })))
-      const signatures = Effect.all([sign("a"), sign("b")])
-      assert.deepStrictEqual(yield* Effect.provide(signatures, layer), ["sha384:a", "sha384:b"])
-      assert.deepStrictEqual(asked, ["sha384 s3cr3t"])
-    })
-  )
+  it.effect("layerFrom makes one HMAC for two signatures, by default with sha384", function* () {
+    const asked: Array<string> = []
+    const layer = Signer.layerFrom((secret, algorithm) => {
+      asked.push(`${algorithm} ${Redacted.value(secret)}`)
+      return (text) => text
+    }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make("s3cr3t") })))
+    const signatures = Effect.all([sign("a"), sign("b")])
+    assert.deepStrictEqual(yield* Effect.provide(signatures, layer), ["sha384:a", "sha384:b"])
+    assert.deepStrictEqual(asked, ["sha384 s3cr3t"])
+  })
 
   it.effect.each([signer, nodeSigner])("an inspected Signer shows neither the secret nor a signature", (layer) =>
     Effect.gen(function* () {
@@ -119,12 +115,10 @@ describe("Signer", () => {
     ["WebCrypto", signer],
     ["an HMAC of the platform's own", nodeSigner]
   ] as const) {
-    it.effect(`an empty secret is a defect, with ${name}`, () =>
-      Effect.gen(function* () {
-        const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer(""))))
-        assert.isTrue(Exit.hasDies(exit))
-      })
-    )
+    it.effect(`an empty secret is a defect, with ${name}`, function* () {
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer(""))))
+      assert.isTrue(Exit.hasDies(exit))
+    })
   }
 
   it.effect("signs with an implementation of Signer that the program provides", () =>

@@ -1,6 +1,6 @@
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as SmartCdn from "@assembly-effect/auth/SmartCdn"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Transloadit } from "@transloadit/node"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -192,12 +192,10 @@ describe("SmartCdn.signedUrl", () => {
     }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
   )
 
-  it.effect("shows no secret in the inspected service and in the URL, and dies with an empty secret", () =>
-    Effect.gen(function* () {
-      const service = yield* SmartCdn.SmartCdn.pipe(Effect.provide(smartCdn("k", "s3cr3t")))
-      assert.notInclude(inspect(service, { depth: Infinity, showHidden: true }), "s3cr3t")
-      assert.notInclude(yield* service.signedUrl(request), "s3cr3t")
-      assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(Layer.build(smartCdn("k", ""))))))
-    })
-  )
+  it.effect("shows no secret in the inspected service and in the URL, and dies with an empty secret", function* () {
+    const service = yield* SmartCdn.SmartCdn.pipe(Effect.provide(smartCdn("k", "s3cr3t")))
+    assert.notInclude(inspect(service, { depth: Infinity, showHidden: true }), "s3cr3t")
+    assert.notInclude(yield* service.signedUrl(request), "s3cr3t")
+    assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(Layer.build(smartCdn("k", ""))))))
+  })
 })

@@ -3,7 +3,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import type * as Tokens from "@assembly-effect/auth/Tokens"
 import * as TokenStore from "@assembly-effect/auth/TokenStore"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Deferred from "effect/Deferred"
@@ -80,95 +80,82 @@ const resealed = async (bytes: Uint8Array, change: (text: string) => string) => 
 }
 
 describe("KeyValueTokenStore.layer", () => {
-  it.effect("load returns a saved token until forget", () =>
-    Effect.gen(function* () {
-      const store = yield* open(yield* memory)
+  it.effect("load returns a saved token until forget", function* () {
+    const store = yield* open(yield* memory)
+    assert.deepStrictEqual(yield* store.load(grant), Option.none())
+    for (const saved of [sample, { ...sample, expiresAt: undefined, renewAt: undefined }]) {
+      yield* store.save(grant, saved)
+      const { expiresAt, renewAt, value } = Option.getOrThrow(yield* store.load(grant))
+      assert.deepStrictEqual([Redacted.value(value), expiresAt, renewAt], ["the-token", saved.expiresAt, saved.renewAt])
+    }
+    yield* store.forget(grant)
+    assert.deepStrictEqual(yield* store.load(grant), Option.none())
+  })
+
+  it.effect("save encrypts the token under a hashed name, with other bytes each time", function* () {
+    const keyValueStore = yield* memory
+    const store = yield* open(keyValueStore)
+    yield* store.save(grant, sample)
+    const { bytes, name } = yield* onlyEntry(keyValueStore)
+    // The name consists of hexadecimal digits, whatever the grant contains.
+    assert.match(name, /^assembly-token-[0-9a-f]{64}$/)
+    const text = new TextDecoder("latin1").decode(bytes)
+    for (const part of ["the-token", "value", "test-key", "dam:write"]) assert.notInclude(text, part)
+    yield* store.save(grant, sample)
+    assert.notDeepEqual((yield* onlyEntry(keyValueStore)).bytes, bytes)
+  })
+
+  it.effect("load returns none for an entry that is changed, cut or moved", function* () {
+    const keyValueStore = yield* memory
+    const store = yield* open(keyValueStore)
+    yield* store.save(grant, sample)
+    const { bytes, name } = yield* onlyEntry(keyValueStore)
+    for (let index = 0; index < bytes.length; index++) {
+      yield* keyValueStore.set(name, bytes.with(index, (bytes[index] ?? 0) ^ 1))
       assert.deepStrictEqual(yield* store.load(grant), Option.none())
-      for (const saved of [sample, { ...sample, expiresAt: undefined, renewAt: undefined }]) {
-        yield* store.save(grant, saved)
-        const { expiresAt, renewAt, value } = Option.getOrThrow(yield* store.load(grant))
-        assert.deepStrictEqual(
-          [Redacted.value(value), expiresAt, renewAt],
-          ["the-token", saved.expiresAt, saved.renewAt]
-        )
-      }
-      yield* store.forget(grant)
+    }
+    for (const length of [0, 5, 12, bytes.length - 1]) {
+      yield* keyValueStore.set(name, bytes.subarray(0, length))
       assert.deepStrictEqual(yield* store.load(grant), Option.none())
-    })
-  )
+    }
+    yield* keyValueStore.remove(name)
+    const wider = { ...grant, scopes: ["write"] }
+    yield* store.save(wider, sample)
+    const other = yield* onlyEntry(keyValueStore)
+    yield* keyValueStore.set(other.name, bytes)
+    assert.deepStrictEqual(yield* store.load(wider), Option.none())
+  })
 
-  it.effect("save encrypts the token under a hashed name, with other bytes each time", () =>
-    Effect.gen(function* () {
-      const keyValueStore = yield* memory
-      const store = yield* open(keyValueStore)
-      yield* store.save(grant, sample)
-      const { bytes, name } = yield* onlyEntry(keyValueStore)
-      // The name consists of hexadecimal digits, whatever the grant contains.
-      assert.match(name, /^assembly-token-[0-9a-f]{64}$/)
-      const text = new TextDecoder("latin1").decode(bytes)
-      for (const part of ["the-token", "value", "test-key", "dam:write"]) assert.notInclude(text, part)
-      yield* store.save(grant, sample)
-      assert.notDeepEqual((yield* onlyEntry(keyValueStore)).bytes, bytes)
-    })
-  )
-
-  it.effect("load returns none for an entry that is changed, cut or moved", () =>
-    Effect.gen(function* () {
-      const keyValueStore = yield* memory
-      const store = yield* open(keyValueStore)
-      yield* store.save(grant, sample)
-      const { bytes, name } = yield* onlyEntry(keyValueStore)
-      for (let index = 0; index < bytes.length; index++) {
-        yield* keyValueStore.set(name, bytes.with(index, (bytes[index] ?? 0) ^ 1))
-        assert.deepStrictEqual(yield* store.load(grant), Option.none())
-      }
-      for (const length of [0, 5, 12, bytes.length - 1]) {
-        yield* keyValueStore.set(name, bytes.subarray(0, length))
-        assert.deepStrictEqual(yield* store.load(grant), Option.none())
-      }
-      yield* keyValueStore.remove(name)
-      const wider = { ...grant, scopes: ["write"] }
-      yield* store.save(wider, sample)
-      const other = yield* onlyEntry(keyValueStore)
-      yield* keyValueStore.set(other.name, bytes)
-      assert.deepStrictEqual(yield* store.load(wider), Option.none())
-    })
-  )
-
-  it.effect("load returns none for another Auth Secret, key, audience, base URL or scope", () =>
-    Effect.gen(function* () {
-      const keyValueStore = yield* memory
-      const store = yield* open(keyValueStore)
-      yield* store.save(grant, sample)
-      assert.deepStrictEqual(yield* (yield* open(keyValueStore, "another")).load(grant), Option.none())
-      const others: ReadonlyArray<Partial<TokenStore.Grant>> = [
-        { authKey: "other" },
-        { audience: "other" },
-        { baseUrl: SecureUrl.make("https://other.example.com") },
-        { scopes: [] },
-        { scopes: ["dam:write", "write"] }
-      ]
-      for (const other of others) {
-        assert.deepStrictEqual(yield* store.load({ ...grant, ...other }), Option.none())
-      }
-      assert.deepStrictEqual(textOf(yield* store.load(grant)), Option.some("the-token"))
-    })
-  )
+  it.effect("load returns none for another Auth Secret, key, audience, base URL or scope", function* () {
+    const keyValueStore = yield* memory
+    const store = yield* open(keyValueStore)
+    yield* store.save(grant, sample)
+    assert.deepStrictEqual(yield* (yield* open(keyValueStore, "another")).load(grant), Option.none())
+    const others: ReadonlyArray<Partial<TokenStore.Grant>> = [
+      { authKey: "other" },
+      { audience: "other" },
+      { baseUrl: SecureUrl.make("https://other.example.com") },
+      { scopes: [] },
+      { scopes: ["dam:write", "write"] }
+    ]
+    for (const other of others) {
+      assert.deepStrictEqual(yield* store.load({ ...grant, ...other }), Option.none())
+    }
+    assert.deepStrictEqual(textOf(yield* store.load(grant)), Option.some("the-token"))
+  })
 
   it.effect.each([
     { levels: 100, isRead: true },
     { levels: 1_000_000, isRead: false }
-  ])("load reads an entry that is nested $levels levels deep: $isRead", ({ isRead, levels }) =>
-    Effect.gen(function* () {
-      const keyValueStore = yield* memory
-      const store = yield* open(keyValueStore)
-      yield* store.save(grant, sample)
-      const { bytes, name } = yield* onlyEntry(keyValueStore)
-      const deep = `{"more":${"[".repeat(levels)}${"]".repeat(levels)},`
-      yield* keyValueStore.set(name, yield* Effect.promise(() => resealed(bytes, (text) => text.replace("{", deep))))
-      assert.deepStrictEqual(textOf(yield* store.load(grant)), isRead ? Option.some("the-token") : Option.none())
-    })
-  )
+  ])("load reads an entry that is nested $levels levels deep: $isRead", function* ({ isRead, levels }) {
+    const keyValueStore = yield* memory
+    const store = yield* open(keyValueStore)
+    yield* store.save(grant, sample)
+    const { bytes, name } = yield* onlyEntry(keyValueStore)
+    const deep = `{"more":${"[".repeat(levels)}${"]".repeat(levels)},`
+    yield* keyValueStore.set(name, yield* Effect.promise(() => resealed(bytes, (text) => text.replace("{", deep))))
+    assert.deepStrictEqual(textOf(yield* store.load(grant)), isRead ? Option.some("the-token") : Option.none())
+  })
 })
 
 describe("Processes with one token store", () => {
@@ -177,127 +164,111 @@ describe("Processes with one token store", () => {
   const processOf = (keyValueStore: KeyValueStore.KeyValueStore, options?: Tokens.Options) =>
     Effect.provide(TokenServer.tokens(options, storeOf(keyValueStore)))
 
-  it.effect("a second process uses the stored token, and sends one request to renew it", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(hour)
-      const shared = yield* memory
-      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
-      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
-      assert.strictEqual(server.received.length, 1)
-      // The next process renews the token for all.
+  it.effect("a second process uses the stored token, and sends one request to renew it", function* () {
+    const server = yield* TokenServer.make(hour)
+    const shared = yield* memory
+    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
+    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
+    assert.strictEqual(server.received.length, 1)
+    // The next process renews the token for all.
+    yield* TestClock.setTime(Duration.toMillis("59 minutes"))
+    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+  })
+
+  it.effect("a process uses the token that another process renewed", function* () {
+    const server = yield* TokenServer.make(hour)
+    const shared = yield* memory
+    yield* Effect.gen(function* () {
+      assert.strictEqual(yield* ask(server), "token-1")
       yield* TestClock.setTime(Duration.toMillis("59 minutes"))
       assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-    })
-  )
+      assert.strictEqual(yield* ask(server), "token-2")
+      assert.strictEqual(server.received.length, 2)
+    }).pipe(processOf(shared))
+  })
 
-  it.effect("a process uses the token that another process renewed", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(hour)
-      const shared = yield* memory
-      yield* Effect.gen(function* () {
-        assert.strictEqual(yield* ask(server), "token-1")
-        yield* TestClock.setTime(Duration.toMillis("59 minutes"))
-        assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-        assert.strictEqual(yield* ask(server), "token-2")
-        assert.strictEqual(server.received.length, 2)
-      }).pipe(processOf(shared))
-    })
-  )
+  it.effect("a refused token is removed from the store, and the next process requests another one", function* () {
+    const server = yield* TokenServer.make(hour)
+    const shared = yield* memory
+    yield* ask(server).pipe(Effect.andThen(refuse("token-1")), processOf(shared))
+    assert.strictEqual(yield* shared.size, 0)
+    assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+  })
 
-  it.effect("a refused token is removed from the store, and the next process requests another one", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(hour)
-      const shared = yield* memory
+  it.effect("a late refusal of the old token keeps the new token in the store", function* () {
+    const server = yield* TokenServer.make(hour)
+    const shared = yield* memory
+    yield* Effect.gen(function* () {
+      yield* ask(server)
       yield* ask(server).pipe(Effect.andThen(refuse("token-1")), processOf(shared))
-      assert.strictEqual(yield* shared.size, 0)
       assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-    })
-  )
+      // This process still has the first token, learns that it is refused, and finds the second token.
+      yield* refuse("token-1")
+      assert.strictEqual(yield* ask(server), "token-2")
+      assert.strictEqual(server.received.length, 2)
+    }).pipe(processOf(shared))
+  })
 
-  it.effect("a late refusal of the old token keeps the new token in the store", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(hour)
-      const shared = yield* memory
-      yield* Effect.gen(function* () {
-        yield* ask(server)
-        yield* ask(server).pipe(Effect.andThen(refuse("token-1")), processOf(shared))
-        assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-        // This process still has the first token, learns that it is refused, and finds the second token.
-        yield* refuse("token-1")
-        assert.strictEqual(yield* ask(server), "token-2")
-        assert.strictEqual(server.received.length, 2)
-      }).pipe(processOf(shared))
+  it.effect("a process requests its tokens itself if every method of the store fails", function* () {
+    const server = yield* TokenServer.make(hour)
+    const failure = (method: string) => Effect.fail(new KeyValueStore.KeyValueStoreError({ method, message: "disk" }))
+    const broken = KeyValueStore.make({
+      get: () => failure("get"),
+      getUint8Array: () => failure("get"),
+      set: () => failure("set"),
+      remove: () => failure("remove"),
+      clear: failure("clear"),
+      size: failure("size"),
+      keys: failure("keys")
     })
-  )
+    yield* Effect.gen(function* () {
+      assert.strictEqual(yield* ask(server), "token-1")
+      assert.strictEqual(yield* ask(server), "token-1")
+      yield* refuse("token-1")
+      assert.strictEqual(yield* ask(server), "token-2")
+    }).pipe(processOf(broken))
+  })
 
-  it.effect("a process requests its tokens itself if every method of the store fails", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(hour)
-      const failure = (method: string) => Effect.fail(new KeyValueStore.KeyValueStoreError({ method, message: "disk" }))
-      const broken = KeyValueStore.make({
-        get: () => failure("get"),
-        getUint8Array: () => failure("get"),
-        set: () => failure("set"),
-        remove: () => failure("remove"),
-        clear: failure("clear"),
-        size: failure("size"),
-        keys: failure("keys")
-      })
-      yield* Effect.gen(function* () {
-        assert.strictEqual(yield* ask(server), "token-1")
-        assert.strictEqual(yield* ask(server), "token-1")
-        yield* refuse("token-1")
-        assert.strictEqual(yield* ask(server), "token-2")
-      }).pipe(processOf(broken))
-    })
-  )
+  it.effect("a process requests a token itself if the store does not respond within 5 seconds", function* () {
+    const server = yield* TokenServer.make(hour)
+    const shared = yield* memory
+    const reached = yield* Deferred.make<void>()
+    const hanging: KeyValueStore.KeyValueStore = {
+      ...shared,
+      getUint8Array: () => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
+    }
+    const asking = yield* Effect.forkChild(ask(server).pipe(processOf(hanging)), { startImmediately: true })
+    yield* Deferred.await(reached)
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(yield* Fiber.join(asking), "token-1")
+  })
 
-  it.effect("a process requests a token itself if the store does not respond within 5 seconds", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(hour)
-      const shared = yield* memory
-      const reached = yield* Deferred.make<void>()
-      const hanging: KeyValueStore.KeyValueStore = {
-        ...shared,
-        getUint8Array: () => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
-      }
-      const asking = yield* Effect.forkChild(ask(server).pipe(processOf(hanging)), { startImmediately: true })
-      yield* Deferred.await(reached)
-      yield* TestClock.adjust("5 seconds")
-      assert.strictEqual(yield* Fiber.join(asking), "token-1")
-    })
-  )
+  it.effect("a process requests another token if the stored one expires while the store is read", function* () {
+    const server = yield* TokenServer.make(token({ expires_in: 100 }))
+    const shared = yield* memory
+    yield* ask(server).pipe(processOf(shared))
+    const slow: KeyValueStore.KeyValueStore = {
+      ...shared,
+      // Advances the clock by four seconds without a guess when to do it.
+      getUint8Array: (name) => Effect.andThen(TestClock.setTime(101_000), shared.getUint8Array(name))
+    }
+    yield* TestClock.setTime(97_000)
+    assert.strictEqual(yield* ask(server).pipe(processOf(slow, { renewBefore: "1 second" })), "token-2")
+  })
 
-  it.effect("a process requests another token if the stored one expires while the store is read", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(token({ expires_in: 100 }))
-      const shared = yield* memory
-      yield* ask(server).pipe(processOf(shared))
-      const slow: KeyValueStore.KeyValueStore = {
-        ...shared,
-        // Advances the clock by four seconds without a guess when to do it.
-        getUint8Array: (name) => Effect.andThen(TestClock.setTime(101_000), shared.getUint8Array(name))
-      }
-      yield* TestClock.setTime(97_000)
-      assert.strictEqual(yield* ask(server).pipe(processOf(slow, { renewBefore: "1 second" })), "token-2")
-    })
-  )
-
-  it.effect("a refused token is not returned again, even if the store is read-only", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(hour, answer(503, "busy"), hour)
-      const shared = yield* memory
-      yield* ask(server).pipe(processOf(shared))
-      const readOnly: KeyValueStore.KeyValueStore = { ...shared, set: () => Effect.void, remove: () => Effect.void }
-      yield* Effect.gen(function* () {
-        assert.strictEqual(yield* ask(server), "token-1")
-        yield* refuse("token-1")
-        assert.strictEqual((yield* Effect.flip(ask(server)))._tag, "TokenUnavailable")
-        assert.strictEqual(yield* ask(server), "token-3")
-        yield* refuse("token-3")
-        assert.strictEqual(yield* ask(server), "token-4")
-      }).pipe(processOf(readOnly))
-    })
-  )
+  it.effect("a refused token is not returned again, even if the store is read-only", function* () {
+    const server = yield* TokenServer.make(hour, answer(503, "busy"), hour)
+    const shared = yield* memory
+    yield* ask(server).pipe(processOf(shared))
+    const readOnly: KeyValueStore.KeyValueStore = { ...shared, set: () => Effect.void, remove: () => Effect.void }
+    yield* Effect.gen(function* () {
+      assert.strictEqual(yield* ask(server), "token-1")
+      yield* refuse("token-1")
+      assert.strictEqual((yield* Effect.flip(ask(server)))._tag, "TokenUnavailable")
+      assert.strictEqual(yield* ask(server), "token-3")
+      yield* refuse("token-3")
+      assert.strictEqual(yield* ask(server), "token-4")
+    }).pipe(processOf(readOnly))
+  })
 })

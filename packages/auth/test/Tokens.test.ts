@@ -1,7 +1,7 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as TokenStore from "@assembly-effect/auth/TokenStore"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -46,8 +46,10 @@ const arrived = (server: { readonly received: ReadonlyArray<unknown> }, requests
   })
 
 describe("Tokens.get", () => {
-  it.effect("sends POST /token with Basic authentication, grant_type, aud and scope (spec A-9)", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "sends POST /token with Basic authentication, grant_type, aud and scope (spec A-9)",
+    tokens(),
+    function* () {
       const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
       assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
       const [request] = server.received
@@ -61,11 +63,13 @@ describe("Tokens.get", () => {
         aud: "api2",
         scope: "dam:write"
       })
-    }).pipe(Effect.provide(tokens()))
+    }
   )
 
-  it.effect("sends one request for 1,000 concurrent calls, also if it fails, and another one for a later call", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "sends one request for 1,000 concurrent calls, also if it fails, and another one for a later call",
+    tokens(),
+    function* () {
       const { ask, server } = yield* asking(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
       const many = <A, E>(call: Effect.Effect<A, E, Tokens.Tokens>) =>
         Effect.map(
@@ -80,38 +84,40 @@ describe("Tokens.get", () => {
       assert.strictEqual(server.received.length, 1)
       assert.deepStrictEqual(yield* many(ask), ["token-2"])
       assert.strictEqual(server.received.length, 2)
-    }).pipe(Effect.provide(tokens()))
+    }
   )
 
-  it.effect("returns the token to a second call if the first call is interrupted, with one request", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "returns the token to a second call if the first call is interrupted, with one request",
+    tokens(),
+    function* () {
       const { ask, server } = yield* asking(token())
       const first = yield* Effect.forkChild(ask, { startImmediately: true })
       const second = yield* Effect.forkChild(ask, { startImmediately: true })
       yield* Fiber.interrupt(first)
       assert.strictEqual(yield* Fiber.join(second), "token-1")
       assert.strictEqual(server.received.length, 1)
-    }).pipe(Effect.provide(tokens()))
+    }
   )
 
-  it.effect("requests one token for each scope and each base URL", () =>
-    Effect.gen(function* () {
-      const one = yield* TokenServer.make(token())
-      const two = yield* TokenServer.make(token())
-      yield* get({ baseUrl: one.baseUrl, scope: "dam:write" })
-      yield* get({ baseUrl: one.baseUrl, scope: "assemblies:read" })
-      yield* get({ baseUrl: one.baseUrl, scope: "dam:write" })
-      yield* get({ baseUrl: two.baseUrl, scope: "dam:write" })
-      assert.deepStrictEqual(
-        one.received.map(({ form }) => form.get("scope")),
-        ["dam:write", "assemblies:read"]
-      )
-      assert.strictEqual(two.received.length, 1)
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("requests one token for each scope and each base URL", tokens(), function* () {
+    const one = yield* TokenServer.make(token())
+    const two = yield* TokenServer.make(token())
+    yield* get({ baseUrl: one.baseUrl, scope: "dam:write" })
+    yield* get({ baseUrl: one.baseUrl, scope: "assemblies:read" })
+    yield* get({ baseUrl: one.baseUrl, scope: "dam:write" })
+    yield* get({ baseUrl: two.baseUrl, scope: "dam:write" })
+    assert.deepStrictEqual(
+      one.received.map(({ form }) => form.get("scope")),
+      ["dam:write", "assemblies:read"]
+    )
+    assert.strictEqual(two.received.length, 1)
+  })
 
-  it.effect("sends one request with all configured scopes, sorted, for calls with any scope", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "sends one request with all configured scopes, sorted, for calls with any scope",
+    tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] }),
+    function* () {
       const server = yield* TokenServer.make(token())
       yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
       yield* get({ baseUrl: server.baseUrl, scope: "assemblies:read" })
@@ -120,27 +126,23 @@ describe("Tokens.get", () => {
         server.received.map(({ form }) => form.get("scope")),
         ["assemblies:read dam:write"]
       )
-    }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] })))
+    }
   )
 
-  it.effect("dies with an invalid scope, and sends no request", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(token())
-      for (const scope of ["", "dam:write read", "dam:write\n"]) {
-        const exit = yield* Effect.exit(get({ baseUrl: server.baseUrl, scope }))
-        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-      }
-      assert.isEmpty(server.received)
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("dies with an invalid scope, and sends no request", tokens(), function* () {
+    const server = yield* TokenServer.make(token())
+    for (const scope of ["", "dam:write read", "dam:write\n"]) {
+      const exit = yield* Effect.exit(get({ baseUrl: server.baseUrl, scope }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    }
+    assert.isEmpty(server.received)
+  })
 
-  it.effect("sends no scope if the call has none", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(token())
-      yield* get({ baseUrl: server.baseUrl })
-      assert.isFalse(server.received[0]?.form.has("scope"))
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("sends no scope if the call has none", tokens(), function* () {
+    const server = yield* TokenServer.make(token())
+    yield* get({ baseUrl: server.baseUrl })
+    assert.isFalse(server.received[0]?.form.has("scope"))
+  })
 })
 
 describe("The lifetime of a token", () => {
@@ -231,53 +233,47 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens(options, store)))
   )
 
-  it.effect("counts expires_in from the start of the request, not from its response", () =>
-    Effect.gen(function* () {
-      const released = Promise.withResolvers<void>()
-      const late: TokenServer.Answer = (received, response, index) => {
-        void released.promise.then(() => token({ expires_in: 100 })(received, response, index))
-      }
-      const { ask, server } = yield* asking(late, token())
-      const first = yield* Effect.forkChild(ask)
-      yield* arrived(server, 1)
-      yield* TestClock.setTime(20_000)
-      released.resolve()
-      assert.strictEqual(yield* Fiber.join(first), "token-1")
-      yield* TestClock.setTime(89_999)
-      assert.strictEqual(yield* ask, "token-1")
-      yield* TestClock.setTime(90_000)
-      assert.strictEqual(yield* ask, "token-2")
-    }).pipe(Effect.provide(tokens(soon)))
-  )
+  it.effect("counts expires_in from the start of the request, not from its response", tokens(soon), function* () {
+    const released = Promise.withResolvers<void>()
+    const late: TokenServer.Answer = (received, response, index) => {
+      void released.promise.then(() => token({ expires_in: 100 })(received, response, index))
+    }
+    const { ask, server } = yield* asking(late, token())
+    const first = yield* Effect.forkChild(ask)
+    yield* arrived(server, 1)
+    yield* TestClock.setTime(20_000)
+    released.resolve()
+    assert.strictEqual(yield* Fiber.join(first), "token-1")
+    yield* TestClock.setTime(89_999)
+    assert.strictEqual(yield* ask, "token-1")
+    yield* TestClock.setTime(90_000)
+    assert.strictEqual(yield* ask, "token-2")
+  })
 
-  it.effect("fails with TokenUnavailable if the token expires during a renewal that fails", () =>
-    Effect.gen(function* () {
-      const { ask, server } = yield* asking(token({ expires_in: 100 }), TokenServer.silence)
-      yield* ask
-      yield* TestClock.setTime(95_000)
-      const renewal = yield* Effect.forkChild(Effect.flip(ask))
-      yield* arrived(server, 2)
-      // The token expires after 100 seconds; the request that should renew it ends after 125.
-      yield* TestClock.setTime(126_000)
-      assert.strictEqual((yield* Fiber.join(renewal))._tag, "TokenUnavailable")
-    }).pipe(Effect.provide(tokens(soon)))
-  )
+  it.effect("fails with TokenUnavailable if the token expires during a renewal that fails", tokens(soon), function* () {
+    const { ask, server } = yield* asking(token({ expires_in: 100 }), TokenServer.silence)
+    yield* ask
+    yield* TestClock.setTime(95_000)
+    const renewal = yield* Effect.forkChild(Effect.flip(ask))
+    yield* arrived(server, 2)
+    // The token expires after 100 seconds; the request that should renew it ends after 125.
+    yield* TestClock.setTime(126_000)
+    assert.strictEqual((yield* Fiber.join(renewal))._tag, "TokenUnavailable")
+  })
 })
 
 describe("A refused token", () => {
-  it.effect("100 concurrent refusals of one token cause one request for another token", () =>
-    Effect.gen(function* () {
-      const { ask, server } = yield* asking(token())
-      yield* ask
-      // All of them used the same token.
-      const texts = yield* Effect.all(
-        Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), ask)),
-        { concurrency: "unbounded" }
-      )
-      assert.deepStrictEqual(new Set(texts), new Set(["token-2"]))
-      assert.strictEqual(server.received.length, 2)
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("100 concurrent refusals of one token cause one request for another token", tokens(), function* () {
+    const { ask, server } = yield* asking(token())
+    yield* ask
+    // All of them used the same token.
+    const texts = yield* Effect.all(
+      Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), ask)),
+      { concurrency: "unbounded" }
+    )
+    assert.deepStrictEqual(new Set(texts), new Set(["token-2"]))
+    assert.strictEqual(server.received.length, 2)
+  })
 
   it.effect.each([
     ["token-1", undefined],
@@ -291,14 +287,12 @@ describe("A refused token", () => {
     }).pipe(Effect.provide(tokens(undefined, store)))
   )
 
-  it.effect("keeps the current token if another one is refused", () =>
-    Effect.gen(function* () {
-      const { ask } = yield* asking(token())
-      yield* ask
-      yield* refuse("token-0")
-      assert.strictEqual(yield* ask, "token-1")
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("keeps the current token if another one is refused", tokens(), function* () {
+    const { ask } = yield* asking(token())
+    yield* ask
+    yield* refuse("token-0")
+    assert.strictEqual(yield* ask, "token-1")
+  })
 })
 
 describe("A response of the token endpoint", () => {
@@ -333,53 +327,53 @@ describe("A response of the token endpoint", () => {
     [200, { access_token: "t", expires_in: -1 }, "UnexpectedTokenResponse"],
     [200, { access_token: "t", expires_in: "3600" }, "UnexpectedTokenResponse"],
     [200, new Uint8Array([0x22, 0xff, 0x22]), "UnexpectedTokenResponse"]
-  ] as const)("a response with status %s and the body %j fails with %s, after one request", ([status, body, tag]) =>
-    Effect.gen(function* () {
+  ] as const)(
+    "a response with status %s and the body %j fails with %s, after one request",
+    tokens(),
+    function* ([status, body, tag]) {
       const server = yield* TokenServer.make(answer(status, body))
       const error = yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
       assert.strictEqual(error._tag, tag)
       assert.notInclude(error.message, "test-secret")
       assert.strictEqual(server.received.length, 1)
-    }).pipe(Effect.provide(tokens()))
+    }
   )
 
   const capitals = "SECRET0123456789"
-  it.effect(`400 {"error":"${capitals}"}, which is the Auth Secret, is TokenRefused without it`, () =>
-    Effect.gen(function* () {
+  it.effect(
+    `400 {"error":"${capitals}"}, which is the Auth Secret, is TokenRefused without it`,
+    tokens(undefined, undefined, capitals),
+    function* () {
       const server = yield* TokenServer.make(answer(400, { error: capitals }))
       const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
       assert.strictEqual(error._tag, "TokenRefused")
       assert.notInclude(JSON.stringify(error) + error.message, capitals)
-    }).pipe(Effect.provide(tokens(undefined, undefined, capitals)))
+    }
   )
 
-  it.effect("accepts a token with status 201 and content type text/plain", () =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(
-        answer(201, { access_token: "t", token_type: "bearer", more: 1 }, { "content-type": "text/plain" })
-      )
-      assert.strictEqual(yield* get({ baseUrl: server.baseUrl }), "t")
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("accepts a token with status 201 and content type text/plain", tokens(), function* () {
+    const server = yield* TokenServer.make(
+      answer(201, { access_token: "t", token_type: "bearer", more: 1 }, { "content-type": "text/plain" })
+    )
+    assert.strictEqual(yield* get({ baseUrl: server.baseUrl }), "t")
+  })
 
-  it.effect("fails with TokenRateLimited that has the longer of retryIn and Retry-After, or 0", () =>
-    Effect.gen(function* () {
-      const error = { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }
-      const server = yield* TokenServer.make(
-        answer(429, error),
-        answer(429, "", { "retry-after": "11" }),
-        answer(429, error, { "retry-after": "3" }),
-        answer(429, "")
-      )
-      const waits: Array<number> = []
-      for (let index = 0; index < 4; index++) {
-        const failure = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
-        assert(failure._tag === "TokenRateLimited")
-        waits.push(Duration.toSeconds(failure.retryAfter))
-      }
-      assert.deepStrictEqual(waits, [7, 11, 7, 0])
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("fails with TokenRateLimited that has the longer of retryIn and Retry-After, or 0", tokens(), function* () {
+    const error = { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }
+    const server = yield* TokenServer.make(
+      answer(429, error),
+      answer(429, "", { "retry-after": "11" }),
+      answer(429, error, { "retry-after": "3" }),
+      answer(429, "")
+    )
+    const waits: Array<number> = []
+    for (let index = 0; index < 4; index++) {
+      const failure = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
+      assert(failure._tag === "TokenRateLimited")
+      waits.push(Duration.toSeconds(failure.retryAfter))
+    }
+    assert.deepStrictEqual(waits, [7, 11, 7, 0])
+  })
 
   /** The headers of a response and the beginning of a body, then the connection is closed. */
   const broken =
@@ -410,25 +404,31 @@ describe("A response of the token endpoint", () => {
       broken(503, pause),
       { _tag: "TokenUnavailable", description: "the service responded with status 503", status: 503, retryAfter }
     ]
-  ])("%s has the error of its status", ([, response, expected]) =>
-    Effect.gen(function* () {
+  ])(
+    "%s has the error of its status",
+    tokens({ scopes: ["dam:write", "assemblies:read"] }),
+    function* ([, response, expected]) {
       const { ask } = yield* asking(response)
       assert.deepInclude<object>(yield* Effect.flip(ask), expected)
-    }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read"] })))
+    }
   )
 
-  it.effect.each([301, 302, 303, 307, 308])("a %s fails with UnexpectedTokenResponse, and is not followed", (status) =>
-    Effect.gen(function* () {
+  it.effect.each([301, 302, 303, 307, 308])(
+    "a %s fails with UnexpectedTokenResponse, and is not followed",
+    tokens(),
+    function* (status) {
       const target = yield* TokenServer.make(token())
       const server = yield* TokenServer.make(answer(status, "", { location: `${target.baseUrl}/token` }))
       const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
       assert.strictEqual(error._tag, "UnexpectedTokenResponse")
       assert.strictEqual(target.received.length, 0)
-    }).pipe(Effect.provide(tokens()))
+    }
   )
 
-  it.effect("fails with TokenUnavailable if no response comes within requestTimeout", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "fails with TokenUnavailable if no response comes within requestTimeout",
+    tokens({ requestTimeout: "10 seconds" }),
+    function* () {
       const { ask, server } = yield* asking(TokenServer.silence)
       const waiting = yield* Effect.forkChild(Effect.flip(ask), { startImmediately: true })
       yield* arrived(server, 1)
@@ -436,7 +436,7 @@ describe("A response of the token endpoint", () => {
       const error = yield* Fiber.join(waiting)
       assert.strictEqual(error._tag, "TokenUnavailable")
       assert.include(error.message, "10 s")
-    }).pipe(Effect.provide(tokens({ requestTimeout: "10 seconds" })))
+    }
   )
 })
 
@@ -444,8 +444,10 @@ describe("Tokens.layerAuthenticator", () => {
   const authenticated = (options?: Tokens.Options) =>
     Tokens.layerAuthenticator.pipe(Layer.provideMerge(tokens(options)))
 
-  it.effect("authenticate returns the params unchanged, and a token for the scope (spec A-5)", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "authenticate returns the params unchanged, and a token for the scope (spec A-5)",
+    authenticated(),
+    function* () {
       const server = yield* TokenServer.make(token())
       const authenticator = yield* Authenticator.Authenticator
       const proof = yield* authenticator.authenticate({
@@ -457,7 +459,7 @@ describe("Tokens.layerAuthenticator", () => {
       assert(proof._tag === "Bearer")
       assert.strictEqual(proof.params, '{"region":"all"}')
       assert.strictEqual(server.received[0]?.form.get("scope"), "assemblies:read")
-    }).pipe(Effect.provide(authenticated()))
+    }
   )
 
   it.effect.each([
@@ -467,60 +469,53 @@ describe("Tokens.layerAuthenticator", () => {
     [400, "BEARER_TOKEN_INVALID", "retry"],
     [400, "INSUFFICIENT_AUTH_SCOPE", "final"],
     [400, "BEARER_TOKEN_AUTH_KEY_MISMATCH", "final"]
-  ] as const)("refused with status %s and code %j returns %j", ([status, refusal, verdict]) =>
-    Effect.gen(function* () {
-      const server = yield* TokenServer.make(token())
-      const authenticator = yield* Authenticator.Authenticator
-      const ask = authenticator.authenticate({
-        baseUrl: server.baseUrl,
-        params: {},
-        nonceIn: "auth",
-        scope: undefined
-      })
-      assert.strictEqual(yield* authenticator.refused(yield* ask, { code: refusal, status }), verdict)
-      yield* ask
-      assert.strictEqual(server.received.length, verdict === "retry" ? 2 : 1)
-    }).pipe(Effect.provide(authenticated()))
-  )
+  ] as const)("refused with status %s and code %j returns %j", authenticated(), function* ([status, refusal, verdict]) {
+    const server = yield* TokenServer.make(token())
+    const authenticator = yield* Authenticator.Authenticator
+    const ask = authenticator.authenticate({
+      baseUrl: server.baseUrl,
+      params: {},
+      nonceIn: "auth",
+      scope: undefined
+    })
+    assert.strictEqual(yield* authenticator.refused(yield* ask, { code: refusal, status }), verdict)
+    yield* ask
+    assert.strictEqual(server.received.length, verdict === "retry" ? 2 : 1)
+  })
 })
 
 describe("The status of a failed token request", () => {
-  it.effect("fails with the status 403 if the body does not end within requestTimeout", () =>
-    Effect.gen(function* () {
-      const answered = Promise.withResolvers<void>()
-      const fetch: typeof globalThis.fetch = (url, init) =>
-        globalThis.fetch(url, init).finally(() => answered.resolve())
-      const hanging: TokenServer.Answer = (_, response) => {
-        response.writeHead(403, { "content-length": 100 })
-        response.write("{")
-      }
-      const patient = tokens({ requestTimeout: "4 seconds" }).pipe(
-        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
-      )
-      const idle = Idle.make()
-      const fiber = yield* Effect.forkChild(
-        idle.within(
-          Effect.provide(
-            Effect.flatMap(asking(hanging), ({ ask }) => Effect.flip(ask)),
-            patient
-          )
+  it.effect("fails with the status 403 if the body does not end within requestTimeout", function* () {
+    const answered = Promise.withResolvers<void>()
+    const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, init).finally(() => answered.resolve())
+    const hanging: TokenServer.Answer = (_, response) => {
+      response.writeHead(403, { "content-length": 100 })
+      response.write("{")
+    }
+    const patient = tokens({ requestTimeout: "4 seconds" }).pipe(
+      Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+    )
+    const idle = Idle.make()
+    const fiber = yield* Effect.forkChild(
+      idle.within(
+        Effect.provide(
+          Effect.flatMap(asking(hanging), ({ ask }) => Effect.flip(ask)),
+          patient
         )
       )
-      yield* Effect.promise(() => answered.promise)
-      assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
-        _tag: "UnexpectedTokenResponse",
-        status: 403,
-        description: "a body that did not end within 5 s"
-      })
+    )
+    yield* Effect.promise(() => answered.promise)
+    assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
+      _tag: "UnexpectedTokenResponse",
+      status: 403,
+      description: "a body that did not end within 5 s"
     })
-  )
+  })
 
-  it.effect("fails with TokenUnavailable and ECONNREFUSED if the connection is refused", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Effect.scoped(TokenServer.make(token()))
-      const error = yield* Effect.flip(get({ baseUrl, scope: "dam:write" }))
-      assert.deepInclude(error, { _tag: "TokenUnavailable", code: "ECONNREFUSED", permanent: false })
-      assert.strictEqual(error.message, "No token: the connection was refused")
-    }).pipe(Effect.provide(tokens()))
-  )
+  it.effect("fails with TokenUnavailable and ECONNREFUSED if the connection is refused", tokens(), function* () {
+    const { baseUrl } = yield* Effect.scoped(TokenServer.make(token()))
+    const error = yield* Effect.flip(get({ baseUrl, scope: "dam:write" }))
+    assert.deepInclude(error, { _tag: "TokenUnavailable", code: "ECONNREFUSED", permanent: false })
+    assert.strictEqual(error.message, "No token: the connection was refused")
+  })
 })

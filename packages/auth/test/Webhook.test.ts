@@ -1,7 +1,7 @@
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import type * as Signer from "@assembly-effect/auth/Signer"
 import * as Webhook from "@assembly-effect/auth/Webhook"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -46,8 +46,9 @@ describe("Webhook.verify", () => {
     }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect("accepts sha1 with and without a prefix if algorithms is [sha1], else fails with SignatureMismatch", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "accepts sha1 with and without a prefix if algorithms is [sha1], else fails with SignatureMismatch",
+    function* () {
       yield* refuses(sha1).pipe(Effect.provide(webhook()))
       yield* refuses(`sha1:${sha1}`).pipe(Effect.provide(webhook()))
       for (const signature of [sha1, `sha1:${sha1}`]) {
@@ -55,7 +56,7 @@ describe("Webhook.verify", () => {
         assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
       }
       yield* refuses(sha384).pipe(Effect.provide(webhook(["sha1"])))
-    })
+    }
   )
 
   it.effect("fails with SignatureMismatch for another secret, another text and every other form of the signature", () =>

@@ -5,7 +5,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { signedForm } from "./notified.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send, storeAt } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const tooLong = "The path has more than 512 code points or 1024 bytes."
 

@@ -9,7 +9,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { createHash } from "node:crypto"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 import { call, post, signedFields } from "./signedCalls.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const text = (value: string) => new TextEncoder().encode(value)
 const fromDate = DateTime.makeUnsafe("2020-01-01T00:00:00Z")

@@ -3,7 +3,7 @@ import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { as, call, createKey, given, refused } from "./keys.ts"
 import { layer as layerEmulator, send } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const admin = given("admin")
 const stranger = given("stranger")

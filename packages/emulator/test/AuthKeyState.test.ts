@@ -18,7 +18,7 @@ import { signedFields } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { receiver } from "./notified.ts"
 import { hmac, json, layer as layerEmulator, temporaryFolder } from "./support.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 const admin = given("admin")
 

@@ -20,7 +20,7 @@ import {
   tokenOf
 } from "./keys.ts"
 import { layer as layerEmulator } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const admin = given("admin")
 const manager = given("manager", ["auth_keys:read", "auth_keys:write", "assemblies:read"])

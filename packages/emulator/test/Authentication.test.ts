@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const list = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
   send(HttpClientRequest.get("/assemblies", { headers }).pipe(HttpClientRequest.setUrlParams(fields)))

@@ -15,7 +15,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { assert, describe, it } from "./flow.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 /** The common fields of the errors of operations. */
 interface AnyError {

@@ -14,7 +14,7 @@ import * as Bills from "../src/internal/billing/bills.ts"
 import { call } from "./signedCalls.ts"
 import { layerAssemblies, newAssembly } from "./stores.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
-import { assert, describe, it } from "./flow.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const month = Bill.Month.make
 

@@ -7,7 +7,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { Upload, type UploadOptions } from "tus-js-client"
 import * as Browser from "./browser.ts"
 import { layer as layerEmulator, send } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const origin = "https://app.example"
 

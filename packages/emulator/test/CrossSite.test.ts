@@ -6,7 +6,7 @@ import * as Browser from "./browser.ts"
 import * as Raw from "./raw.ts"
 import { json, layer as layerEmulator } from "./support.ts"
 import { signedFields } from "./signedCalls.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const origin = "https://evil.example"
 const id = "0".repeat(32)

@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import { nobody, storeAll, storeOne } from "./assets.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const filename = Schema.decodeSync(DamAsset.Filename)
 

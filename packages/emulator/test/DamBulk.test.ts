@@ -15,7 +15,7 @@ import * as Statement from "../src/internal/data/statement.ts"
 import { layerStore, nobody, put, storeAll, storeOne } from "./assets.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator } from "./support.ts"
-import { assert, describe, effect, layer, live } from "./flow.ts"
+import { assert, describe, effect, layer, live } from "@assembly-effect/testkit/flow"
 
 const filename = Schema.decodeSync(DamAsset.Filename)
 

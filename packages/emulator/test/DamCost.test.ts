@@ -6,7 +6,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put } from "./assets.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 /** Runs an effect and returns the statements that the effect executed, with their parameters. */
 const statementsOf = <A, E, R>(work: Effect.Effect<A, E, R>) => {

@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { storeAll, storeOne } from "./assets.ts"
 import { signedForm } from "./notified.ts"
 import { json, layer as layerEmulator, storeAt } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const pathsUnder = (prefix: string) =>
   Effect.map(Stream.runCollect(Dam.listAll({ prefix })), (assets) => Array.from(assets, ({ path }) => path))

@@ -13,7 +13,7 @@ import { layerStore, put, storeAll, storeOne } from "./assets.ts"
 import { call } from "./signedCalls.ts"
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import { json, layer as layerEmulator, temporaryFolder } from "./support.ts"
-import { assert, describe, effect, layer, live } from "./flow.ts"
+import { assert, describe, effect, layer, live } from "@assembly-effect/testkit/flow"
 
 /** The number of random walks. The environment variable `WALKS` changes the number. */
 const walks = Number(process.env["WALKS"] ?? 60)

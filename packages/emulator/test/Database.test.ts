@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
 import * as Database from "../src/internal/data/database.ts"
 import * as Statement from "../src/internal/data/statement.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 /** Creates a table. Returns effects that insert a row and count the rows. */
 const notes = Effect.gen(function* () {

@@ -23,7 +23,7 @@ import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 import { createUpload, head, patch, storeAt } from "./support.ts"
-import { assert, describe, it } from "./flow.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
 

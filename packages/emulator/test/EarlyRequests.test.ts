@@ -11,7 +11,7 @@ import { type IncomingMessage, request } from "node:http"
 import * as Certificate from "../src/internal/http/certificate.ts"
 import * as Server from "../src/internal/http/server.ts"
 import * as Limits from "@assembly-effect/emulator/Limits"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const server = Server.layer(0, Limits.defaults).pipe(
   Layer.provide(Certificate.layer(undefined)),

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { official } from "./official.ts"
 import { createUpload, head, layer, patch, patchForever, temporaryFolder } from "./support.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 it.live("keeps everything in its folder", NodeFileSystem.layer, function* () {
   const data = yield* temporaryFolder

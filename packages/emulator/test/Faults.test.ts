@@ -8,7 +8,7 @@ import * as Fiber from "effect/Fiber"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createUpload, head, json, layer as layerEmulator, patch, send } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const { Fault } = Faults
 const inject = (fault: Faults.Fault) => Faults.Faults.use((faults) => faults.inject(fault))

@@ -5,7 +5,7 @@ import * as Redacted from "effect/Redacted"
 import { run } from "./fuzz/Run.ts"
 import { layer as layerEmulator, send } from "./support.ts"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** The number of requests. The environment variable `FUZZED` changes the number. */
 const count = Number(process.env["FUZZED"] ?? 400)

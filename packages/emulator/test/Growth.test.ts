@@ -13,7 +13,7 @@ import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import * as Updates from "../src/internal/assembly/updates.ts"
 import * as UsedSignatures from "../src/internal/auth/usedSignatures.ts"
 import * as Limits from "../src/Limits.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 setFlagsFromString("--expose-gc")
 const collectGarbage: () => void = runInNewContext("gc")

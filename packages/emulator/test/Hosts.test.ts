@@ -11,7 +11,7 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { sendTo } from "./raw.ts"
 import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
 import { signedFields } from "./signedCalls.ts"
-import { layer } from "./flow.ts"
+import { layer } from "@assembly-effect/testkit/flow"
 
 const noAssembly = "/assemblies/00000000000000000000000000000000"
 

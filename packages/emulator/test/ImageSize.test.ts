@@ -3,7 +3,7 @@ import * as ImageSize from "../src/internal/files/imageSize.ts"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { createUpload, layer as layerEmulator, metadata, patch } from "./support.ts"
-import { assert, it, layer } from "./flow.ts"
+import { assert, it, layer } from "@assembly-effect/testkit/flow"
 
 const latin1 = (text: string) => Buffer.from(text, "latin1")
 

@@ -23,7 +23,7 @@ import * as Limits from "../src/Limits.ts"
 import { call } from "./signedCalls.ts"
 import { layerAssemblies } from "./stores.ts"
 import { json, layer as layerEmulator } from "./support.ts"
-import { assert, describe, it } from "./flow.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const Time = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 }))
 /** The start of an execution, and how long it takes. */

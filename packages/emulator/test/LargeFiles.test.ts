@@ -5,7 +5,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { createUpload, layer as layerEmulator, patch, terminate } from "./support.ts"
-import { assert, layer, live } from "./flow.ts"
+import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
 const size = 24 * 1024 * 1024
 const bytes = new Uint8Array(size).map((_, index) => (index * 31) % 251)

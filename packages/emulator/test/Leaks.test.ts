@@ -26,7 +26,7 @@ import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Witness from "./witness.ts"
-import { assert, describe, it } from "./flow.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const secret = "3f9d7c0b1e5a48a2"
 const key = "leak-test-key"

@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { connect } from "node:net"
 import { createUpload, hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
-import { layer } from "./flow.ts"
+import { layer } from "@assembly-effect/testkit/flow"
 
 test("a limit that is undefined has its default", () => {
   assert.deepStrictEqual(

@@ -9,7 +9,7 @@ import * as Queue from "effect/Queue"
 import * as TestClock from "effect/testing/TestClock"
 import { listed, receiver } from "./notified.ts"
 import { layer } from "./support.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 /** A server that answers no notification before the latch `gate` is open. */
 const hanging = Effect.gen(function* () {

@@ -4,7 +4,7 @@ import type { LookupAddress } from "node:dns"
 import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from "node:net"
 import * as NotificationClient from "../src/internal/notifications/notificationClient.ts"
 import { receiver } from "./notified.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 /** Requests a name that resolves to the given addresses in turn. Returns the outcome and the number of look-ups. */
 const ask = Effect.fnUntraced(function* (

@@ -6,7 +6,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import { listed, receiver, signedForm } from "./notified.ts"
 import { hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const statusesOf = (assemblyId: string) =>
   Effect.map(listed(assemblyId), (all) => all.map(({ response_code, status }) => [status, response_code]))

@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import { networkInterfaces } from "node:os"
 import { listed, receiver, signedForm } from "./notified.ts"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** The first ended attempt of a notification, and the number of attempts. */
 const outcomeOf = (assemblyId: string) =>

@@ -9,7 +9,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { call } from "./signedCalls.ts"
 import { createUpload, hmac, layer, patch, send } from "./support.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 const numbers = ["0.5", "-0.5", "-1", "-0", "1e300", "-1e300", "1e-300", "1e400", "9007199254740991"].concat([
   "9007199254740992",

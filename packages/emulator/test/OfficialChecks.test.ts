@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { official } from "./official.ts"
 import { signedForm } from "./notified.ts"
 import { createUpload, creationHeaders, json, layer as layerEmulator, patch, storeAt } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const hour = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 

@@ -3,7 +3,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { Transloadit } from "@transloadit/node"
 import * as Effect from "effect/Effect"
 import { official, officialWith, refusal } from "./official.ts"
-import { assert, describe, it } from "./flow.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const withToken = (authToken: string) =>
   Effect.map(Emulator.Emulator, ({ baseUrl }) => new Transloadit({ authToken, endpoint: baseUrl, maxRetries: 0 }))

@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 const command = fileURLToPath(new URL("cli.js", import.meta.resolve("@transloadit/node")))
 

@@ -7,7 +7,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Secure from "./secure.ts"
 import { call } from "./signedCalls.ts"
 import { layer } from "./support.ts"
-import { assert, describe, it } from "./flow.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const create = (steps: object = {}) => call("POST", "/assemblies", { steps })
 const other = { key: "other", secret: Redacted.make("secret") }

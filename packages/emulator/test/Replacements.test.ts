@@ -27,7 +27,7 @@ import {
   temporaryFolder
 } from "./support.ts"
 import { signedFields } from "./signedCalls.ts"
-import { assert, layer, live } from "./flow.ts"
+import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
 const north = authKey("north")
 const reader = authKey("reader", ["assemblies:read"])

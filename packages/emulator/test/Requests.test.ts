@@ -13,7 +13,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import { signedFields } from "./signedCalls.ts"
 import { createUpload, json, layer as layerEmulator, send } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** The number of generated requests of each kind. */
 const count = Number(process.env["PROPERTY_RUNS"] ?? 50)

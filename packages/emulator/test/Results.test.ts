@@ -15,7 +15,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { layer as layerEmulator, send, storeAt, uploadOne, temporaryFolder } from "./support.ts"
-import { layer } from "./flow.ts"
+import { layer } from "@assembly-effect/testkit/flow"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 

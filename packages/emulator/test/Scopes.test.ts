@@ -7,7 +7,7 @@ import type { HttpMethod } from "effect/http/HttpMethod"
 import { cases, operations } from "../../api/test/utils/operations.ts"
 import { as, call, callWithToken, given, refused, tokenOf } from "./keys.ts"
 import { json, layer as layerEmulator } from "./support.ts"
-import { layer } from "./flow.ts"
+import { layer } from "@assembly-effect/testkit/flow"
 
 /** All scopes that do not grant `scope`. */
 const allBut = (scope: Auth.Scope): ReadonlyArray<Auth.Scope> =>

@@ -6,7 +6,7 @@ import { storeAll } from "./assets.ts"
 import { signedForm } from "./notified.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const processorTime = () => {
   const { system, user } = process.threadCpuUsage()

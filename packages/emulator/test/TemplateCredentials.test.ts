@@ -14,7 +14,7 @@ import { as, north, south, workspaces } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, temporaryFolder } from "./support.ts"
-import { assert, effect, layer, live } from "./flow.ts"
+import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
 
 const secret = "Zq7-very-secret-Kx2"
 const s3 = { key: "an id", secret, bucket: "photos", bucket_region: "eu-west-1" }

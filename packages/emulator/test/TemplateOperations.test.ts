@@ -13,7 +13,7 @@ import { as, north, south, workspaces } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
-import { assert, effect, layer, live } from "./flow.ts"
+import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
 
 const steps = { hashed: { robot: "/file/hash", use: ":original" } }
 

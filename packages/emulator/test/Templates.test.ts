@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { official, toTemplate } from "./official.ts"
 import { createUpload, layer as layerEmulator, patch, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { post } from "./signedCalls.ts"
-import { assert, layer, live } from "./flow.ts"
+import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
 const bytes = new Uint8Array(100)
 

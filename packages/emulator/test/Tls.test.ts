@@ -17,7 +17,7 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createHash } from "node:crypto"
 import * as Secure from "./secure.ts"
 import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
-import { layer } from "./flow.ts"
+import { layer } from "@assembly-effect/testkit/flow"
 
 /** An emulator over TLS, and a client that supports only one version of HTTP. */
 const layerOver = (allowH2: boolean, options: Emulator.Options = {}) =>

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
-import { assert, effect, layer } from "./flow.ts"
+import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 
 type Fields = Readonly<Record<string, string>>
 

@@ -8,7 +8,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { collect, hash, official, refusal, toTemplate } from "./official.ts"
 import { layer as layerEmulator, uploadOne } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** A type of credentials of the service, with a value for each of its fields. */
 const credentialType = Effect.gen(function* () {

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { createHash } from "node:crypto"
 import { official } from "./official.ts"
 import { layer as layerEmulator, storeAt } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** Makes params with any robot. The cast is needed, because the types of the client have only the service's robots. */
 const toSteps = (steps: object) => ({ steps }) as NonNullable<CreateAssemblyOptions["params"]>

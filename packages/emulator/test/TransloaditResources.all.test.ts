@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { listed, receiver } from "./notified.ts"
 import { collect, hash, official, refusal, toTemplate } from "./official.ts"
 import { layer as layerEmulator } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** A time in the format of the service. */
 const date = /^\d{4}\/\d{2}\/\d{2} \d{2}:\d{2}:\d{2} GMT$/

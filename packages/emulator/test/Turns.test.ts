@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Turns from "../src/internal/http/turns.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 /** Counts the rounds of the event loop. Other clients can get their responses in each round. */
 const rounds = Effect.acquireRelease(

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { Upload, type UploadOptions } from "tus-js-client"
 import { head, layer as layerEmulator } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251))
 const sha256 = createHash("sha256").update(bytes).digest("hex")

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash } from "node:crypto"
 import { createUpload, head, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const text = (value: string) => new TextEncoder().encode(value)
 const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))

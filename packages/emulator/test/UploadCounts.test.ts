@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as UploadStore from "../src/internal/files/uploadStore.ts"
 import * as Database from "../src/internal/data/database.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 const Upload = Schema.Struct({
   assembly: Schema.Literals(["one", "two"]),

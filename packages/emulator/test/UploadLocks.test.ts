@@ -9,7 +9,7 @@ import * as FileStore from "../src/internal/files/fileStore.ts"
 import * as UploadStore from "../src/internal/files/uploadStore.ts"
 import * as Expiry from "../src/internal/tus/expiry.ts"
 import * as UploadLocks from "../src/internal/tus/uploadLocks.ts"
-import { assert, it } from "./flow.ts"
+import { assert, it } from "@assembly-effect/testkit/flow"
 
 it.effect("an upload has one holder, wherever the fibers that want it yield", UploadLocks.layer, function* () {
   const locks = yield* UploadLocks.UploadLocks

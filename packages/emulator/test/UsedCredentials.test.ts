@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import { as, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layer as layerEmulator } from "./support.ts"
-import { assert, layer } from "./flow.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const content = Redacted.make({ key: "k", secret: "s", bucket: "b" })
 

@@ -15,7 +15,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
 import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
-import { assert, layer, live } from "./flow.ts"
+import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
 const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspace.AuthKey => ({
   key,

@@ -4,7 +4,7 @@ import * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Refusal from "@assembly-effect/http/Refusal"
 import * as Signatures from "@assembly-effect/http/Signatures"
 import * as Webhooks from "@assembly-effect/http/Webhooks"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -61,7 +61,7 @@ const routes = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
 )
 
 describe("the groups of an HttpApi", () => {
-  it("are in the OpenAPI document of the application", () => {
+  test("are in the OpenAPI document of the application", () => {
     const { paths } = OpenApi.fromApi(Api)
     const keys = (value: object | undefined) =>
       Object.keys(value ?? {})
@@ -80,7 +80,7 @@ describe("the groups of an HttpApi", () => {
     assert.strictEqual(keys(sign?.responses), "200 400 401 403 408 413 415 429 500 503")
   })
 
-  it("have paths of their own, and no body where no policy asks for one", () => {
+  test("have paths of their own, and no body where no policy asks for one", () => {
     const { paths } = OpenApi.fromApi(
       HttpApi.make("application").add(Webhooks.group(), Signatures.group(), PassThrough.group())
     )
@@ -92,7 +92,7 @@ describe("the groups of an HttpApi", () => {
     assert.isUndefined(paths["/assembly-signatures"]?.post?.requestBody)
   })
 
-  it("describe the fields of the form before its file", () => {
+  test("describe the fields of the form before its file", () => {
     const bodyOf = ({ paths }: OpenApi.OpenAPISpec) =>
       paths["/assembly-uploads/{uploadId}"]?.post?.requestBody?.content["multipart/form-data"]?.schema
     const file = { type: "string", format: "binary" }
@@ -111,7 +111,7 @@ describe("the groups of an HttpApi", () => {
     } as never)
   })
 
-  it("have a summary for each endpoint, and describe a Status once", () => {
+  test("have a summary for each endpoint, and describe a Status once", () => {
     const document = OpenApi.fromApi(
       HttpApi.make("application").add(Webhooks.group(), Signatures.group(), PassThrough.group())
     )
@@ -130,7 +130,7 @@ describe("the groups of an HttpApi", () => {
     assert.isBelow(JSON.stringify(document).length, 60_000)
   })
 
-  it("take another id, where the application has a group with the same id", () => {
+  test("take another id, where the application has a group with the same id", () => {
     const own = HttpApiGroup.make("uploads").add(HttpApiEndpoint.get("list", "/uploads"))
     const Both = HttpApi.make("both").add(
       own,
@@ -148,43 +148,39 @@ describe("the groups of an HttpApi", () => {
     )
   })
 
-  it.effect("answer as their schemas say, to a client that is made of them", () =>
-    Effect.gen(function* () {
-      const { origin } = yield* serve(routes)
-      const client = yield* Effect.provide(HttpApiClient.make(Api, { baseUrl: origin }), FetchHttpClient.layer)
+  it.effect("answer as their schemas say, to a client that is made of them", function* () {
+    const { origin } = yield* serve(routes)
+    const client = yield* Effect.provide(HttpApiClient.make(Api, { baseUrl: origin }), FetchHttpClient.layer)
 
-      const signed = yield* client.signatures.sign({ payload: { album: "open" } })
-      assert.strictEqual(signed.signature, signatureOf(signed.params))
-      const refused = yield* Effect.flip(client.signatures.sign({ payload: { album: "closed" } }))
-      assert.deepStrictEqual(refused, new Refusal.Forbidden({ description: "The album is closed." }))
+    const signed = yield* client.signatures.sign({ payload: { album: "open" } })
+    assert.strictEqual(signed.signature, signatureOf(signed.params))
+    const refused = yield* Effect.flip(client.signatures.sign({ payload: { album: "closed" } }))
+    assert.deepStrictEqual(refused, new Refusal.Forbidden({ description: "The album is closed." }))
 
-      const { signature = "", transloadit = "" } = Object.fromEntries(notification())
-      const payload = { transloadit, signature }
-      assert.deepStrictEqual(yield* client.webhooks.receive({ payload }), { outcome: "Handled" })
-      const forged = yield* Effect.flip(client.webhooks.receive({ payload: { ...payload, signature: "sha384:00" } }))
-      assert.strictEqual(forged._tag, "SignatureRefused")
+    const { signature = "", transloadit = "" } = Object.fromEntries(notification())
+    const payload = { transloadit, signature }
+    assert.deepStrictEqual(yield* client.webhooks.receive({ payload }), { outcome: "Handled" })
+    const forged = yield* Effect.flip(client.webhooks.receive({ payload: { ...payload, signature: "sha384:00" } }))
+    assert.strictEqual(forged._tag, "SignatureRefused")
 
-      const form = new FormData()
-      form.set("file", new Blob(["x"]), "a.txt")
-      const params = { uploadId: crypto.randomUUID() }
-      const full = yield* Effect.flip(client.uploads.upload({ params, payload: form }))
-      assert.deepStrictEqual(full, new Refusal.Forbidden({ description: "The album is full." }))
-      const invalid = yield* Effect.flip(client.uploads.upload({ params: { uploadId: "short" }, payload: form }))
-      assert.include(String(invalid), "16 to 64 letters")
-      const events = yield* client.uploads.watch({ params })
-      assert.isTrue(Stream.isStream(events))
-      if (Stream.isStream(events)) {
-        assert.deepStrictEqual(yield* Stream.runCollect(events), [
-          { _tag: "Failed", description: "The album is full." }
-        ])
-      }
+    const form = new FormData()
+    form.set("file", new Blob(["x"]), "a.txt")
+    const params = { uploadId: crypto.randomUUID() }
+    const full = yield* Effect.flip(client.uploads.upload({ params, payload: form }))
+    assert.deepStrictEqual(full, new Refusal.Forbidden({ description: "The album is full." }))
+    const invalid = yield* Effect.flip(client.uploads.upload({ params: { uploadId: "short" }, payload: form }))
+    assert.include(String(invalid), "16 to 64 letters")
+    const events = yield* client.uploads.watch({ params })
+    assert.isTrue(Stream.isStream(events))
+    if (Stream.isStream(events)) {
+      assert.deepStrictEqual(yield* Stream.runCollect(events), [{ _tag: "Failed", description: "The album is full." }])
+    }
 
-      const document = yield* send(`${origin}/openapi.json`, { method: "GET" })
-      assert.hasAllKeys((document.body as { readonly paths: object }).paths, [
-        "/hooks/assembly",
-        "/uploads/sign",
-        "/files/{uploadId}"
-      ])
-    })
-  )
+    const document = yield* send(`${origin}/openapi.json`, { method: "GET" })
+    assert.hasAllKeys((document.body as { readonly paths: object }).paths, [
+      "/hooks/assembly",
+      "/uploads/sign",
+      "/files/{uploadId}"
+    ])
+  })
 })

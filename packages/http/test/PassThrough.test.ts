@@ -2,7 +2,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import type * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Refusal from "@assembly-effect/http/Refusal"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createHash, randomBytes } from "node:crypto"
@@ -20,148 +20,137 @@ const formOf = (bytes: Uint8Array<ArrayBuffer>, filename = "a.bin"): FormData =>
   return form
 }
 
-layer(live, { excludeTestServices: true })("PassThrough", (it) => {
-  it.effect("streams a file into an Assembly, and answers without a capability", () =>
-    Effect.gen(function* () {
-      const { assemblies, files, origin, states } = yield* application()
-      const bytes = randomBytes(3 * MiB + 17)
-      const uploadId = newUploadId()
-      const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(bytes, "é.mp4") })
+layer(live)("PassThrough", (it) => {
+  it.effect("streams a file into an Assembly, and answers without a capability", function* () {
+    const { assemblies, files, origin, states } = yield* application()
+    const bytes = randomBytes(3 * MiB + 17)
+    const uploadId = newUploadId()
+    const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(bytes, "é.mp4") })
+    assert.strictEqual(status, 200)
+    assert.deepStrictEqual(body, { uploadId, bytes: bytes.length })
+    assert.deepStrictEqual(files, [
+      { uploadId, filename: "é.mp4", contentType: "video/mp4", fields: { album: "holidays" } }
+    ])
+    assert.deepStrictEqual(yield* states, ["Completed"])
+    const { uploads } = yield* Assemblies.get(last(assemblies))
+    assert.deepStrictEqual(
+      uploads?.map(({ md5hash, name, size }) => ({ md5hash, name, size })),
+      [{ md5hash: createHash("md5").update(bytes).digest("hex"), name: "é.mp4", size: bytes.length }]
+    )
+  })
+
+  it.effect("takes an empty file, and one whose bytes look like a boundary", function* () {
+    const { assemblies, origin } = yield* application()
+    for (const text of ["", "\r\n--", "\r\n----", "--b--\r\n"]) {
+      const { status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, {
+        body: formOf(new TextEncoder().encode(text))
+      })
       assert.strictEqual(status, 200)
-      assert.deepStrictEqual(body, { uploadId, bytes: bytes.length })
-      assert.deepStrictEqual(files, [
-        { uploadId, filename: "é.mp4", contentType: "video/mp4", fields: { album: "holidays" } }
-      ])
-      assert.deepStrictEqual(yield* states, ["Completed"])
       const { uploads } = yield* Assemblies.get(last(assemblies))
-      assert.deepStrictEqual(
-        uploads?.map(({ md5hash, name, size }) => ({ md5hash, name, size })),
-        [{ md5hash: createHash("md5").update(bytes).digest("hex"), name: "é.mp4", size: bytes.length }]
-      )
-    })
-  )
+      assert.strictEqual(uploads?.[0]?.md5hash, createHash("md5").update(text).digest("hex"))
+    }
+  })
 
-  it.effect("takes an empty file, and one whose bytes look like a boundary", () =>
-    Effect.gen(function* () {
-      const { assemblies, origin } = yield* application()
-      for (const text of ["", "\r\n--", "\r\n----", "--b--\r\n"]) {
-        const { status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, {
-          body: formOf(new TextEncoder().encode(text))
-        })
-        assert.strictEqual(status, 200)
-        const { uploads } = yield* Assemblies.get(last(assemblies))
-        assert.strictEqual(uploads?.[0]?.md5hash, createHash("md5").update(text).digest("hex"))
+  it.effect("gives an upload whose path has no id a new one, under which a page can watch its end", function* () {
+    const { files, origin, port } = yield* application()
+    const sent = yield* Effect.all(
+      [1, 2].map(() => send(`${origin}/assembly-uploads`, { body: formOf(randomBytes(9)) }))
+    )
+    const ids = sent.map(({ body }) => (body as PassThrough.Uploaded).uploadId)
+    assert.deepStrictEqual(
+      files.map(({ uploadId }) => uploadId),
+      ids
+    )
+    assert.strictEqual(new Set(ids).size, 2)
+    for (const id of ids) {
+      const watcher = yield* watch(port, id)
+      yield* until(() => watcher.tags().includes("Stored"))
+    }
+  })
+
+  it.effect("decodes the fields before the policy, and names the field and the rule of a wrong one", function* () {
+    const fields = Schema.Struct({
+      album: Schema.String.check(Schema.isMaxLength(8, { expected: "at most 8 characters" })),
+      year: Schema.NumberFromString.check(Schema.isInt({ expected: "a whole number" }))
+    })
+    const years: Array<number> = []
+    const { origin } = yield* application<typeof fields.Type>({
+      fields,
+      policy: ({ fields: { year } }) => {
+        years.push(year)
+        return year < 2000
+          ? Effect.fail(new Refusal.InvalidInput({ field: "year", description: "This year is closed." }))
+          : Effect.succeed({ params: { steps }, maxBytes: 100 })
       }
     })
-  )
+    const uploadId = newUploadId()
+    for (const [album, year, status, body] of [
+      [
+        "holidays!",
+        "2001",
+        400,
+        { _tag: "InvalidInput", field: "album", description: "Expected at most 8 characters" }
+      ],
+      ["holidays", "2001.5", 400, { _tag: "InvalidInput", field: "year", description: "Expected a whole number" }],
+      ["holidays", undefined, 400, { _tag: "InvalidInput", field: "year", description: "Expected before the file" }],
+      ["holidays", "1999", 400, { _tag: "InvalidInput", field: "year", description: "This year is closed." }],
+      // What was refused is not stored, so the id is free.
+      ["holidays", "2001", 200, { uploadId, bytes: 9 }]
+    ] as const) {
+      const form = new FormData()
+      form.set("album", album)
+      if (year !== undefined) form.set("year", year)
+      form.set("file", new Blob([randomBytes(9)]), "a.bin")
+      const answer = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form })
+      assert.deepStrictEqual([answer.status, answer.body], [status, body])
+    }
+    assert.deepStrictEqual(years, [1999, 2001])
+  })
 
-  it.effect("gives an upload whose path has no id a new one, under which a page can watch its end", () =>
-    Effect.gen(function* () {
-      const { files, origin, port } = yield* application()
-      const sent = yield* Effect.all(
-        [1, 2].map(() => send(`${origin}/assembly-uploads`, { body: formOf(randomBytes(9)) }))
-      )
-      const ids = sent.map(({ body }) => (body as PassThrough.Uploaded).uploadId)
-      assert.deepStrictEqual(
-        files.map(({ uploadId }) => uploadId),
-        ids
-      )
-      assert.strictEqual(new Set(ids).size, 2)
-      for (const id of ids) {
-        const watcher = yield* watch(port, id)
-        yield* until(() => watcher.tags().includes("Stored"))
-      }
-    })
-  )
+  it.effect("tells the events to a page that watches, even one that was first", function* () {
+    const { assemblies, origin, port } = yield* application()
+    const uploadId = newUploadId()
+    const first = yield* watch(port, uploadId)
+    yield* until(() => first.received().includes("text/event-stream"))
+    yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(2 * MiB)) })
+    yield* until(() => first.tags().includes("Stored"))
+    assert.deepStrictEqual(
+      first.tags().filter((tag) => !["FileEvent", "Progress"].includes(tag)),
+      ["AssemblyCreated", "FileCompleted", "Uploaded", "Stored"]
+    )
+    assert.include(first.tags(), "Progress")
+    assert.strictEqual(first.events().at(-1)?.bytes, 2 * MiB)
+    assert.notInclude(first.received(), last(assemblies))
+    assert.notInclude(first.received(), "/resumable/files/")
 
-  it.effect("decodes the fields before the policy, and names the field and the rule of a wrong one", () =>
-    Effect.gen(function* () {
-      const fields = Schema.Struct({
-        album: Schema.String.check(Schema.isMaxLength(8, { expected: "at most 8 characters" })),
-        year: Schema.NumberFromString.check(Schema.isInt({ expected: "a whole number" }))
-      })
-      const years: Array<number> = []
-      const { origin } = yield* application<typeof fields.Type>({
-        fields,
-        policy: ({ fields: { year } }) => {
-          years.push(year)
-          return year < 2000
-            ? Effect.fail(new Refusal.InvalidInput({ field: "year", description: "This year is closed." }))
-            : Effect.succeed({ params: { steps }, maxBytes: 100 })
-        }
-      })
-      const uploadId = newUploadId()
-      for (const [album, year, status, body] of [
-        [
-          "holidays!",
-          "2001",
-          400,
-          { _tag: "InvalidInput", field: "album", description: "Expected at most 8 characters" }
-        ],
-        ["holidays", "2001.5", 400, { _tag: "InvalidInput", field: "year", description: "Expected a whole number" }],
-        ["holidays", undefined, 400, { _tag: "InvalidInput", field: "year", description: "Expected before the file" }],
-        ["holidays", "1999", 400, { _tag: "InvalidInput", field: "year", description: "This year is closed." }],
-        // What was refused is not stored, so the id is free.
-        ["holidays", "2001", 200, { uploadId, bytes: 9 }]
-      ] as const) {
-        const form = new FormData()
-        form.set("album", album)
-        if (year !== undefined) form.set("year", year)
-        form.set("file", new Blob([randomBytes(9)]), "a.bin")
-        const answer = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form })
-        assert.deepStrictEqual([answer.status, answer.body], [status, body])
-      }
-      assert.deepStrictEqual(years, [1999, 2001])
-    })
-  )
+    // One that comes later learns the end, and one that saw the end does not connect again.
+    const late = yield* watch(port, uploadId)
+    yield* until(() => late.tags().includes("Stored"))
+    const seen = /id: (\d+)\n[^\n]*"Stored"/.exec(late.received())?.[1]
+    const again = yield* watch(port, uploadId, `last-event-id: ${seen}\r\n`)
+    yield* until(() => statusIn(again.received()) === 204)
+  })
 
-  it.effect("tells the events to a page that watches, even one that was first", () =>
-    Effect.gen(function* () {
-      const { assemblies, origin, port } = yield* application()
-      const uploadId = newUploadId()
-      const first = yield* watch(port, uploadId)
-      yield* until(() => first.received().includes("text/event-stream"))
-      yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(2 * MiB)) })
-      yield* until(() => first.tags().includes("Stored"))
-      assert.deepStrictEqual(
-        first.tags().filter((tag) => !["FileEvent", "Progress"].includes(tag)),
-        ["AssemblyCreated", "FileCompleted", "Uploaded", "Stored"]
-      )
-      assert.include(first.tags(), "Progress")
-      assert.strictEqual(first.events().at(-1)?.bytes, 2 * MiB)
-      assert.notInclude(first.received(), last(assemblies))
-      assert.notInclude(first.received(), "/resumable/files/")
-
-      // One that comes later learns the end, and one that saw the end does not connect again.
-      const late = yield* watch(port, uploadId)
-      yield* until(() => late.tags().includes("Stored"))
-      const seen = /id: (\d+)\n[^\n]*"Stored"/.exec(late.received())?.[1]
-      const again = yield* watch(port, uploadId, `last-event-id: ${seen}\r\n`)
-      yield* until(() => statusIn(again.received()) === 204)
-    })
-  )
-
-  it.effect("waits for the results if the policy says so, and tells one end", () =>
-    Effect.gen(function* () {
-      const { assemblies, origin, port } = yield* application({}, { wait: true, filename: "named-by-us.bin" })
-      const uploadId = newUploadId()
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.received().includes("\r\n\r\n"))
-      const { body } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(1000)) })
-      const { status } = body as PassThrough.Uploaded
-      assert.deepStrictEqual([status?.ok, status?.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "named-by-us.bin"])
-      assert.notInclude(JSON.stringify(body), last(assemblies))
-      yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
-      assert.strictEqual(watcher.tags().at(-1), "Completed")
-      assert.notInclude(watcher.tags(), "Stored")
-    })
-  )
+  it.effect("waits for the results if the policy says so, and tells one end", function* () {
+    const { assemblies, origin, port } = yield* application({}, { wait: true, filename: "named-by-us.bin" })
+    const uploadId = newUploadId()
+    const watcher = yield* watch(port, uploadId)
+    yield* until(() => watcher.received().includes("\r\n\r\n"))
+    const { body } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(1000)) })
+    const { status } = body as PassThrough.Uploaded
+    assert.deepStrictEqual([status?.ok, status?.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "named-by-us.bin"])
+    assert.notInclude(JSON.stringify(body), last(assemblies))
+    yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
+    assert.strictEqual(watcher.tags().at(-1), "Completed")
+    assert.notInclude(watcher.tags(), "Stored")
+  })
 
   it.effect.each([
     ["refusal", Effect.fail(new Refusal.Forbidden({ description: "It is full." })), 403, "Forbidden", "It is full."],
     ["defect", Effect.die("a secret"), 500, "ApplicationFailed", "The application failed."]
-  ] as const)("answers a %s of the policy, tells it to a watcher, and creates nothing", ([, decision, ...expected]) =>
-    Effect.gen(function* () {
+  ] as const)(
+    "answers a %s of the policy, tells it to a watcher, and creates nothing",
+    function* ([, decision, ...expected]) {
       const { origin, port } = yield* application({ policy: () => decision })
       const [expectedStatus, _tag, description] = expected
       const uploadId = newUploadId()
@@ -170,28 +159,27 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
       const watcher = yield* watch(port, uploadId)
       yield* until(() => watcher.tags().length > 0)
       assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description }])
-    })
+    }
   )
 
-  it.effect("answers 502 if the service refuses, and does not repeat what it says", () =>
-    Effect.gen(function* () {
-      const { origin } = yield* application()
-      const faults = yield* Faults.Faults
-      yield* faults.inject(
-        Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 400, body: "a secret" })
-      )
-      const { body, status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, {
-        body: formOf(randomBytes(9))
-      })
-      assert.deepStrictEqual(
-        [status, body],
-        [502, { _tag: "UploadFailed", description: "The service did not take the upload." }]
-      )
+  it.effect("answers 502 if the service refuses, and does not repeat what it says", function* () {
+    const { origin } = yield* application()
+    const faults = yield* Faults.Faults
+    yield* faults.inject(
+      Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 400, body: "a secret" })
+    )
+    const { body, status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, {
+      body: formOf(randomBytes(9))
     })
-  )
+    assert.deepStrictEqual(
+      [status, body],
+      [502, { _tag: "UploadFailed", description: "The service did not take the upload." }]
+    )
+  })
 
-  it.effect("stores a file once whichever process gets its form, and refuses another file with the same id", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "stores a file once whichever process gets its form, and refuses another file with the same id",
+    function* () {
       const assemblyId = yield* Assemblies.newId
       for (const params of [{ steps }, { steps, assemblyId }]) {
         for (const wait of [false, true]) {
@@ -220,11 +208,12 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
           }
         }
       }
-    })
+    }
   )
 
-  it.effect("replaces the upload of another process whose file has not arrived, unless the policy chose its id", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "replaces the upload of another process whose file has not arrived, unless the policy chose its id",
+    function* () {
       const assemblyId = yield* Assemblies.newId
       for (const [params, statuses, description] of [
         [{ steps }, [200, 502], "The service did not take the upload."],
@@ -245,54 +234,50 @@ layer(live, { excludeTestServices: true })("PassThrough", (it) => {
         assert.deepStrictEqual([status, statusIn(raw.received())], [...statuses])
         assert.include(status === 200 ? raw.received() : JSON.stringify(body), description)
       }
-    })
+    }
   )
 
-  it.effect("lets the user send no faster than the service takes", () =>
-    Effect.gen(function* () {
-      const { bytesRead, port, states } = yield* application({ chunkSize: MiB, progressInterval: 0 })
-      const faults = yield* Faults.Faults
-      yield* faults.inject(
-        Faults.Fault.Delay({
-          method: "PATCH",
-          path: "/resumable/files/:uploadId",
-          duration: "200 millis",
-          times: Infinity
-        })
-      )
-      const uploadId = newUploadId()
-      const raw = yield* open(port)
-      yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(before()))
-      yield* Effect.forkScoped(Effect.forever(raw.write(chunk("x".repeat(MiB)))))
-      const watcher = yield* watch(port, uploadId)
-      const taken = () => Math.max(0, ...watcher.events().map(({ acknowledged = 0 }) => Number(acknowledged)))
-      while (taken() < 2 * MiB) {
-        const read = bytesRead()
-        yield* Effect.sleep("20 millis")
-        assert.isBelow(read, taken() + 4 * MiB)
-      }
-      // Nobody reads from the user now, so the end of the connection is noticed when the service takes the next bytes.
-      yield* raw.destroy
-      yield* Effect.repeat(states, { until: ([state]) => state === "Canceled" })
-      yield* faults.clear
-    })
-  )
+  it.effect("lets the user send no faster than the service takes", function* () {
+    const { bytesRead, port, states } = yield* application({ chunkSize: MiB, progressInterval: 0 })
+    const faults = yield* Faults.Faults
+    yield* faults.inject(
+      Faults.Fault.Delay({
+        method: "PATCH",
+        path: "/resumable/files/:uploadId",
+        duration: "200 millis",
+        times: Infinity
+      })
+    )
+    const uploadId = newUploadId()
+    const raw = yield* open(port)
+    yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(before()))
+    yield* Effect.forkScoped(Effect.forever(raw.write(chunk("x".repeat(MiB)))))
+    const watcher = yield* watch(port, uploadId)
+    const taken = () => Math.max(0, ...watcher.events().map(({ acknowledged = 0 }) => Number(acknowledged)))
+    while (taken() < 2 * MiB) {
+      const read = bytesRead()
+      yield* Effect.sleep("20 millis")
+      assert.isBelow(read, taken() + 4 * MiB)
+    }
+    // Nobody reads from the user now, so the end of the connection is noticed when the service takes the next bytes.
+    yield* raw.destroy
+    yield* Effect.repeat(states, { until: ([state]) => state === "Canceled" })
+    yield* faults.clear
+  })
 
-  it.effect("cancels the Assembly when the user goes away", () =>
-    Effect.gen(function* () {
-      const { bytesRead, port, sockets, states } = yield* application()
-      const uploadId = newUploadId()
-      const raw = yield* open(port)
-      yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(before() + "x".repeat(1000)))
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.tags().includes("AssemblyCreated"))
-      assert.deepStrictEqual(yield* states, ["Busy"])
-      yield* raw.destroy
-      yield* until(() => watcher.tags().includes("Failed"))
-      assert.deepStrictEqual(yield* states, ["Canceled"])
-      yield* watcher.destroy
-      yield* until(() => sockets.size === 0)
-      assert.isAbove(bytesRead(), 1000)
-    })
-  )
+  it.effect("cancels the Assembly when the user goes away", function* () {
+    const { bytesRead, port, sockets, states } = yield* application()
+    const uploadId = newUploadId()
+    const raw = yield* open(port)
+    yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(before() + "x".repeat(1000)))
+    const watcher = yield* watch(port, uploadId)
+    yield* until(() => watcher.tags().includes("AssemblyCreated"))
+    assert.deepStrictEqual(yield* states, ["Busy"])
+    yield* raw.destroy
+    yield* until(() => watcher.tags().includes("Failed"))
+    assert.deepStrictEqual(yield* states, ["Canceled"])
+    yield* watcher.destroy
+    yield* until(() => sockets.size === 0)
+    assert.isAbove(bytesRead(), 1000)
+  })
 })

@@ -1,7 +1,7 @@
 /** What the options of `PassThrough` change, and what they are by default. */
 import * as PassThrough from "@assembly-effect/http/PassThrough"
 import * as Refusal from "@assembly-effect/http/Refusal"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
@@ -28,8 +28,9 @@ const closed = Effect.fnUntraced(function* (options: Partial<PassThrough.Options
 const post = (path: string, headers: Readonly<Record<string, string>> = {}) => headOf(path, { ...chunked, ...headers })
 
 describe("PassThrough, its limits", () => {
-  it.effect("waits 10 seconds for the form, 30 for the next bytes and an hour for all of them by default", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "waits 10 seconds for the form, 30 for the next bytes and an hour for all of them by default",
+    function* () {
       for (const [options, problem, least, most] of [
         [{}, "The form took too long to arrive.", 9, 20],
         [{ receiveTimeout: "1 day" }, "The body stopped arriving.", 29, 40],
@@ -46,189 +47,169 @@ describe("PassThrough, its limits", () => {
         assert.isAtLeast(seconds, least)
         assert.isAtMost(seconds, most)
       }
-    })
+    }
   )
 
-  it.effect("takes four requests for each of its 64 uploads by default before their policy decides", () =>
-    Effect.gen(function* () {
-      const { port } = yield* closed()
-      const raws = yield* Effect.forEach(Array.from({ length: 257 }), () => open(port), { concurrency: 32 })
-      for (const raw of raws) yield* raw.write(post(`/assembly-uploads/${newUploadId()}`) + chunk("--b"))
-      const answered = () => raws.filter((raw) => raw.received() !== "")
-      yield* until(() => answered().length > 0)
-      assert.deepStrictEqual(
-        answered().map((raw) => [statusIn(raw.received()), problemIn(raw)]),
-        [[503, "Too many uploads are arriving."]]
-      )
-    })
-  )
+  it.effect("takes four requests for each of its 64 uploads by default before their policy decides", function* () {
+    const { port } = yield* closed()
+    const raws = yield* Effect.forEach(Array.from({ length: 257 }), () => open(port), { concurrency: 32 })
+    for (const raw of raws) yield* raw.write(post(`/assembly-uploads/${newUploadId()}`) + chunk("--b"))
+    const answered = () => raws.filter((raw) => raw.received() !== "")
+    yield* until(() => answered().length > 0)
+    assert.deepStrictEqual(
+      answered().map((raw) => [statusIn(raw.received()), problemIn(raw)]),
+      [[503, "Too many uploads are arriving."]]
+    )
+  })
 
-  it.effect("lets 1024 pages watch by default", () =>
-    Effect.gen(function* () {
-      const { port } = yield* closed()
-      const raws = yield* Effect.forEach(Array.from({ length: 1025 }), () => watch(port, newUploadId()), {
-        concurrency: 32
-      })
-      yield* until(() => raws.every((raw) => raw.received() !== ""))
-      const refused = raws.filter((raw) => statusIn(raw.received()) !== 200)
-      assert.deepStrictEqual(
-        refused.map((raw) => [statusIn(raw.received()), problemIn(raw)]),
-        [[503, "Too many pages watch uploads."]]
-      )
+  it.effect("lets 1024 pages watch by default", function* () {
+    const { port } = yield* closed()
+    const raws = yield* Effect.forEach(Array.from({ length: 1025 }), () => watch(port, newUploadId()), {
+      concurrency: 32
     })
-  )
+    yield* until(() => raws.every((raw) => raw.received() !== ""))
+    const refused = raws.filter((raw) => statusIn(raw.received()) !== 200)
+    assert.deepStrictEqual(
+      refused.map((raw) => [statusIn(raw.received()), problemIn(raw)]),
+      [[503, "Too many pages watch uploads."]]
+    )
+  })
 
-  it.effect("takes ids that nobody guesses only", () =>
-    Effect.gen(function* () {
-      const { port } = yield* closed()
-      for (const [id, expected] of [
-        ["x".repeat(15), 400],
-        ["x".repeat(16), 200],
-        ["x".repeat(64), 200],
-        ["x".repeat(65), 400]
-      ] as const) {
-        const watcher = yield* watch(port, id)
-        yield* until(() => watcher.received() !== "")
-        assert.strictEqual(statusIn(watcher.received()), expected, id)
-      }
-    })
-  )
+  it.effect("takes ids that nobody guesses only", function* () {
+    const { port } = yield* closed()
+    for (const [id, expected] of [
+      ["x".repeat(15), 400],
+      ["x".repeat(16), 200],
+      ["x".repeat(64), 200],
+      ["x".repeat(65), 400]
+    ] as const) {
+      const watcher = yield* watch(port, id)
+      yield* until(() => watcher.received() !== "")
+      assert.strictEqual(statusIn(watcher.received()), expected, id)
+    }
+  })
 
-  it.effect("has the path and the origins that the application chose", () =>
-    Effect.gen(function* () {
-      const { origin } = yield* closed({ path: "/files", origins: ["https://app.example.com"] })
-      const form = new FormData()
-      form.set("file", new Blob(["x"]), "a.txt")
-      for (const [from, problem] of [
-        ["https://app.example.com", "The album is full."],
-        ["https://evil.example", "A page of another site may not send this request."]
-      ] as const) {
-        const { body } = yield* send(`${origin}/files/${newUploadId()}`, { body: form, headers: { origin: from } })
-        assert.strictEqual((body as { readonly description: string }).description, problem)
-      }
-    })
-  )
+  it.effect("has the path and the origins that the application chose", function* () {
+    const { origin } = yield* closed({ path: "/files", origins: ["https://app.example.com"] })
+    const form = new FormData()
+    form.set("file", new Blob(["x"]), "a.txt")
+    for (const [from, problem] of [
+      ["https://app.example.com", "The album is full."],
+      ["https://evil.example", "A page of another site may not send this request."]
+    ] as const) {
+      const { body } = yield* send(`${origin}/files/${newUploadId()}`, { body: form, headers: { origin: from } })
+      assert.strictEqual((body as { readonly description: string }).description, problem)
+    }
+  })
 })
 
 describe("PassThrough, its events", () => {
-  it.effect("keep a quiet connection open, and are neither cached nor buffered", () =>
-    Effect.gen(function* () {
-      const served = yield* closed()
-      const watcher = yield* watch(served.port, newUploadId())
-      yield* until(() => watcher.received().includes("\r\n\r\n"))
-      assert.match(watcher.received(), /\r\ncache-control: no-store\r\n/i)
-      assert.match(watcher.received(), /\r\nx-accel-buffering: no\r\n/i)
-      const comments = () => [...watcher.received().matchAll(/^:\n/gm)].length
-      let seconds = 0
-      for (let next = comments() + 1; next <= 4; next++) {
-        seconds += yield* secondsUntil(() => comments() >= next, served)
-      }
-      assert.isAtMost(seconds, 70)
-    })
-  )
+  it.effect("keep a quiet connection open, and are neither cached nor buffered", function* () {
+    const served = yield* closed()
+    const watcher = yield* watch(served.port, newUploadId())
+    yield* until(() => watcher.received().includes("\r\n\r\n"))
+    assert.match(watcher.received(), /\r\ncache-control: no-store\r\n/i)
+    assert.match(watcher.received(), /\r\nx-accel-buffering: no\r\n/i)
+    const comments = () => [...watcher.received().matchAll(/^:\n/gm)].length
+    let seconds = 0
+    for (let next = comments() + 1; next <= 4; next++) {
+      seconds += yield* secondsUntil(() => comments() >= next, served)
+    }
+    assert.isAtMost(seconds, 70)
+  })
 
-  it.effect("end with the last one", () =>
-    Effect.gen(function* () {
-      const { origin, port } = yield* closed()
-      const uploadId = newUploadId()
-      const watcher = yield* watch(port, uploadId)
-      yield* until(() => watcher.received().includes("\r\n\r\n"))
-      const form = new FormData()
-      form.set("file", new Blob(["x"]), "a.txt")
-      assert.strictEqual((yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form })).status, 403)
-      yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
-      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The album is full." }])
-      const again = yield* watch(port, uploadId, "last-event-id: 1\r\n")
-      yield* until(() => statusIn(again.received()) === 204)
-      // A number that is none counts as no event.
-      for (const seen of ["0", "-5", "x", "1e99"]) {
-        const late = yield* watch(port, uploadId, `last-event-id: ${seen}\r\n`)
-        yield* until(() => late.received() !== "")
-        assert.strictEqual(statusIn(late.received()), 200, seen)
-      }
-    })
-  )
+  it.effect("end with the last one", function* () {
+    const { origin, port } = yield* closed()
+    const uploadId = newUploadId()
+    const watcher = yield* watch(port, uploadId)
+    yield* until(() => watcher.received().includes("\r\n\r\n"))
+    const form = new FormData()
+    form.set("file", new Blob(["x"]), "a.txt")
+    assert.strictEqual((yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: form })).status, 403)
+    yield* until(() => watcher.received().endsWith("\r\n0\r\n\r\n"))
+    assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", description: "The album is full." }])
+    const again = yield* watch(port, uploadId, "last-event-id: 1\r\n")
+    yield* until(() => statusIn(again.received()) === 204)
+    // A number that is none counts as no event.
+    for (const seen of ["0", "-5", "x", "1e99"]) {
+      const late = yield* watch(port, uploadId, `last-event-id: ${seen}\r\n`)
+      yield* until(() => late.received() !== "")
+      assert.strictEqual(statusIn(late.received()), 200, seen)
+    }
+  })
 })
 
-layer(live, { excludeTestServices: true })("PassThrough, its form", ({ effect }) => {
-  effect("has fields before the file, in whatever pieces it arrives", () =>
-    Effect.gen(function* () {
-      const { files, port } = yield* application()
-      const text = before({ album: "holidays", note: "a note" }) + "x" + after
-      const at = text.indexOf("--b", 3)
-      for (const pieces of [[text], [text.slice(0, at), text.slice(at)], [...text]]) {
-        const raw = yield* open(port)
-        yield* raw.write(post(`/assembly-uploads/${newUploadId()}`, { connection: "close" }))
-        for (const piece of pieces) yield* raw.write(chunk(piece))
-        yield* raw.write("0\r\n\r\n")
-        yield* until(raw.isClosed)
-        assert.strictEqual(statusIn(raw.received()), 200)
-        assert.deepStrictEqual(last(files).fields, { album: "holidays", note: "a note" })
-      }
-    })
-  )
+layer(live)("PassThrough, its form", ({ effect }) => {
+  effect("has fields before the file, in whatever pieces it arrives", function* () {
+    const { files, port } = yield* application()
+    const text = before({ album: "holidays", note: "a note" }) + "x" + after
+    const at = text.indexOf("--b", 3)
+    for (const pieces of [[text], [text.slice(0, at), text.slice(at)], [...text]]) {
+      const raw = yield* open(port)
+      yield* raw.write(post(`/assembly-uploads/${newUploadId()}`, { connection: "close" }))
+      for (const piece of pieces) yield* raw.write(chunk(piece))
+      yield* raw.write("0\r\n\r\n")
+      yield* until(raw.isClosed)
+      assert.strictEqual(statusIn(raw.received()), 200)
+      assert.deepStrictEqual(last(files).fields, { album: "holidays", note: "a note" })
+    }
+  })
 
-  effect("has fields of at most 64 KiB", () =>
-    Effect.gen(function* () {
-      const { files, port } = yield* application()
-      for (const [size, expected] of [
-        [60_000, 200],
-        [70_000, 413]
-      ] as const) {
-        const raw = yield* open(port)
-        yield* raw.write(
-          post(`/assembly-uploads/${newUploadId()}`, { connection: "close" }) +
-            chunk(`${before({ note: "x".repeat(size) })}x${after}`) +
-            "0\r\n\r\n"
-        )
-        yield* until(raw.isClosed)
-        assert.strictEqual(statusIn(raw.received()), expected)
-      }
-      assert.strictEqual(files.length, 1)
-    })
-  )
+  effect("has fields of at most 64 KiB", function* () {
+    const { files, port } = yield* application()
+    for (const [size, expected] of [
+      [60_000, 200],
+      [70_000, 413]
+    ] as const) {
+      const raw = yield* open(port)
+      yield* raw.write(
+        post(`/assembly-uploads/${newUploadId()}`, { connection: "close" }) +
+          chunk(`${before({ note: "x".repeat(size) })}x${after}`) +
+          "0\r\n\r\n"
+      )
+      yield* until(raw.isClosed)
+      assert.strictEqual(statusIn(raw.received()), expected)
+    }
+    assert.strictEqual(files.length, 1)
+  })
 })
 
-layer(live, { excludeTestServices: true })("PassThrough, its Assembly", ({ effect }) => {
+layer(live)("PassThrough, its Assembly", ({ effect }) => {
   const form = () => {
     const made = new FormData()
     made.set("file", new Blob(["x".repeat(1000)]), "a.txt")
     return made
   }
 
-  effect("tells its progress no more often than the application chose", () =>
-    Effect.gen(function* () {
-      const large = new FormData()
-      large.set("file", new Blob([new Uint8Array(4 * 1024 * 1024)]), "a.bin")
-      const counts: Array<number> = []
-      for (const progressInterval of [0, "1 hour"] as const) {
-        const { origin, port } = yield* application({ chunkSize: 64 * 1024, progressInterval })
-        const uploadId = newUploadId()
-        const watcher = yield* watch(port, uploadId)
-        yield* until(() => watcher.received().includes("\r\n\r\n"))
-        yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: large })
-        yield* until(() => watcher.tags().includes("Stored"))
-        counts.push(watcher.tags().filter((tag) => tag === "Progress").length)
-      }
-      const [all = 0, few = 0] = counts
-      assert.isAbove(all, 40)
-      // The first one, and those that were late and come before another event.
-      assert.isBelow(few, 12)
-    })
-  )
+  effect("tells its progress no more often than the application chose", function* () {
+    const large = new FormData()
+    large.set("file", new Blob([new Uint8Array(4 * 1024 * 1024)]), "a.bin")
+    const counts: Array<number> = []
+    for (const progressInterval of [0, "1 hour"] as const) {
+      const { origin, port } = yield* application({ chunkSize: 64 * 1024, progressInterval })
+      const uploadId = newUploadId()
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.received().includes("\r\n\r\n"))
+      yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: large })
+      yield* until(() => watcher.tags().includes("Stored"))
+      counts.push(watcher.tags().filter((tag) => tag === "Progress").length)
+    }
+    const [all = 0, few = 0] = counts
+    assert.isAbove(all, 40)
+    // The first one, and those that were late and come before another event.
+    assert.isBelow(few, 12)
+  })
 
-  effect("does not keep the answer waiting, if the policy does not", () =>
-    Effect.gen(function* () {
-      const steps = {
-        ":original": { robot: "/upload/handle" },
-        wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 }
-      }
-      const { origin, states } = yield* application({}, { params: { steps } })
-      const { status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, { body: form() })
-      assert.strictEqual(status, 200)
-      assert.deepStrictEqual(yield* states, ["Busy"])
-    })
-  )
+  effect("does not keep the answer waiting, if the policy does not", function* () {
+    const steps = {
+      ":original": { robot: "/upload/handle" },
+      wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 }
+    }
+    const { origin, states } = yield* application({}, { params: { steps } })
+    const { status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, { body: form() })
+    assert.strictEqual(status, 200)
+    assert.deepStrictEqual(yield* states, ["Busy"])
+  })
 
   effect("is named by its error if it fails, and other failures are told to the log only", () => {
     const { count, provide } = logged()

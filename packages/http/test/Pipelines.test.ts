@@ -6,7 +6,7 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -51,84 +51,75 @@ const clockAhead = (millis: number) =>
     })
   )
 
-layer(live, { excludeTestServices: true })("docs/examples", (it) => {
-  it.effect("nightly-upload.ts skips what an earlier night has completed", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      yield* fs.writeFileString(`${folder}/a.txt`, "a")
-      yield* fs.makeDirectory(`${folder}/folder`)
-      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 0, Failed: 0, Died: 0 })
-      yield* fs.writeFileString(`${folder}/b.txt`, "b")
-      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 1, Failed: 0, Died: 0 })
-    })
-  )
+layer(live)("docs/examples", (it) => {
+  it.effect("nightly-upload.ts skips what an earlier night has completed", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.writeFileString(`${folder}/a.txt`, "a")
+    yield* fs.makeDirectory(`${folder}/folder`)
+    assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 0, Failed: 0, Died: 0 })
+    yield* fs.writeFileString(`${folder}/b.txt`, "b")
+    assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 1, Failed: 0, Died: 0 })
+  })
 
-  it.effect("nightly-upload.ts skips a file also after a year", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const stored = journal(yield* fs.makeTempDirectoryScoped())
-      yield* fs.writeFileString(`${folder}/a.txt`, "a year")
-      const night = Effect.provide(uploadFolder(folder), stored)
-      assert.deepStrictEqual(yield* night, { Completed: 1, Skipped: 0, Failed: 0, Died: 0 })
-      const later = yield* clockAhead(365 * 86_400_000)
-      const skipped = yield* Effect.provideService(night, Clock.Clock, later)
-      assert.deepStrictEqual(skipped, { Completed: 0, Skipped: 1, Failed: 0, Died: 0 })
-    })
-  )
+  it.effect("nightly-upload.ts skips a file also after a year", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const stored = journal(yield* fs.makeTempDirectoryScoped())
+    yield* fs.writeFileString(`${folder}/a.txt`, "a year")
+    const night = Effect.provide(uploadFolder(folder), stored)
+    assert.deepStrictEqual(yield* night, { Completed: 1, Skipped: 0, Failed: 0, Died: 0 })
+    const later = yield* clockAhead(365 * 86_400_000)
+    const skipped = yield* Effect.provideService(night, Clock.Clock, later)
+    assert.deepStrictEqual(skipped, { Completed: 0, Skipped: 1, Failed: 0, Died: 0 })
+  })
 
-  it.effect("nightly-upload.ts ends the night if the secret is wrong", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      yield* fs.writeFileString(`${folder}/a.txt`, "a")
-      const stranger = Client.signed({ secret: Redacted.make("another") })
-      const error = yield* Effect.flip(uploadFolder(folder)).pipe(
-        Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide([stranger, UploadJournal.layerMemory()])))
-      )
-      assert.strictEqual(error._tag, "AuthenticationFailed")
-      assert.include(error.message, "check the secret of the Auth Key")
-    })
-  )
+  it.effect("nightly-upload.ts ends the night if the secret is wrong", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    yield* fs.writeFileString(`${folder}/a.txt`, "a")
+    const stranger = Client.signed({ secret: Redacted.make("another") })
+    const error = yield* Effect.flip(uploadFolder(folder)).pipe(
+      Effect.provide(AssemblyUpload.layerJournaled.pipe(Layer.provide([stranger, UploadJournal.layerMemory()])))
+    )
+    assert.strictEqual(error._tag, "AuthenticationFailed")
+    assert.include(error.message, "check the secret of the Auth Key")
+  })
 
-  it.effect("export-pipeline.ts uploads every row of a table, and stores the files of the Steps", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
-      yield* sql`CREATE TABLE exports (assembly_id TEXT, md5hash TEXT, name TEXT, size INTEGER, url TEXT)`
-      const customers = Array.from({ length: 2500 }, (_, index): Record<string, unknown> => ({
-        id: index + 1,
-        name: `customer ${index}`
-      }))
-      yield* Effect.forEach(customers, (row) => sql`INSERT INTO customers ${sql.insert(row)}`, { discard: true })
-      assert.strictEqual(yield* exportCustomers, 1)
-      const [stored] = yield* sql`SELECT * FROM exports`
-      assert(stored !== undefined)
-      assert.strictEqual(stored["name"], "customers.jsonl.gz")
-      const archive = yield* Effect.flatMap(HttpClient.get(String(stored["url"])), (response) => response.arrayBuffer)
-      assert.strictEqual(archive.byteLength, Number(stored["size"]))
-      const lines = gunzipSync(archive).toString().trim().split("\n")
-      assert.deepStrictEqual(
-        lines.map((line) => JSON.parse(line)),
-        customers
-      )
-    })
-  )
+  it.effect("export-pipeline.ts uploads every row of a table, and stores the files of the Steps", function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
+    yield* sql`CREATE TABLE exports (assembly_id TEXT, md5hash TEXT, name TEXT, size INTEGER, url TEXT)`
+    const customers = Array.from({ length: 2500 }, (_, index): Record<string, unknown> => ({
+      id: index + 1,
+      name: `customer ${index}`
+    }))
+    yield* Effect.forEach(customers, (row) => sql`INSERT INTO customers ${sql.insert(row)}`, { discard: true })
+    assert.strictEqual(yield* exportCustomers, 1)
+    const [stored] = yield* sql`SELECT * FROM exports`
+    assert(stored !== undefined)
+    assert.strictEqual(stored["name"], "customers.jsonl.gz")
+    const archive = yield* Effect.flatMap(HttpClient.get(String(stored["url"])), (response) => response.arrayBuffer)
+    assert.strictEqual(archive.byteLength, Number(stored["size"]))
+    const lines = gunzipSync(archive).toString().trim().split("\n")
+    assert.deepStrictEqual(
+      lines.map((line) => JSON.parse(line)),
+      customers
+    )
+  })
 
-  it.effect("export-pipeline.ts leaves no Assembly that waits if the database fails", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`DROP TABLE IF EXISTS customers`
-      const error = yield* Effect.flip(exportCustomers)
-      assert.strictEqual(error._tag, "SqlError")
-      const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01"), type: "uploading" })
-      assert.deepStrictEqual(items, [])
-    })
-  )
+  it.effect("export-pipeline.ts leaves no Assembly that waits if the database fails", function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`DROP TABLE IF EXISTS customers`
+    const error = yield* Effect.flip(exportCustomers)
+    assert.strictEqual(error._tag, "SqlError")
+    const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01"), type: "uploading" })
+    assert.deepStrictEqual(items, [])
+  })
 
-  it.effect("publish-documents.ts, left twice, publishes each row once, and records why a row was not published", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "publish-documents.ts, left twice, publishes each row once, and records why a row was not published",
+    function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE documents (id INTEGER PRIMARY KEY, body TEXT NOT NULL, url TEXT, error TEXT)`
       const bodies = Array.from({ length: 60 }, (_, index) => JSON.stringify({ index, text: "words ".repeat(index) }))
@@ -154,6 +145,6 @@ layer(live, { excludeTestServices: true })("docs/examples", (it) => {
       const [row] = yield* sql`SELECT url, error FROM documents WHERE id = 7`
       assert.isNull(row?.["url"])
       assert.include(String(row?.["error"]), "check the secret of the Auth Key")
-    })
+    }
   )
 })

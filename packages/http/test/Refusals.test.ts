@@ -1,7 +1,6 @@
 /** What every refusal is on the wire, whichever route answers with it. */
 import * as Refusal from "@assembly-effect/http/Refusal"
-import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -30,8 +29,9 @@ const refusals = [
 ] as const
 
 describe.each(refusals.map(([status, error]) => [error._tag, error, status] as const))("%s", (tag, error, status) => {
-  it.effect("is JSON that no cache may keep, and ends the connection, so that no more of the body is received", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is JSON that no cache may keep, and ends the connection, so that no more of the body is received",
+    function* () {
       const answer = HttpServerRespondable.toResponse(error)
       const { origin, port } = yield* serve(HttpRouter.use((router) => router.add("POST", "/", answer)))
       const { body, headers, status: found } = yield* send(origin)
@@ -46,10 +46,10 @@ describe.each(refusals.map(([status, error]) => [error._tag, error, status] as c
       assert.strictEqual(statusIn(raw.received()), status)
       assert.match(raw.received(), /\r\nconnection: close\r\n/i)
       yield* until(raw.isClosed)
-    })
+    }
   )
 
-  it("is in an OpenAPI document with its status", () => {
+  test("is in an OpenAPI document with its status", () => {
     // The schema of an error is its class.
     const schema = error.constructor as typeof Refusal.Busy
     const group = HttpApiGroup.make("group").add(HttpApiEndpoint.post("refuse", "/", { error: schema }))

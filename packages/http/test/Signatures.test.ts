@@ -1,7 +1,7 @@
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Refusal from "@assembly-effect/http/Refusal"
 import * as Signatures from "@assembly-effect/http/Signatures"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -36,55 +36,52 @@ const json = (value: unknown): RequestInit => ({
 const problemOf = ({ body }: { readonly body: unknown }) => (body as { readonly description: string }).description
 
 describe("Signatures", () => {
-  it.effect("signs what the policy decided, with a nonce and an expiry in 5 minutes", () =>
-    Effect.gen(function* () {
-      const { post } = yield* application({ policy: () => Effect.succeed(grant) })
-      const answers = [yield* post(), yield* post()].map(({ body, headers, status }) => {
-        assert.deepStrictEqual([status, headers.get("cache-control")], [200, "no-store"])
-        return body as Signatures.Signed
-      })
-      for (const { expires, params, signature } of answers) {
-        assert.strictEqual(signature, signatureOf(params))
-        const { nonce, ...rest } = JSON.parse(params)
-        assert.match(nonce, /^[0-9a-f-]{36}$/)
-        assert.deepStrictEqual(rest, {
-          steps,
-          fields: { user: "1" },
-          auth: { key: credentials.key, expires, max_size: 1000 }
-        })
-        // The clock of the test stands at 1970.
-        assert.strictEqual(expires, "1970-01-01T00:05:00.000Z")
-      }
-      assert.notStrictEqual(answers[0]?.params, answers[1]?.params)
+  it.effect("signs what the policy decided, with a nonce and an expiry in 5 minutes", function* () {
+    const { post } = yield* application({ policy: () => Effect.succeed(grant) })
+    const answers = [yield* post(), yield* post()].map(({ body, headers, status }) => {
+      assert.deepStrictEqual([status, headers.get("cache-control")], [200, "no-store"])
+      return body as Signatures.Signed
     })
-  )
-
-  it.effect("signs with the key, the expiry, the referer and the algorithm that the policy chose", () =>
-    Effect.gen(function* () {
-      const secret = "another-secret"
-      const { post } = yield* application({
-        policy: () =>
-          Effect.succeed({
-            params: { templateId: "a", notifyUrl: "https://example.com/assembly-notifications" },
-            maxSize: "unlimited",
-            expiresIn: "1 day",
-            referer: "^https://example\\.com/",
-            credentials: { key: "another", secret: Redacted.make(secret) }
-          })
-      })
-      const { params, signature } = (yield* post()).body as Signatures.Signed
-      assert.strictEqual(signature, signatureOf(params, secret))
-      const { nonce: _, ...rest } = JSON.parse(params)
+    for (const { expires, params, signature } of answers) {
+      assert.strictEqual(signature, signatureOf(params))
+      const { nonce, ...rest } = JSON.parse(params)
+      assert.match(nonce, /^[0-9a-f-]{36}$/)
       assert.deepStrictEqual(rest, {
-        template_id: "a",
-        notify_url: "https://example.com/assembly-notifications",
-        auth: { key: "another", expires: "1970-01-02T00:00:00.000Z", referer: "^https://example\\.com/" }
+        steps,
+        fields: { user: "1" },
+        auth: { key: credentials.key, expires, max_size: 1000 }
       })
-    })
-  )
+      // The clock of the test stands at 1970.
+      assert.strictEqual(expires, "1970-01-01T00:05:00.000Z")
+    }
+    assert.notStrictEqual(answers[0]?.params, answers[1]?.params)
+  })
 
-  it.effect("gives the policy the decoded body and the request, and names the field and the rule of a wrong body", () =>
-    Effect.gen(function* () {
+  it.effect("signs with the key, the expiry, the referer and the algorithm that the policy chose", function* () {
+    const secret = "another-secret"
+    const { post } = yield* application({
+      policy: () =>
+        Effect.succeed({
+          params: { templateId: "a", notifyUrl: "https://example.com/assembly-notifications" },
+          maxSize: "unlimited",
+          expiresIn: "1 day",
+          referer: "^https://example\\.com/",
+          credentials: { key: "another", secret: Redacted.make(secret) }
+        })
+    })
+    const { params, signature } = (yield* post()).body as Signatures.Signed
+    assert.strictEqual(signature, signatureOf(params, secret))
+    const { nonce: _, ...rest } = JSON.parse(params)
+    assert.deepStrictEqual(rest, {
+      template_id: "a",
+      notify_url: "https://example.com/assembly-notifications",
+      auth: { key: "another", expires: "1970-01-02T00:00:00.000Z", referer: "^https://example\\.com/" }
+    })
+  })
+
+  it.effect(
+    "gives the policy the decoded body and the request, and names the field and the rule of a wrong body",
+    function* () {
       const { post } = yield* application({
         body: Schema.Struct({ album: Schema.String }),
         policy: ({ album }, { headers }) =>
@@ -113,148 +110,138 @@ describe("Signatures", () => {
         const answer = yield* other.post(json(sent))
         assert.deepStrictEqual([answer.status, answer.body], [400, { _tag: "InvalidInput", ...field, description }])
       }
-    })
+    }
   )
 
-  it.effect("answers with the refusal of the policy, and signs nothing", () =>
-    Effect.gen(function* () {
-      for (const [refusal, status] of [
-        [new Refusal.Unauthenticated({ description: "Sign in." }), 401],
-        [new Refusal.Forbidden({ description: "The album is full." }), 403],
-        [new Refusal.TooManyRequests({ description: "Try again tomorrow." }), 429]
-      ] as const) {
-        const { post } = yield* application({ policy: () => Effect.fail(refusal) })
-        const answer = yield* post()
-        assert.deepStrictEqual(
-          [answer.status, answer.body],
-          [status, { _tag: refusal._tag, description: refusal.description }]
-        )
-      }
-    })
-  )
+  it.effect("answers with the refusal of the policy, and signs nothing", function* () {
+    for (const [refusal, status] of [
+      [new Refusal.Unauthenticated({ description: "Sign in." }), 401],
+      [new Refusal.Forbidden({ description: "The album is full." }), 403],
+      [new Refusal.TooManyRequests({ description: "Try again tomorrow." }), 429]
+    ] as const) {
+      const { post } = yield* application({ policy: () => Effect.fail(refusal) })
+      const answer = yield* post()
+      assert.deepStrictEqual(
+        [answer.status, answer.body],
+        [status, { _tag: refusal._tag, description: refusal.description }]
+      )
+    }
+  })
 
-  it.effect("answers 500 and signs nothing if the policy is broken", () =>
-    Effect.gen(function* () {
-      const broken: ReadonlyArray<Signatures.Grant> = [
-        { ...grant, maxSize: -1 },
-        { ...grant, maxSize: 0.5 },
-        { ...grant, maxSize: Number.NaN },
-        { ...grant, expiresIn: 0 },
-        { ...grant, expiresIn: Infinity },
-        { ...grant, expiresIn: "25 hours" },
-        { ...grant, credentials: { key: " ", secret: Redacted.make("s") } },
-        { ...grant, credentials: { key: "k", secret: Redacted.make("") } },
-        { ...grant, params: { steps: { a: { robot: "/file/hash", use: "b" } } } },
-        { ...grant, params: { templateId: "" } }
-      ]
-      for (const policy of [...broken.map(Effect.succeed), Effect.die("a defect")]) {
-        const { post } = yield* application({ policy: () => policy })
-        const { body, status } = yield* post()
-        assert.deepStrictEqual(
-          [status, body],
-          [500, { _tag: "ApplicationFailed", description: "The application failed." }]
-        )
-      }
-    })
-  )
+  it.effect("answers 500 and signs nothing if the policy is broken", function* () {
+    const broken: ReadonlyArray<Signatures.Grant> = [
+      { ...grant, maxSize: -1 },
+      { ...grant, maxSize: 0.5 },
+      { ...grant, maxSize: Number.NaN },
+      { ...grant, expiresIn: 0 },
+      { ...grant, expiresIn: Infinity },
+      { ...grant, expiresIn: "25 hours" },
+      { ...grant, credentials: { key: " ", secret: Redacted.make("s") } },
+      { ...grant, credentials: { key: "k", secret: Redacted.make("") } },
+      { ...grant, params: { steps: { a: { robot: "/file/hash", use: "b" } } } },
+      { ...grant, params: { templateId: "" } }
+    ]
+    for (const policy of [...broken.map(Effect.succeed), Effect.die("a defect")]) {
+      const { post } = yield* application({ policy: () => policy })
+      const { body, status } = yield* post()
+      assert.deepStrictEqual(
+        [status, body],
+        [500, { _tag: "ApplicationFailed", description: "The application failed." }]
+      )
+    }
+  })
 })
 
 describe("Signatures, a hostile page", () => {
-  it.effect("gets nothing signed that the policy did not put there", () =>
-    Effect.gen(function* () {
-      const forged = {
-        auth: { key: "mine", expires: "2099-01-01T00:00:00.000Z", max_size: 1e15 },
-        params: { steps: { evil: { robot: "/http/import" } }, auth: { expires: "2099-01-01T00:00:00.000Z" } },
-        steps: { evil: { robot: "/http/import" } },
-        expires: "2099-01-01T00:00:00.000Z",
-        expiresIn: "1 day",
-        max_size: 1e15,
-        nonce: "mine",
-        __proto__: { auth: {} }
-      }
-      const query = new URLSearchParams({ params: JSON.stringify(forged), expires: forged.expires })
-      const { origin } = yield* application({ body: Schema.Struct({}), policy: () => Effect.succeed(grant) })
-      const { body } = yield* send(`${origin}${path}?${query}`, json(forged))
-      const { params } = body as Signatures.Signed
-      assert.notInclude(params, "2099")
-      assert.notInclude(params, "mine")
-      assert.notInclude(params, "evil")
-      const { auth, nonce: _, ...rest } = JSON.parse(params)
-      assert.deepStrictEqual(
-        [auth, rest],
-        [
-          { key: credentials.key, expires: "1970-01-01T00:05:00.000Z", max_size: 1000 },
-          { steps, fields: { user: "1" } }
-        ]
-      )
-    })
-  )
+  it.effect("gets nothing signed that the policy did not put there", function* () {
+    const forged = {
+      auth: { key: "mine", expires: "2099-01-01T00:00:00.000Z", max_size: 1e15 },
+      params: { steps: { evil: { robot: "/http/import" } }, auth: { expires: "2099-01-01T00:00:00.000Z" } },
+      steps: { evil: { robot: "/http/import" } },
+      expires: "2099-01-01T00:00:00.000Z",
+      expiresIn: "1 day",
+      max_size: 1e15,
+      nonce: "mine",
+      __proto__: { auth: {} }
+    }
+    const query = new URLSearchParams({ params: JSON.stringify(forged), expires: forged.expires })
+    const { origin } = yield* application({ body: Schema.Struct({}), policy: () => Effect.succeed(grant) })
+    const { body } = yield* send(`${origin}${path}?${query}`, json(forged))
+    const { params } = body as Signatures.Signed
+    assert.notInclude(params, "2099")
+    assert.notInclude(params, "mine")
+    assert.notInclude(params, "evil")
+    const { auth, nonce: _, ...rest } = JSON.parse(params)
+    assert.deepStrictEqual(
+      [auth, rest],
+      [
+        { key: credentials.key, expires: "1970-01-01T00:05:00.000Z", max_size: 1000 },
+        { steps, fields: { user: "1" } }
+      ]
+    )
+  })
 
-  it.effect("on another site is refused before the policy runs", () =>
-    Effect.gen(function* () {
-      const { port, post, runs } = yield* application({
-        origins: ["https://app.example.com"],
-        policy: () => Effect.succeed(grant)
+  it.effect("on another site is refused before the policy runs", function* () {
+    const { port, post, runs } = yield* application({
+      origins: ["https://app.example.com"],
+      policy: () => Effect.succeed(grant)
+    })
+    const raw = (headers: Readonly<Record<string, string>>) =>
+      Effect.gen(function* () {
+        const connection = yield* open(port)
+        const all = { "content-length": "0", connection: "close", ...headers }
+        yield* connection.write(headOf(path, all).replace("host: localhost", "host: shop.example"))
+        yield* until(connection.isClosed)
+        return statusIn(connection.received())
       })
-      const raw = (headers: Readonly<Record<string, string>>) =>
-        Effect.gen(function* () {
-          const connection = yield* open(port)
-          const all = { "content-length": "0", connection: "close", ...headers }
-          yield* connection.write(headOf(path, all).replace("host: localhost", "host: shop.example"))
-          yield* until(connection.isClosed)
-          return statusIn(connection.received())
-        })
-      const evil = "https://evil.example"
-      for (const headers of [
-        { origin: evil },
-        { origin: "null" },
-        { origin: "" },
-        { origin: "https://shop.example.evil.example" },
-        { origin: evil, "sec-fetch-site": "cross-site" },
-        { origin: "https://other.shop.example", "sec-fetch-site": "same-site" },
-        { "sec-fetch-site": "cross-site" },
-        { origin: "https://shop.example", "sec-fetch-site": "cross-site" }
-      ]) {
-        assert.strictEqual(yield* raw(headers), 403, JSON.stringify(headers))
-      }
-      assert.strictEqual(runs(), 0)
-      for (const headers of [
-        {},
-        { origin: "https://shop.example" },
-        { origin: "https://shop.example", "sec-fetch-site": "same-origin" },
-        // A proxy that changes the host.
-        { origin: "https://www.example", "sec-fetch-site": "same-origin" },
-        { origin: "https://app.example.com", "sec-fetch-site": "cross-site" },
-        { "sec-fetch-site": "none" }
-      ] as ReadonlyArray<Readonly<Record<string, string>>>) {
-        assert.strictEqual(yield* raw(headers), 200, JSON.stringify(headers))
-      }
-      assert.strictEqual((yield* post()).status, 200)
+    const evil = "https://evil.example"
+    for (const headers of [
+      { origin: evil },
+      { origin: "null" },
+      { origin: "" },
+      { origin: "https://shop.example.evil.example" },
+      { origin: evil, "sec-fetch-site": "cross-site" },
+      { origin: "https://other.shop.example", "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "cross-site" },
+      { origin: "https://shop.example", "sec-fetch-site": "cross-site" }
+    ]) {
+      assert.strictEqual(yield* raw(headers), 403, JSON.stringify(headers))
+    }
+    assert.strictEqual(runs(), 0)
+    for (const headers of [
+      {},
+      { origin: "https://shop.example" },
+      { origin: "https://shop.example", "sec-fetch-site": "same-origin" },
+      // A proxy that changes the host.
+      { origin: "https://www.example", "sec-fetch-site": "same-origin" },
+      { origin: "https://app.example.com", "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "none" }
+    ] as ReadonlyArray<Readonly<Record<string, string>>>) {
+      assert.strictEqual(yield* raw(headers), 200, JSON.stringify(headers))
+    }
+    assert.strictEqual((yield* post()).status, 200)
+  })
+
+  it.effect("cannot send an endless, slow or deep body", function* () {
+    const { bytesRead, port, post, runs, sockets } = yield* application({
+      body: Schema.Json,
+      policy: () => Effect.succeed(grant)
     })
-  )
+    const type = { "content-type": "application/json" }
+    const announced = yield* post({ body: "1".repeat(20_000), headers: type })
+    assert.deepStrictEqual([announced.status, problemOf(announced)], [413, "The body has more than 16384 bytes."])
 
-  it.effect("cannot send an endless, slow or deep body", () =>
-    Effect.gen(function* () {
-      const { bytesRead, port, post, runs, sockets } = yield* application({
-        body: Schema.Json,
-        policy: () => Effect.succeed(grant)
-      })
-      const type = { "content-type": "application/json" }
-      const announced = yield* post({ body: "1".repeat(20_000), headers: type })
-      assert.deepStrictEqual([announced.status, problemOf(announced)], [413, "The body has more than 16384 bytes."])
+    const endless = yield* open(port)
+    yield* endless.write(headOf(path, { ...type, "transfer-encoding": "chunked" }))
+    while (!endless.isClosed()) yield* endless.write(chunk("1".repeat(4096)))
+    assert.strictEqual(statusIn(endless.received()), 413)
+    assert.isBelow(bytesRead(), 4 * 1024 * 1024)
 
-      const endless = yield* open(port)
-      yield* endless.write(headOf(path, { ...type, "transfer-encoding": "chunked" }))
-      while (!endless.isClosed()) yield* endless.write(chunk("1".repeat(4096)))
-      assert.strictEqual(statusIn(endless.received()), 413)
-      assert.isBelow(bytesRead(), 4 * 1024 * 1024)
-
-      const slow = yield* open(port)
-      yield* slow.write(headOf(path, { ...type, "content-length": "10" }) + "1")
-      yield* passTime(until(slow.isClosed))
-      assert.strictEqual(statusIn(slow.received()), 408)
-      yield* until(() => sockets.size === 0)
-      assert.strictEqual(runs(), 0)
-    })
-  )
+    const slow = yield* open(port)
+    yield* slow.write(headOf(path, { ...type, "content-length": "10" }) + "1")
+    yield* passTime(until(slow.isClosed))
+    assert.strictEqual(statusIn(slow.received()), 408)
+    yield* until(() => sockets.size === 0)
+    assert.strictEqual(runs(), 0)
+  })
 })

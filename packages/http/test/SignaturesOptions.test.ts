@@ -1,7 +1,7 @@
 /** What the options of `Signatures` change, and which bodies it reads. */
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signatures from "@assembly-effect/http/Signatures"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -49,191 +49,167 @@ const application = Effect.fnUntraced(function* (options: Partial<Signatures.Opt
 const json = (note: string) => Buffer.from(JSON.stringify(note))
 
 describe("Signatures, its body", () => {
-  it.effect("may be cut anywhere, even within a character", () =>
-    Effect.gen(function* () {
-      const { post } = yield* application()
-      const bytes = json("é€😀")
-      for (let at = 0; at <= bytes.length; at++) {
-        const { note, status } = yield* post(
-          [bytes.subarray(0, at), bytes.subarray(at)].filter((one) => one.length > 0)
-        )
-        assert.deepStrictEqual([status, note], [200, "é€😀"], `cut at ${at}`)
-      }
-    })
-  )
+  it.effect("may be cut anywhere, even within a character", function* () {
+    const { post } = yield* application()
+    const bytes = json("é€😀")
+    for (let at = 0; at <= bytes.length; at++) {
+      const { note, status } = yield* post([bytes.subarray(0, at), bytes.subarray(at)].filter((one) => one.length > 0))
+      assert.deepStrictEqual([status, note], [200, "é€😀"], `cut at ${at}`)
+    }
+  })
 
-  it.effect("may not end within a character", () =>
-    Effect.gen(function* () {
-      const { post } = yield* application()
-      for (const start of [[0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x98]]) {
-        const { status, text } = yield* post([Buffer.concat([json("a"), Uint8Array.from(start)])])
-        assert.strictEqual(status, 400)
-        assert.include(text, "The body is not UTF-8.")
-      }
-    })
-  )
+  it.effect("may not end within a character", function* () {
+    const { post } = yield* application()
+    for (const start of [[0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x98]]) {
+      const { status, text } = yield* post([Buffer.concat([json("a"), Uint8Array.from(start)])])
+      assert.strictEqual(status, 400)
+      assert.include(text, "The body is not UTF-8.")
+    }
+  })
 
-  it.effect("has a media type in any case, with parameters", () =>
-    Effect.gen(function* () {
-      const { post } = yield* application()
-      for (const contentType of ["Application/JSON", "application/json;charset=utf-8", "application/json ; a=b; c=d"]) {
-        assert.strictEqual((yield* post([json("a")], { "content-type": contentType })).status, 200, contentType)
-      }
-      for (const contentType of ["application/jsonp", "text/plain;application/json", ""]) {
-        assert.strictEqual((yield* post([json("a")], { "content-type": contentType })).status, 415, contentType)
-      }
-    })
-  )
+  it.effect("has a media type in any case, with parameters", function* () {
+    const { post } = yield* application()
+    for (const contentType of ["Application/JSON", "application/json;charset=utf-8", "application/json ; a=b; c=d"]) {
+      assert.strictEqual((yield* post([json("a")], { "content-type": contentType })).status, 200, contentType)
+    }
+    for (const contentType of ["application/jsonp", "text/plain;application/json", ""]) {
+      assert.strictEqual((yield* post([json("a")], { "content-type": contentType })).status, 415, contentType)
+    }
+  })
 
-  it.effect("is as large and as slow as the application permits", () =>
-    Effect.gen(function* () {
-      const served = yield* application({ maxBytes: 10, receiveTimeout: "5 seconds" })
-      const { bytesRead, port, post } = served
-      assert.strictEqual((yield* post([json("x".repeat(8))])).status, 200)
-      assert.strictEqual((yield* post([json("x".repeat(9))])).status, 413)
-      const raw = yield* open(port)
-      const read = bytesRead()
-      yield* raw.write(headOf(path, { "content-type": type, "content-length": "5" }) + "1")
-      yield* until(() => bytesRead() > read)
-      assert.isAtMost(yield* secondsUntil(raw.isClosed, served), 9)
-      assert.strictEqual(statusIn(raw.received()), 408)
-    })
-  )
+  it.effect("is as large and as slow as the application permits", function* () {
+    const served = yield* application({ maxBytes: 10, receiveTimeout: "5 seconds" })
+    const { bytesRead, port, post } = served
+    assert.strictEqual((yield* post([json("x".repeat(8))])).status, 200)
+    assert.strictEqual((yield* post([json("x".repeat(9))])).status, 413)
+    const raw = yield* open(port)
+    const read = bytesRead()
+    yield* raw.write(headOf(path, { "content-type": type, "content-length": "5" }) + "1")
+    yield* until(() => bytesRead() > read)
+    assert.isAtMost(yield* secondsUntil(raw.isClosed, served), 9)
+    assert.strictEqual(statusIn(raw.received()), 408)
+  })
 
-  it.effect("shares the memory of 512 bodies with all others", () =>
-    Effect.gen(function* () {
-      const answer = yield* Signatures.make({
-        body: Schema.String,
-        maxBytes: 100,
-        policy: () => Effect.succeed({ params: { templateId: "a" }, maxSize: 1 })
-      }).pipe(Effect.provide(provided))
-      let held = 0
-      /** A request whose body has so many bytes, and does not end. */
-      const requestOf = (bytes: number) => {
-        let isSent = false
-        const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-          if (isSent) return void held++
-          isSent = true
-          controller.enqueue(new Uint8Array(bytes))
-        }
-        const init = { method: "POST", headers: { "content-type": type }, duplex: "half" }
-        const body = new ReadableStream({ pull }, { highWaterMark: 0 })
-        return HttpServerRequest.fromWeb(new Request("http://localhost/", { ...init, body }))
+  it.effect("shares the memory of 512 bodies with all others", function* () {
+    const answer = yield* Signatures.make({
+      body: Schema.String,
+      maxBytes: 100,
+      policy: () => Effect.succeed({ params: { templateId: "a" }, maxSize: 1 })
+    }).pipe(Effect.provide(provided))
+    let held = 0
+    /** A request whose body has so many bytes, and does not end. */
+    const requestOf = (bytes: number) => {
+      let isSent = false
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        if (isSent) return void held++
+        isSent = true
+        controller.enqueue(new Uint8Array(bytes))
       }
-      const fibers = yield* Effect.forEach(Array.from({ length: 512 }), () => Effect.forkChild(answer(requestOf(100))))
-      yield* until(() => held === 512)
-      const one = yield* Effect.forkChild(answer(requestOf(1)))
-      yield* until(() => one.pollUnsafe() !== undefined || held === 513)
-      assert.strictEqual(held, 512)
-      const { status } = yield* Fiber.join(one)
-      assert.strictEqual(status, 503)
-      assert.isTrue(fibers.every((fiber) => fiber.pollUnsafe() === undefined))
-    })
-  )
+      const init = { method: "POST", headers: { "content-type": type }, duplex: "half" }
+      const body = new ReadableStream({ pull }, { highWaterMark: 0 })
+      return HttpServerRequest.fromWeb(new Request("http://localhost/", { ...init, body }))
+    }
+    const fibers = yield* Effect.forEach(Array.from({ length: 512 }), () => Effect.forkChild(answer(requestOf(100))))
+    yield* until(() => held === 512)
+    const one = yield* Effect.forkChild(answer(requestOf(1)))
+    yield* until(() => one.pollUnsafe() !== undefined || held === 513)
+    assert.strictEqual(held, 512)
+    const { status } = yield* Fiber.join(one)
+    assert.strictEqual(status, 503)
+    assert.isTrue(fibers.every((fiber) => fiber.pollUnsafe() === undefined))
+  })
 })
 
 describe("Signatures, its options", () => {
-  it.effect("name origins as browsers write them, because another spelling would permit no page", () =>
-    Effect.gen(function* () {
-      const defectOf = (origin: string) =>
-        Effect.map(Effect.exit(application({ origins: ["https://app.example.com", origin] })), String)
-      for (const origin of [
-        "https://app.example.com/",
-        "https://app.example.com/path",
-        "https://APP.example.com",
-        "https://app.example.com:443",
-        "https://user@app.example.com",
-        "https://*.example.com",
-        "app.example.com",
-        "null",
-        "*",
-        ""
-      ]) {
-        assert.include(yield* defectOf(origin), "origins.1: Expected an origin such as https://app.example.com", origin)
-      }
-      for (const origin of ["http://localhost:3000", "https://xn--bcher-kva.example", "capacitor://localhost"]) {
-        const { post } = yield* application({ origins: [origin] })
-        assert.strictEqual((yield* post([json("a")], { origin })).status, 200, origin)
-      }
-    })
-  )
+  it.effect("name origins as browsers write them, because another spelling would permit no page", function* () {
+    const defectOf = (origin: string) =>
+      Effect.map(Effect.exit(application({ origins: ["https://app.example.com", origin] })), String)
+    for (const origin of [
+      "https://app.example.com/",
+      "https://app.example.com/path",
+      "https://APP.example.com",
+      "https://app.example.com:443",
+      "https://user@app.example.com",
+      "https://*.example.com",
+      "app.example.com",
+      "null",
+      "*",
+      ""
+    ]) {
+      assert.include(yield* defectOf(origin), "origins.1: Expected an origin such as https://app.example.com", origin)
+    }
+    for (const origin of ["http://localhost:3000", "https://xn--bcher-kva.example", "capacitor://localhost"]) {
+      const { post } = yield* application({ origins: [origin] })
+      assert.strictEqual((yield* post([json("a")], { origin })).status, 200, origin)
+    }
+  })
 
-  it.effect("name the path of the route, and the algorithm of the signature", () =>
-    Effect.gen(function* () {
-      const { origin } = yield* application({ path: "/sign", algorithm: "sha256" })
-      const { body } = yield* send(`${origin}/sign`, { body: json("a"), headers: { "content-type": type } })
-      assert.match((body as Signatures.Signed).signature, /^sha256:[0-9a-f]{64}$/)
-    })
-  )
+  it.effect("name the path of the route, and the algorithm of the signature", function* () {
+    const { origin } = yield* application({ path: "/sign", algorithm: "sha256" })
+    const { body } = yield* send(`${origin}/sign`, { body: json("a"), headers: { "content-type": type } })
+    assert.match((body as Signatures.Signed).signature, /^sha256:[0-9a-f]{64}$/)
+  })
 
-  it.effect("name whole origins, and the host of a page may have any case", () =>
-    Effect.gen(function* () {
-      const { post } = yield* application({ origins: ["https://app.example.com"] })
-      for (const origin of [
-        "https://app.example.com.evil.example",
-        "https://app.example.com:8443",
-        "https://app.example.co",
-        "http://app.example.com"
-      ]) {
-        assert.strictEqual((yield* post([json("a")], { origin })).status, 403, origin)
-      }
-      assert.strictEqual((yield* post([json("a")], { origin: "https://app.example.com" })).status, 200)
-      const { port } = yield* application()
-      const raw = yield* open(port)
-      const head = headOf(path, {
-        "content-type": type,
-        "content-length": "3",
-        connection: "close",
-        origin: "https://shop.example"
-      })
-      yield* raw.write(`${head.replace("host: localhost", "host: SHOP.example")}"a"`)
-      yield* until(raw.isClosed)
-      assert.strictEqual(statusIn(raw.received()), 200)
+  it.effect("name whole origins, and the host of a page may have any case", function* () {
+    const { post } = yield* application({ origins: ["https://app.example.com"] })
+    for (const origin of [
+      "https://app.example.com.evil.example",
+      "https://app.example.com:8443",
+      "https://app.example.co",
+      "http://app.example.com"
+    ]) {
+      assert.strictEqual((yield* post([json("a")], { origin })).status, 403, origin)
+    }
+    assert.strictEqual((yield* post([json("a")], { origin: "https://app.example.com" })).status, 200)
+    const { port } = yield* application()
+    const raw = yield* open(port)
+    const head = headOf(path, {
+      "content-type": type,
+      "content-length": "3",
+      connection: "close",
+      origin: "https://shop.example"
     })
-  )
+    yield* raw.write(`${head.replace("host: localhost", "host: SHOP.example")}"a"`)
+    yield* until(raw.isClosed)
+    assert.strictEqual(statusIn(raw.received()), 200)
+  })
 
-  it.effect("answer 500 if a grant has a blank secret or unknown params, such as a proof of the page", () =>
-    Effect.gen(function* () {
-      const grant: Signatures.Grant = { params: { templateId: "a" }, maxSize: 1 }
-      for (const secret of [" ", "\t"]) {
-        const credentialsOfGrant = { key: "k", secret: Redacted.make(secret) }
-        const { post } = yield* application({
-          policy: () => Effect.succeed({ ...grant, credentials: credentialsOfGrant })
-        })
-        assert.strictEqual((yield* post([json("a")])).status, 500)
-      }
-      // A policy that hands on what a page asks for.
-      const forged = { auth: { key: "mine", expires: "2099-01-01T00:00:00.000Z" }, nonce: "mine" }
+  it.effect("answer 500 if a grant has a blank secret or unknown params, such as a proof of the page", function* () {
+    const grant: Signatures.Grant = { params: { templateId: "a" }, maxSize: 1 }
+    for (const secret of [" ", "\t"]) {
+      const credentialsOfGrant = { key: "k", secret: Redacted.make(secret) }
       const { post } = yield* application({
-        policy: () => Effect.succeed({ ...grant, params: { ...grant.params, ...(forged as object) } })
+        policy: () => Effect.succeed({ ...grant, credentials: credentialsOfGrant })
       })
-      const { status, text } = yield* post([json("a")])
-      assert.strictEqual(status, 500)
-      assert.notInclude(text, "mine")
-      assert.notInclude(text, "2099")
+      assert.strictEqual((yield* post([json("a")])).status, 500)
+    }
+    // A policy that hands on what a page asks for.
+    const forged = { auth: { key: "mine", expires: "2099-01-01T00:00:00.000Z" }, nonce: "mine" }
+    const { post } = yield* application({
+      policy: () => Effect.succeed({ ...grant, params: { ...grant.params, ...(forged as object) } })
     })
-  )
+    const { status, text } = yield* post([json("a")])
+    assert.strictEqual(status, 500)
+    assert.notInclude(text, "mine")
+    assert.notInclude(text, "2099")
+  })
 
-  it.effect("let a grant change the Steps of a Template, of which it need not know all", () =>
-    Effect.gen(function* () {
-      const steps = { resized: { robot: "/image/resize", use: "a-step-of-the-template", width: 100 } }
-      const { post } = yield* application({
-        policy: () => Effect.succeed({ params: { templateId: "a", steps }, maxSize: 1 })
-      })
-      assert.strictEqual((yield* post([json("a")])).status, 200)
+  it.effect("let a grant change the Steps of a Template, of which it need not know all", function* () {
+    const steps = { resized: { robot: "/image/resize", use: "a-step-of-the-template", width: 100 } }
+    const { post } = yield* application({
+      policy: () => Effect.succeed({ params: { templateId: "a", steps }, maxSize: 1 })
     })
-  )
+    assert.strictEqual((yield* post([json("a")])).status, 200)
+  })
 })
 
 describe("Signatures, its answer", () => {
-  it.effect("is JSON that no browser takes for anything else", () =>
-    Effect.gen(function* () {
-      const { origin } = yield* application()
-      const { headers } = yield* send(`${origin}${path}`, { body: json("a"), headers: { "content-type": type } })
-      assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
-      assert.strictEqual(headers.get("cache-control"), "no-store")
-    })
-  )
+  it.effect("is JSON that no browser takes for anything else", function* () {
+    const { origin } = yield* application()
+    const { headers } = yield* send(`${origin}${path}`, { body: json("a"), headers: { "content-type": type } })
+    assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
+    assert.strictEqual(headers.get("cache-control"), "no-store")
+  })
 
   it.effect("does not tell the defect of a policy, which is in the log", () => {
     const { count, provide } = logged()

@@ -1,5 +1,5 @@
 /** What a route knows of its uploads, and for how long. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -35,59 +35,52 @@ const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<
   Effect.match(effect, { onSuccess: () => "started", onFailure: ({ _tag }) => _tag })
 
 describe("the uploads of a route", () => {
-  it.effect("tell each event once, in order, also to a page that saw some of them", () =>
-    Effect.gen(function* () {
-      const uploads = yield* Watchers.make<string>(limits)
-      yield* upload(uploads, "a", "one", "two", "three")
-      assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 one", "2 two", "3 three"])
-      assert.deepStrictEqual(yield* seenBy(uploads, "a", 1), ["2 two", "3 three"])
-      assert.deepStrictEqual(
-        [2, 3, 4].map((seen) => uploads.hasSeen("a", seen)),
-        [false, true, true]
-      )
-      assert.isFalse(uploads.hasSeen("b", 0))
-    })
-  )
+  it.effect("tell each event once, in order, also to a page that saw some of them", function* () {
+    const uploads = yield* Watchers.make<string>(limits)
+    yield* upload(uploads, "a", "one", "two", "three")
+    assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 one", "2 two", "3 three"])
+    assert.deepStrictEqual(yield* seenBy(uploads, "a", 1), ["2 two", "3 three"])
+    assert.deepStrictEqual(
+      [2, 3, 4].map((seen) => uploads.hasSeen("a", seen)),
+      [false, true, true]
+    )
+    assert.isFalse(uploads.hasSeen("b", 0))
+  })
 
-  it.effect("keep the newest 64 events for a page that is late", () =>
-    Effect.gen(function* () {
-      const uploads = yield* Watchers.make<string>(limits)
-      yield* upload(uploads, "a", ...Array.from({ length: 100 }, (_, index) => `${index + 1}`))
-      const seen = yield* seenBy(uploads, "a")
-      assert.deepStrictEqual(
-        seen,
-        Array.from({ length: 64 }, (_, index) => `${index + 37} ${index + 37}`)
-      )
-    })
-  )
+  it.effect("keep the newest 64 events for a page that is late", function* () {
+    const uploads = yield* Watchers.make<string>(limits)
+    yield* upload(uploads, "a", ...Array.from({ length: 100 }, (_, index) => `${index + 1}`))
+    const seen = yield* seenBy(uploads, "a")
+    assert.deepStrictEqual(
+      seen,
+      Array.from({ length: 64 }, (_, index) => `${index + 37} ${index + 37}`)
+    )
+  })
 
-  it.effect("are known for a minute after their end", () =>
-    Effect.gen(function* () {
-      const uploads = yield* Watchers.make<string>(limits)
-      yield* upload(uploads, "a", "end")
-      yield* TestClock.adjust("59 seconds")
-      assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 end"])
-      yield* TestClock.adjust("2 seconds")
-      assert.strictEqual(uploads.known(), 0)
-    })
-  )
+  it.effect("are known for a minute after their end", function* () {
+    const uploads = yield* Watchers.make<string>(limits)
+    yield* upload(uploads, "a", "end")
+    yield* TestClock.adjust("59 seconds")
+    assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 end"])
+    yield* TestClock.adjust("2 seconds")
+    assert.strictEqual(uploads.known(), 0)
+  })
 
-  it.effect("that ended free their ids at once, and are known until another upload has the id", () =>
-    Effect.gen(function* () {
-      const uploads = yield* Watchers.make<string>({ ...limits, arriving: 1 })
-      for (const event of ["refused", "refused again"]) {
-        yield* Effect.scoped(Effect.flatMap(uploads.start("a"), ({ end }) => end(event)))
-        assert.deepStrictEqual(yield* seenBy(uploads, "a"), [`1 ${event}`])
-        assert.isTrue(uploads.hasSeen("a", 1))
-      }
-      yield* upload(uploads, "a", "one", "two")
-      assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 one", "2 two"])
-      assert.strictEqual(uploads.known(), 1)
-    })
-  )
+  it.effect("that ended free their ids at once, and are known until another upload has the id", function* () {
+    const uploads = yield* Watchers.make<string>({ ...limits, arriving: 1 })
+    for (const event of ["refused", "refused again"]) {
+      yield* Effect.scoped(Effect.flatMap(uploads.start("a"), ({ end }) => end(event)))
+      assert.deepStrictEqual(yield* seenBy(uploads, "a"), [`1 ${event}`])
+      assert.isTrue(uploads.hasSeen("a", 1))
+    }
+    yield* upload(uploads, "a", "one", "two")
+    assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 one", "2 two"])
+    assert.strictEqual(uploads.known(), 1)
+  })
 
-  it.effect("are not known because a page watched them that has gone, or a minute after there was no room", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "are not known because a page watched them that has gone, or a minute after there was no room",
+    function* () {
       const uploads = yield* Watchers.make<string>({ arriving: 2, uploads: 1, watchers: 10 })
       for (const id of ["a", "b", "c"]) yield* Effect.scoped(Effect.asVoid(uploads.watch(id, 0)))
       assert.strictEqual(uploads.known(), 0)
@@ -105,46 +98,40 @@ describe("the uploads of a route", () => {
           assert.strictEqual(uploads.known(), 3)
         })
       )
-    })
+    }
   )
 
-  it.effect("stay known to a page that watches when another page goes", () =>
-    Effect.gen(function* () {
-      const uploads = yield* Watchers.make<string>(limits)
-      const other = yield* Scope.make()
-      yield* Scope.provide(Effect.asVoid(uploads.watch("a", 0)), other)
-      const stays = yield* Effect.forkChild(seenBy(uploads, "a"), { startImmediately: true })
-      yield* Scope.close(other, Exit.void)
-      yield* upload(uploads, "a", "one", "two")
-      assert.deepStrictEqual(yield* Fiber.join(stays), ["1 one", "2 two"])
-    })
-  )
+  it.effect("stay known to a page that watches when another page goes", function* () {
+    const uploads = yield* Watchers.make<string>(limits)
+    const other = yield* Scope.make()
+    yield* Scope.provide(Effect.asVoid(uploads.watch("a", 0)), other)
+    const stays = yield* Effect.forkChild(seenBy(uploads, "a"), { startImmediately: true })
+    yield* Scope.close(other, Exit.void)
+    yield* upload(uploads, "a", "one", "two")
+    assert.deepStrictEqual(yield* Fiber.join(stays), ["1 one", "2 two"])
+  })
 
-  it.effect("stay known while they run and nobody watches", () =>
-    Effect.gen(function* () {
-      const uploads = yield* Watchers.make<string>(limits)
-      const scope = yield* Scope.make()
-      const { end } = yield* Scope.provide(uploads.start("a"), scope)
-      yield* Effect.scoped(Effect.asVoid(uploads.watch("a", 0)))
-      assert.strictEqual(yield* tagOf(upload(uploads, "a")), "UploadExists")
-      yield* end("end")
-      yield* Scope.close(scope, Exit.void)
-      assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 end"])
-    })
-  )
+  it.effect("stay known while they run and nobody watches", function* () {
+    const uploads = yield* Watchers.make<string>(limits)
+    const scope = yield* Scope.make()
+    const { end } = yield* Scope.provide(uploads.start("a"), scope)
+    yield* Effect.scoped(Effect.asVoid(uploads.watch("a", 0)))
+    assert.strictEqual(yield* tagOf(upload(uploads, "a")), "UploadExists")
+    yield* end("end")
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 end"])
+  })
 
-  it.effect("stay known when there was no room for them and a page watches", () =>
-    Effect.gen(function* () {
-      const uploads = yield* Watchers.make<string>({ arriving: 1, uploads: 1, watchers: 10 })
-      const watcher = yield* Effect.forkChild(seenBy(uploads, "a"), { startImmediately: true })
-      yield* Effect.scoped(
-        Effect.andThen(
-          uploads.start("arrives"),
-          Effect.map(tagOf(upload(uploads, "a")), (tag) => assert.strictEqual(tag, "Busy"))
-        )
+  it.effect("stay known when there was no room for them and a page watches", function* () {
+    const uploads = yield* Watchers.make<string>({ arriving: 1, uploads: 1, watchers: 10 })
+    const watcher = yield* Effect.forkChild(seenBy(uploads, "a"), { startImmediately: true })
+    yield* Effect.scoped(
+      Effect.andThen(
+        uploads.start("arrives"),
+        Effect.map(tagOf(upload(uploads, "a")), (tag) => assert.strictEqual(tag, "Busy"))
       )
-      yield* upload(uploads, "a", "end")
-      assert.deepStrictEqual(yield* Fiber.join(watcher), ["1 end"])
-    })
-  )
+    )
+    yield* upload(uploads, "a", "end")
+    assert.deepStrictEqual(yield* Fiber.join(watcher), ["1 end"])
+  })
 })

@@ -1,6 +1,6 @@
 import type * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
 import type * as Webhooks from "@assembly-effect/http/Webhooks"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -24,67 +24,60 @@ describe("Webhooks", () => {
   it.effect.each([
     ["multipart", multipart],
     ["urlencoded", notification]
-  ] as const)("hands a %s notification to the handler once, then answers 200", ([, form]) =>
-    Effect.gen(function* () {
-      const { handled, post } = yield* application()
-      const { body, headers, status } = yield* post(form(text))
-      assert.deepStrictEqual({ body, status }, { body: { outcome: "Handled" }, status: 200 })
-      assert.strictEqual(headers.get("cache-control"), "no-store")
-      const key = createHash("sha256").update(text).digest("hex")
-      assert.deepStrictEqual(handled, [{ status: JSON.parse(text), key }])
-      for (const repeated of [multipart(), notification()]) {
-        const again = yield* post(repeated)
-        assert.deepStrictEqual([again.body, again.status], [{ outcome: "Repeated" }, 200])
-      }
-      yield* post(form(text.replace("a".repeat(32), "b".repeat(32))))
-      assert.strictEqual(handled.length, 2)
-    })
-  )
+  ] as const)("hands a %s notification to the handler once, then answers 200", function* ([, form]) {
+    const { handled, post } = yield* application()
+    const { body, headers, status } = yield* post(form(text))
+    assert.deepStrictEqual({ body, status }, { body: { outcome: "Handled" }, status: 200 })
+    assert.strictEqual(headers.get("cache-control"), "no-store")
+    const key = createHash("sha256").update(text).digest("hex")
+    assert.deepStrictEqual(handled, [{ status: JSON.parse(text), key }])
+    for (const repeated of [multipart(), notification()]) {
+      const again = yield* post(repeated)
+      assert.deepStrictEqual([again.body, again.status], [{ outcome: "Repeated" }, 200])
+    }
+    yield* post(form(text.replace("a".repeat(32), "b".repeat(32))))
+    assert.strictEqual(handled.length, 2)
+  })
 
-  it.effect("answers 500 if the handler failed, and hands the repetition to it again", () =>
-    Effect.gen(function* () {
-      const runs: Array<Effect.Effect<void, string>> = [Effect.fail("a secret"), Effect.die("a secret"), Effect.void]
-      const { handled, post } = yield* application({ handle: () => Effect.suspend(() => runs.shift() ?? Effect.void) })
-      const expected = { _tag: "ApplicationFailed", description: "The notification could not be handled." }
-      for (const _ of [1, 2]) {
-        const { body, status } = yield* post()
-        assert.deepStrictEqual({ body, status }, { body: expected, status: 500 })
-      }
-      assert.strictEqual((yield* post()).status, 200)
-      assert.strictEqual(handled.length, 3)
-    })
-  )
+  it.effect("answers 500 if the handler failed, and hands the repetition to it again", function* () {
+    const runs: Array<Effect.Effect<void, string>> = [Effect.fail("a secret"), Effect.die("a secret"), Effect.void]
+    const { handled, post } = yield* application({ handle: () => Effect.suspend(() => runs.shift() ?? Effect.void) })
+    const expected = { _tag: "ApplicationFailed", description: "The notification could not be handled." }
+    for (const _ of [1, 2]) {
+      const { body, status } = yield* post()
+      assert.deepStrictEqual({ body, status }, { body: expected, status: 500 })
+    }
+    assert.strictEqual((yield* post()).status, 200)
+    assert.strictEqual(handled.length, 3)
+  })
 
-  it.effect("interrupts a handler that hangs, and answers 500", () =>
-    Effect.gen(function* () {
-      const runs: Array<Effect.Effect<void>> = [Effect.never]
-      const { handled, post } = yield* application({ handle: () => Effect.suspend(() => runs.shift() ?? Effect.void) })
-      const answer = yield* Effect.forkChild(post())
-      yield* until(() => handled.length === 1)
-      assert.strictEqual((yield* passTime(Fiber.join(answer))).status, 500)
-      assert.strictEqual((yield* post()).status, 200)
-      assert.strictEqual(handled.length, 2)
-    })
-  )
+  it.effect("interrupts a handler that hangs, and answers 500", function* () {
+    const runs: Array<Effect.Effect<void>> = [Effect.never]
+    const { handled, post } = yield* application({ handle: () => Effect.suspend(() => runs.shift() ?? Effect.void) })
+    const answer = yield* Effect.forkChild(post())
+    yield* until(() => handled.length === 1)
+    assert.strictEqual((yield* passTime(Fiber.join(answer))).status, 500)
+    assert.strictEqual((yield* post()).status, 200)
+    assert.strictEqual(handled.length, 2)
+  })
 
-  it.effect("runs the handler once for notifications that come at the same time", () =>
-    Effect.gen(function* () {
-      const may = yield* Deferred.make<void>()
-      const { handled, post, sockets } = yield* application({ handle: () => Deferred.await(may) })
-      const eight = Array.from({ length: 8 }, () => post())
-      const all = yield* Effect.forkChild(Effect.all(eight, { concurrency: 8 }))
-      yield* until(() => sockets.size === 8 && handled.length > 0)
-      yield* Deferred.succeed(may, undefined)
-      for (const { body, status } of yield* Fiber.join(all)) {
-        assert.strictEqual(status, 200)
-        assert.oneOf((body as Webhooks.Received).outcome, ["Handled", "Repeated"])
-      }
-      assert.strictEqual(handled.length, 1)
-    })
-  )
+  it.effect("runs the handler once for notifications that come at the same time", function* () {
+    const may = yield* Deferred.make<void>()
+    const { handled, post, sockets } = yield* application({ handle: () => Deferred.await(may) })
+    const eight = Array.from({ length: 8 }, () => post())
+    const all = yield* Effect.forkChild(Effect.all(eight, { concurrency: 8 }))
+    yield* until(() => sockets.size === 8 && handled.length > 0)
+    yield* Deferred.succeed(may, undefined)
+    for (const { body, status } of yield* Fiber.join(all)) {
+      assert.strictEqual(status, 200)
+      assert.oneOf((body as Webhooks.Received).outcome, ["Handled", "Repeated"])
+    }
+    assert.strictEqual(handled.length, 1)
+  })
 
-  it.effect("goes on with a slow handler when the service gives up, and answers the repetition with its end", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "goes on with a slow handler when the service gives up, and answers the repetition with its end",
+    function* () {
       const steps: Array<string> = []
       const may = yield* Deferred.make<void>()
       const note = (step: string) => Effect.sync(() => steps.push(step))
@@ -105,35 +98,33 @@ describe("Webhooks", () => {
       assert.strictEqual((yield* Fiber.join(second)).status, 200)
       assert.strictEqual(handled.length, 1)
       assert.deepStrictEqual(steps, ["opened", "used", "closed"])
-    })
+    }
   )
 
-  it.effect("claims a notification for a short time, and renews the claim while the handler runs", () =>
-    Effect.gen(function* () {
-      const may = yield* Deferred.make<void>()
-      const leases: Array<Duration.Duration> = []
-      let renewals = 0
-      const renew = Effect.suspend(() => (++renewals % 2 === 0 ? Effect.void : storeFailed("busy")))
-      const store = storeOf((_, lease) =>
-        Effect.suspend(() => {
-          leases.push(lease)
-          return claimed({ renew })
-        })
-      )
-      const { handled, post } = yield* application({ handle: () => Deferred.await(may) }, store)
-      const answer = yield* Effect.forkChild(post())
-      yield* until(() => handled.length === 1)
-      for (let second = 0; second < 60; second++) yield* TestClock.adjust("1 second")
-      const [lease = Duration.infinity] = leases
-      assert.isAtMost(Duration.toSeconds(lease), 30)
-      assert.isAtLeast(renewals, 3 * (60 / Duration.toSeconds(lease)))
-      yield* Deferred.succeed(may, undefined)
-      assert.strictEqual((yield* Fiber.join(answer)).status, 200)
-      const after = renewals
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual(renewals, after)
-    })
-  )
+  it.effect("claims a notification for a short time, and renews the claim while the handler runs", function* () {
+    const may = yield* Deferred.make<void>()
+    const leases: Array<Duration.Duration> = []
+    let renewals = 0
+    const renew = Effect.suspend(() => (++renewals % 2 === 0 ? Effect.void : storeFailed("busy")))
+    const store = storeOf((_, lease) =>
+      Effect.suspend(() => {
+        leases.push(lease)
+        return claimed({ renew })
+      })
+    )
+    const { handled, post } = yield* application({ handle: () => Deferred.await(may) }, store)
+    const answer = yield* Effect.forkChild(post())
+    yield* until(() => handled.length === 1)
+    for (let second = 0; second < 60; second++) yield* TestClock.adjust("1 second")
+    const [lease = Duration.infinity] = leases
+    assert.isAtMost(Duration.toSeconds(lease), 30)
+    assert.isAtLeast(renewals, 3 * (60 / Duration.toSeconds(lease)))
+    yield* Deferred.succeed(may, undefined)
+    assert.strictEqual((yield* Fiber.join(answer)).status, 200)
+    const after = renewals
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(renewals, after)
+  })
 
   it.effect.each([
     ["its claim fails", storeFailed("no disk"), 503, 0],
@@ -141,38 +132,34 @@ describe("Webhooks", () => {
     ["its claim hangs", Effect.never, 503, 0],
     ["it fails after the handler", claimed({ done: storeFailed("no disk"), renew: storeFailed("no disk") }), 200, 1],
     ["it hangs after the handler", claimed({ done: Effect.never, renew: Effect.never }), 200, 1]
-  ] as const)("with a store of which %s", ([, claim, expected, runs]) =>
-    Effect.gen(function* () {
-      let isAsked = false
-      const store = storeOf(() =>
-        Effect.suspend((): Effect.Effect<HandledNotifications.Claim, HandledNotifications.StoreFailed> => {
-          isAsked = true
-          return claim
-        })
-      )
-      const { handled, post } = yield* application({}, store)
-      const answer = yield* Effect.forkChild(post())
-      yield* until(() => isAsked)
-      const { headers, status } = yield* passTime(Fiber.join(answer))
-      assert.deepStrictEqual([status, headers.get("retry-after")], [expected, expected === 503 ? "1" : null])
-      assert.strictEqual(handled.length, runs)
-    })
-  )
+  ] as const)("with a store of which %s", function* ([, claim, expected, runs]) {
+    let isAsked = false
+    const store = storeOf(() =>
+      Effect.suspend((): Effect.Effect<HandledNotifications.Claim, HandledNotifications.StoreFailed> => {
+        isAsked = true
+        return claim
+      })
+    )
+    const { handled, post } = yield* application({}, store)
+    const answer = yield* Effect.forkChild(post())
+    yield* until(() => isAsked)
+    const { headers, status } = yield* passTime(Fiber.join(answer))
+    assert.deepStrictEqual([status, headers.get("retry-after")], [expected, expected === 503 ? "1" : null])
+    assert.strictEqual(handled.length, runs)
+  })
 
-  it.effect("interrupts its handlers when the application ends, and remembers nothing of them", () =>
-    Effect.gen(function* () {
-      const ends: Array<string> = []
-      const note = (end: string) => Effect.sync(() => void ends.push(end))
-      const store = storeOf(() => claimed({ done: Effect.die("it was not handled"), release: note("released") }))
-      const handle = () => Effect.onInterrupt(Effect.never, () => note("interrupted"))
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { handled, post } = yield* application({ handle }, store)
-          yield* Effect.forkScoped(post())
-          yield* until(() => handled.length === 1)
-        })
-      )
-      assert.deepStrictEqual(ends, ["interrupted", "released"])
-    })
-  )
+  it.effect("interrupts its handlers when the application ends, and remembers nothing of them", function* () {
+    const ends: Array<string> = []
+    const note = (end: string) => Effect.sync(() => void ends.push(end))
+    const store = storeOf(() => claimed({ done: Effect.die("it was not handled"), release: note("released") }))
+    const handle = () => Effect.onInterrupt(Effect.never, () => note("interrupted"))
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { handled, post } = yield* application({ handle }, store)
+        yield* Effect.forkScoped(post())
+        yield* until(() => handled.length === 1)
+      })
+    )
+    assert.deepStrictEqual(ends, ["interrupted", "released"])
+  })
 })

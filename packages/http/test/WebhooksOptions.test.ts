@@ -1,7 +1,7 @@
 /** What the options of `Webhooks` change, what they are by default, and what the log of an application tells. */
 import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
 import * as Webhooks from "@assembly-effect/http/Webhooks"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -13,70 +13,63 @@ import { chunk, headOf, logged, open, secondsUntil, send, serve, statusIn, until
 const MiB = 1024 * 1024
 
 describe("Webhooks, its limits", () => {
-  it.effect("takes 16 fields by default, and no more", () =>
-    Effect.gen(function* () {
-      const { post } = yield* application()
-      assert.strictEqual((yield* post(notification(text, 14))).status, 200)
-      assert.strictEqual((yield* post(notification(text, 15))).status, 413)
-      const few = yield* application({ maxFields: 3 })
-      assert.strictEqual((yield* few.post(notification(text, 1))).status, 200)
-      assert.strictEqual((yield* few.post(notification(text, 2))).status, 413)
-    })
-  )
+  it.effect("takes 16 fields by default, and no more", function* () {
+    const { post } = yield* application()
+    assert.strictEqual((yield* post(notification(text, 14))).status, 200)
+    assert.strictEqual((yield* post(notification(text, 15))).status, 413)
+    const few = yield* application({ maxFields: 3 })
+    assert.strictEqual((yield* few.post(notification(text, 1))).status, 200)
+    assert.strictEqual((yield* few.post(notification(text, 2))).status, 413)
+  })
 
-  it.effect("takes a notification of 12 MiB in either form, but none that announces more than 16 MiB", () =>
-    Effect.gen(function* () {
-      const { port, post } = yield* application()
-      const large = JSON.stringify({ ...JSON.parse(text), fields: { note: "x".repeat(12 * MiB) } })
-      const form = new FormData()
-      for (const [name, value] of notification(large)) form.set(name, value)
-      assert.deepStrictEqual((yield* post(form)).body, { outcome: "Handled" })
-      assert.deepStrictEqual((yield* post(notification(large))).body, { outcome: "Repeated" })
-      const raw = yield* open(port)
-      yield* raw.write(headOf(path, { "content-type": urlEncoded, "content-length": String(16 * MiB + 1) }))
-      yield* until(raw.isClosed)
-      assert.strictEqual(statusIn(raw.received()), 413)
-    })
-  )
+  it.effect("takes a notification of 12 MiB in either form, but none that announces more than 16 MiB", function* () {
+    const { port, post } = yield* application()
+    const large = JSON.stringify({ ...JSON.parse(text), fields: { note: "x".repeat(12 * MiB) } })
+    const form = new FormData()
+    for (const [name, value] of notification(large)) form.set(name, value)
+    assert.deepStrictEqual((yield* post(form)).body, { outcome: "Handled" })
+    assert.deepStrictEqual((yield* post(notification(large))).body, { outcome: "Repeated" })
+    const raw = yield* open(port)
+    yield* raw.write(headOf(path, { "content-type": urlEncoded, "content-length": String(16 * MiB + 1) }))
+    yield* until(raw.isClosed)
+    assert.strictEqual(statusIn(raw.received()), 413)
+  })
 
-  it.effect("takes a body of exactly maxBytes, and not one byte more, announced or not", () =>
-    Effect.gen(function* () {
-      const body = String(notification(text, 1))
-      for (const [maxBytes, expected] of [
-        [body.length, 200],
-        [body.length - 1, 413]
+  it.effect("takes a body of exactly maxBytes, and not one byte more, announced or not", function* () {
+    const body = String(notification(text, 1))
+    for (const [maxBytes, expected] of [
+      [body.length, 200],
+      [body.length - 1, 413]
+    ] as const) {
+      const { port } = yield* application({ maxBytes })
+      for (const [headers, sent] of [
+        [{ "content-length": String(body.length) }, body],
+        [{ "transfer-encoding": "chunked" }, `${chunk(body)}0\r\n\r\n`]
       ] as const) {
-        const { port } = yield* application({ maxBytes })
-        for (const [headers, sent] of [
-          [{ "content-length": String(body.length) }, body],
-          [{ "transfer-encoding": "chunked" }, `${chunk(body)}0\r\n\r\n`]
-        ] as const) {
-          const raw = yield* open(port)
-          yield* raw.write(headOf(path, { "content-type": urlEncoded, connection: "close", ...headers }) + sent)
-          yield* until(raw.isClosed)
-          assert.strictEqual(statusIn(raw.received()), expected)
-        }
+        const raw = yield* open(port)
+        yield* raw.write(headOf(path, { "content-type": urlEncoded, connection: "close", ...headers }) + sent)
+        yield* until(raw.isClosed)
+        assert.strictEqual(statusIn(raw.received()), expected)
       }
-    })
-  )
+    }
+  })
 
-  it.effect("holds at most 64 MiB of all bodies together by default", () =>
-    Effect.gen(function* () {
-      const { bytesRead, port } = yield* application()
-      const raws = yield* Effect.forEach(Array.from({ length: 5 }), () => open(port))
-      const piece = chunk("x".repeat(15 * MiB))
-      for (const raw of raws) {
-        yield* raw.write(headOf(path, { "content-type": urlEncoded, "transfer-encoding": "chunked" }))
-        yield* Effect.forkChild(raw.write(piece))
-      }
-      const refused = () => raws.filter((raw) => statusIn(raw.received()) === 503).length
-      yield* until(() => refused() > 0 || bytesRead() >= 5 * piece.length)
-      assert.strictEqual(refused(), 1)
-    })
-  )
+  it.effect("holds at most 64 MiB of all bodies together by default", function* () {
+    const { bytesRead, port } = yield* application()
+    const raws = yield* Effect.forEach(Array.from({ length: 5 }), () => open(port))
+    const piece = chunk("x".repeat(15 * MiB))
+    for (const raw of raws) {
+      yield* raw.write(headOf(path, { "content-type": urlEncoded, "transfer-encoding": "chunked" }))
+      yield* Effect.forkChild(raw.write(piece))
+    }
+    const refused = () => raws.filter((raw) => statusIn(raw.received()) === 503).length
+    yield* until(() => refused() > 0 || bytesRead() >= 5 * piece.length)
+    assert.strictEqual(refused(), 1)
+  })
 
-  it.effect("waits 30 seconds for a body and 5 minutes for its handler by default, or as long as it is told", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "waits 30 seconds for a body and 5 minutes for its handler by default, or as long as it is told",
+    function* () {
       const slow = notification().toString().slice(0, -1)
       for (const [options, body, expected, least, most] of [
         [{}, slow, 408, 29, 35],
@@ -93,7 +86,7 @@ describe("Webhooks, its limits", () => {
         assert.isAtLeast(seconds, least)
         assert.isAtMost(seconds, most)
       }
-    })
+    }
   )
 })
 
@@ -132,8 +125,9 @@ describe("Webhooks, its handler", () => {
     }).pipe(provide)
   })
 
-  it.effect("is interrupted when the application stops, and the service is asked to repeat the notification", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "is interrupted when the application stops, and the service is asked to repeat the notification",
+    function* () {
       const scope = yield* Scope.make()
       let isRunning = false
       const handle = () =>
@@ -154,13 +148,11 @@ describe("Webhooks, its handler", () => {
       assert(exit !== undefined && Exit.isSuccess(exit))
       const { body, status } = exit.value
       assert.deepStrictEqual([status, body], [503, { _tag: "Busy", description: "The server is stopping." }])
-    })
+    }
   )
 
-  it.effect("has the path that the application chose", () =>
-    Effect.gen(function* () {
-      const { post } = yield* application({ path: "/hooks/assembly" })
-      assert.strictEqual((yield* post()).status, 200)
-    })
-  )
+  it.effect("has the path that the application chose", function* () {
+    const { post } = yield* application({ path: "/hooks/assembly" })
+    assert.strictEqual((yield* post()).status, 200)
+  })
 })

@@ -12,8 +12,7 @@ import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { Agent, interceptors } from "@effect/platform-node/Undici"
-import * as Vitest from "@effect/vitest"
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, effect, layer, live } from "@assembly-effect/testkit/flow"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as DateTime from "effect/DateTime"
@@ -50,63 +49,63 @@ const program = Effect.gen(function* () {
 const withEmulator = <A, E>(use: (emulator: Emulator.Emulator["Service"]) => Layer.Layer<A, E>) =>
   Layer.unwrap(Effect.map(Emulator.Emulator, use))
 
-layer(Emulator.layer(), { excludeTestServices: true })("AssemblyNode.layer", (it) => {
-  it.effect("runs an upload with signed requests, and reuses the memory of sent pieces", () =>
-    Effect.gen(function* () {
+layer(Emulator.layer())("AssemblyNode.layer", (it) => {
+  it.effect(
+    "runs an upload with signed requests, and reuses the memory of sent pieces",
+    withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials })),
+    function* () {
       assert.deepStrictEqual(yield* program, { length: 5n, name: "a.txt" })
       assert.isTrue(PieceMemory.isRegistered(yield* HttpClient.HttpClient))
       assert.strictEqual((yield* Credentials.Credentials).key, (yield* Emulator.Emulator).credentials.key)
-    }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
+    }
   )
 
-  it.effect("signs with another algorithm and for another time", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "signs with another algorithm and for another time",
+    withEmulator(({ baseUrl, credentials }) =>
+      AssemblyNode.layer({ baseUrl, ...credentials, algorithm: "sha256", window: "1 minute" })
+    ),
+    function* () {
       yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
-    }).pipe(
-      Effect.provide(
-        withEmulator(({ baseUrl, credentials }) =>
-          AssemblyNode.layer({ baseUrl, ...credentials, algorithm: "sha256", window: "1 minute" })
-        )
-      )
-    )
+    }
   )
 
-  it.effect("runs the same upload with tokens", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "runs the same upload with tokens",
+    withEmulator(({ baseUrl, credentials }) =>
+      AssemblyNode.layer({ baseUrl, ...credentials, authentication: "tokens" })
+    ),
+    function* () {
       assert.deepStrictEqual(yield* program, { length: 5n, name: "a.txt" })
-    }).pipe(
-      Effect.provide(
-        withEmulator(({ baseUrl, credentials }) =>
-          AssemblyNode.layer({ baseUrl, ...credentials, authentication: "tokens" })
-        )
-      )
-    )
+    }
   )
 
-  it.effect("has the budget of the program, else one for the public service, and none for another", () =>
-    Effect.gen(function* () {
-      const keys = { key: "key", secret: Redacted.make("secret") }
-      const budgetAt = (baseUrl: string) => Effect.provide(Budget.Budget, AssemblyNode.layer({ baseUrl, ...keys }))
-      const own = { ...(yield* budgetAt("https://api2-a.transloadit.com"))! }
-      assert.hasAllKeys(own, ["enter", "pause", "keep", "release"])
-      assert.isUndefined(yield* budgetAt("https://api2.example.com"))
-      for (const baseUrl of ["https://api2.transloadit.com", "https://api2.example.com"]) {
-        const budget = yield* budgetAt(baseUrl).pipe(Effect.provide(Layer.succeed(Budget.Budget, own)))
-        assert.strictEqual(budget, own)
-      }
-    })
-  )
+  it.effect("has the budget of the program, else one for the public service, and none for another", function* () {
+    const keys = { key: "key", secret: Redacted.make("secret") }
+    const budgetAt = (baseUrl: string) => Effect.provide(Budget.Budget, AssemblyNode.layer({ baseUrl, ...keys }))
+    const own = { ...(yield* budgetAt("https://api2-a.transloadit.com"))! }
+    assert.hasAllKeys(own, ["enter", "pause", "keep", "release"])
+    assert.isUndefined(yield* budgetAt("https://api2.example.com"))
+    for (const baseUrl of ["https://api2.transloadit.com", "https://api2.example.com"]) {
+      const budget = yield* budgetAt(baseUrl).pipe(Effect.provide(Layer.succeed(Budget.Budget, own)))
+      assert.strictEqual(budget, own)
+    }
+  })
 
-  it.effect("uploads with its Upload service", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "uploads with its Upload service",
+    withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials })),
+    function* () {
       const target = yield* UploadTarget.fromAssembly(yield* Assemblies.create({ numExpectedUploadFiles: 1 }))
       const source = UploadSource.fromBytes(new Uint8Array(3))
       assert.strictEqual((yield* Upload.run(target, source, { metadata })).length, 3n)
-    }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
+    }
   )
 
-  it.effect("signs with its own keys inside a program with other keys", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "signs with its own keys inside a program with other keys",
+    withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials })),
+    function* () {
       yield* list
       const error = yield* list.pipe(
         Effect.provide(
@@ -117,23 +116,21 @@ layer(Emulator.layer(), { excludeTestServices: true })("AssemblyNode.layer", (it
         Effect.flip
       )
       assert.strictEqual(error._tag, "AuthenticationFailed")
-    }).pipe(Effect.provide(withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))))
+    }
   )
 
-  it.effect("sends a bearer token that the program has", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "sends a bearer token that the program has",
+    withEmulator(({ baseUrl }) => AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("not-a-token") })),
+    function* () {
       const error = yield* Effect.flip(Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }))
       assert.strictEqual(error._tag, "AuthenticationFailed")
-    }).pipe(
-      Effect.provide(
-        withEmulator(({ baseUrl }) => AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("not-a-token") }))
-      )
-    )
+    }
   )
 })
 
-Vitest.describe("AssemblyNode.layerConfig", () => {
-  Vitest.it.effect("names each variable that is missing", () =>
+describe("AssemblyNode.layerConfig", () => {
+  effect("names each variable that is missing", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Layer.build(AssemblyNode.layerConfig()))
       assert.instanceOf(error, Config.ConfigError)
@@ -143,14 +140,12 @@ Vitest.describe("AssemblyNode.layerConfig", () => {
     }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: {} })))
   )
 
-  Vitest.it.effect("refuses a credential that is blank", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(
-        Layer.build(AssemblyNode.layer({ baseUrl: "https://api2.example.com", key: " ", secret: Redacted.make("s") }))
-      )
-      assert.strictEqual(error._tag, "InvalidCredentials")
-    })
-  )
+  effect("refuses a credential that is blank", function* () {
+    const error = yield* Effect.flip(
+      Layer.build(AssemblyNode.layer({ baseUrl: "https://api2.example.com", key: " ", secret: Redacted.make("s") }))
+    )
+    assert.strictEqual(error._tag, "InvalidCredentials")
+  })
 })
 
 const variable = (name: string, value: string) =>
@@ -167,64 +162,54 @@ const variable = (name: string, value: string) =>
       })
   )
 
-Vitest.describe("AssemblyNode refuses before it sends", () => {
+describe("AssemblyNode refuses before it sends", () => {
   const refusal = <A, E>(built: Layer.Layer<A, E>) => Effect.scoped(Effect.flip(Layer.build(built)))
   const options = { baseUrl: "https://api2.example.com", key: "key", secret: Redacted.make("secret") }
 
-  Vitest.it.effect.each([0, -1, 1.5, Number.NaN])("%s connections", (connections) =>
-    Effect.gen(function* () {
-      const error = yield* refusal(AssemblyNode.layer({ ...options, http: { connections } }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.include(error.message, "connections")
-    })
-  )
+  effect.each([0, -1, 1.5, Number.NaN])("%s connections", function* (connections) {
+    const error = yield* refusal(AssemblyNode.layer({ ...options, http: { connections } }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.include(error.message, "connections")
+  })
 
-  Vitest.it.effect.each(["", "  ", "to\nken\n", "a b", "t\u00f6ken"])("the bearer token %j", (token) =>
-    Effect.gen(function* () {
-      const error = yield* refusal(AssemblyNode.layerBearer({ baseUrl: options.baseUrl, token: Redacted.make(token) }))
-      assert.strictEqual(error._tag, "InvalidCredentials")
-      assert.include(error.message, "token")
-    })
-  )
+  effect.each(["", "  ", "to\nken\n", "a b", "t\u00f6ken"])("the bearer token %j", function* (token) {
+    const error = yield* refusal(AssemblyNode.layerBearer({ baseUrl: options.baseUrl, token: Redacted.make(token) }))
+    assert.strictEqual(error._tag, "InvalidCredentials")
+    assert.include(error.message, "token")
+  })
 
-  Vitest.it.effect("a SOCKS proxy of ALL_PROXY, which it names, unless the other variables take its place", () =>
-    Effect.gen(function* () {
-      for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) yield* variable(name, "")
-      yield* variable("ALL_PROXY", "socks5://user:s3cret@proxy.example.com:1080")
-      const error = yield* refusal(AssemblyNode.layer(options))
-      assert.strictEqual(
-        error.message,
-        "UndiciClient.layer: ALL_PROXY: Expected a URL such as http://proxy.example.com:8080"
-      )
-      yield* variable("HTTP_PROXY", "http://proxy.example.com:8080")
-      yield* variable("HTTPS_PROXY", "http://proxy.example.com:8080")
-      yield* Effect.scoped(Layer.build(AssemblyNode.layer(options)))
-    })
-  )
+  effect("a SOCKS proxy of ALL_PROXY, which it names, unless the other variables take its place", function* () {
+    for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) yield* variable(name, "")
+    yield* variable("ALL_PROXY", "socks5://user:s3cret@proxy.example.com:1080")
+    const error = yield* refusal(AssemblyNode.layer(options))
+    assert.strictEqual(
+      error.message,
+      "UndiciClient.layer: ALL_PROXY: Expected a URL such as http://proxy.example.com:8080"
+    )
+    yield* variable("HTTP_PROXY", "http://proxy.example.com:8080")
+    yield* variable("HTTPS_PROXY", "http://proxy.example.com:8080")
+    yield* Effect.scoped(Layer.build(AssemblyNode.layer(options)))
+  })
 
-  Vitest.it.effect.each([null, 5, "x", []])("options of the HTTP client that are no object: %j", (http) =>
-    Effect.gen(function* () {
-      const error = yield* refusal(AssemblyNode.layer({ ...options, http: http as never }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-    })
-  )
+  effect.each([null, 5, "x", []])("options of the HTTP client that are no object: %j", function* (http) {
+    const error = yield* refusal(AssemblyNode.layer({ ...options, http: http as never }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+  })
 
   const agent = new Agent()
 
-  Vitest.it.effect.each([
+  effect.each([
     ["dispatcher", { dispatcher: {} as typeof agent }],
     ["dispatcher", { dispatcher: null as never }],
     ["connections", { dispatcher: agent, connections: 3 }],
     ["proxy", { dispatcher: agent, proxy: "environment" }]
-  ] as const)("a dispatcher that is none, or with another option: %s", ([name, http]) =>
-    Effect.gen(function* () {
-      const error = yield* refusal(AssemblyNode.layer({ ...options, http }))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.include(error.message, `AssemblyNode.layer: http.${name}: Expected`)
-    })
-  )
+  ] as const)("a dispatcher that is none, or with another option: %s", function* ([name, http]) {
+    const error = yield* refusal(AssemblyNode.layer({ ...options, http }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.include(error.message, `AssemblyNode.layer: http.${name}: Expected`)
+  })
 
-  Vitest.it.effect.each([
+  effect.each([
     "127.0.0.1:3128",
     "localhost:3128",
     "foo",
@@ -232,17 +217,15 @@ Vitest.describe("AssemblyNode refuses before it sends", () => {
     "http://",
     "ftp://proxy.example.com",
     "http://a:100%sure@proxy.example.com"
-  ])("the proxy %j, and shows the variable without its value", (proxyUrl) =>
-    Effect.gen(function* () {
-      yield* variable("HTTPS_PROXY", proxyUrl)
-      const error = yield* refusal(AssemblyNode.layer(options))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.strictEqual(
-        error.message,
-        "UndiciClient.layer: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"
-      )
-    })
-  )
+  ])("the proxy %j, and shows the variable without its value", function* (proxyUrl) {
+    yield* variable("HTTPS_PROXY", proxyUrl)
+    const error = yield* refusal(AssemblyNode.layer(options))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.strictEqual(
+      error.message,
+      "UndiciClient.layer: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"
+    )
+  })
 })
 
 /** A proxy of HTTP, and the hosts that it was asked for. */
@@ -261,48 +244,42 @@ const proxy = Effect.gen(function* () {
   return { url, asked }
 })
 
-layer(Emulator.layer(), { excludeTestServices: true })("a proxy of the environment", (it) => {
-  it.effect("is read when the Layer is built, not when it is imported", () =>
-    Effect.gen(function* () {
-      yield* variable("HTTP_PROXY", "not a URL")
-      const error = yield* Effect.scoped(Effect.flip(Layer.build(UndiciClient.layer)))
-      assert.strictEqual(error._tag, "InvalidRequest")
-    })
-  )
+layer(Emulator.layer())("a proxy of the environment", (it) => {
+  it.effect("is read when the Layer is built, not when it is imported", function* () {
+    yield* variable("HTTP_PROXY", "not a URL")
+    const error = yield* Effect.scoped(Effect.flip(Layer.build(UndiciClient.layer)))
+    assert.strictEqual(error._tag, "InvalidRequest")
+  })
 
-  it.effect("carries operations and uploads, with the same bytes", () =>
-    Effect.gen(function* () {
-      const { baseUrl, credentials } = yield* Emulator.Emulator
-      const { asked, url } = yield* proxy
-      yield* variable("HTTP_PROXY", url)
-      yield* variable("NO_PROXY", "")
-      const size = 3 * 1024 * 1024
-      const result = yield* Effect.gen(function* () {
-        const target = yield* UploadTarget.fromAssembly(yield* Assemblies.create({ numExpectedUploadFiles: 1 }))
-        const source = UploadSource.fromStream(Stream.make(new Uint8Array(size)), { size: BigInt(size) })
-        return yield* Upload.run(target, source, { metadata })
-      }).pipe(Effect.provide(AssemblyNode.layer({ baseUrl, ...credentials })))
-      assert.strictEqual(result.length, BigInt(size))
-      assert.isAbove(asked.length, 0)
-      assert.deepStrictEqual([...new Set(asked)], [new URL(baseUrl).host])
-    })
-  )
+  it.effect("carries operations and uploads, with the same bytes", function* () {
+    const { baseUrl, credentials } = yield* Emulator.Emulator
+    const { asked, url } = yield* proxy
+    yield* variable("HTTP_PROXY", url)
+    yield* variable("NO_PROXY", "")
+    const size = 3 * 1024 * 1024
+    const result = yield* Effect.gen(function* () {
+      const target = yield* UploadTarget.fromAssembly(yield* Assemblies.create({ numExpectedUploadFiles: 1 }))
+      const source = UploadSource.fromStream(Stream.make(new Uint8Array(size)), { size: BigInt(size) })
+      return yield* Upload.run(target, source, { metadata })
+    }).pipe(Effect.provide(AssemblyNode.layer({ baseUrl, ...credentials })))
+    assert.strictEqual(result.length, BigInt(size))
+    assert.isAbove(asked.length, 0)
+    assert.deepStrictEqual([...new Set(asked)], [new URL(baseUrl).host])
+  })
 
-  it.effect('is not used with `proxy: "none"`', () =>
-    Effect.gen(function* () {
-      const { baseUrl, credentials } = yield* Emulator.Emulator
-      const { asked, url } = yield* proxy
-      yield* variable("HTTP_PROXY", url)
-      yield* variable("NO_PROXY", "")
-      yield* Effect.provide(
-        Effect.flatMap(AssemblyClient.AssemblyClient, () =>
-          Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
-        ),
-        AssemblyNode.layer({ baseUrl, ...credentials, http: { proxy: "none" } })
-      )
-      assert.deepStrictEqual(asked, [])
-    })
-  )
+  it.effect('is not used with `proxy: "none"`', function* () {
+    const { baseUrl, credentials } = yield* Emulator.Emulator
+    const { asked, url } = yield* proxy
+    yield* variable("HTTP_PROXY", url)
+    yield* variable("NO_PROXY", "")
+    yield* Effect.provide(
+      Effect.flatMap(AssemblyClient.AssemblyClient, () =>
+        Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+      ),
+      AssemblyNode.layer({ baseUrl, ...credentials, http: { proxy: "none" } })
+    )
+    assert.deepStrictEqual(asked, [])
+  })
 })
 
 /** A service without entries, also behind itself as a proxy. It closes no connection, and counts the open ones. */
@@ -329,9 +306,7 @@ const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:0
 
 const keys = { key: "key", secret: Redacted.make("secret") }
 
-Vitest.describe("the options of AssemblyNode", () => {
-  const { it } = Vitest
-
+describe("the options of AssemblyNode", () => {
   /** The algorithm of a signature, and the minutes until it expires. */
   const signed = (url: URL | undefined) => {
     const { auth } = JSON.parse(url?.searchParams.get("params") ?? "{}")
@@ -342,173 +317,158 @@ Vitest.describe("the options of AssemblyNode", () => {
     }
   }
 
-  it.live("decide on the algorithm of a signature and on its time, with and without variables", () =>
-    Effect.gen(function* () {
-      const { asked, url } = yield* service
-      const options = { algorithm: "sha256", window: "3 minutes" } as const
-      yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: url, ...keys, ...options }))
-      const env = { ASSEMBLY_BASE_URL: url, ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret" }
-      yield* list.pipe(
-        Effect.provide(AssemblyNode.layerConfig(options)),
-        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
-      )
-      const expected = { algorithm: "sha256", minutes: 3 }
-      assert.deepStrictEqual(
-        asked.map((one) => signed(one)),
-        [expected, expected]
-      )
-    })
-  )
+  live("decide on the algorithm of a signature and on its time, with and without variables", function* () {
+    const { asked, url } = yield* service
+    const options = { algorithm: "sha256", window: "3 minutes" } as const
+    yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: url, ...keys, ...options }))
+    const env = { ASSEMBLY_BASE_URL: url, ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret" }
+    yield* list.pipe(
+      Effect.provide(AssemblyNode.layerConfig(options)),
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+    )
+    const expected = { algorithm: "sha256", minutes: 3 }
+    assert.deepStrictEqual(
+      asked.map((one) => signed(one)),
+      [expected, expected]
+    )
+  })
 
-  it.live("limit the connections, also for a bearer token", () =>
-    Effect.gen(function* () {
-      const http = { connections: 1 }
-      const many = Effect.all([list, list, list, list], { concurrency: "unbounded" })
-      const { asked, most, url } = yield* service
-      yield* Effect.provide(many, AssemblyNode.layer({ baseUrl: url, ...keys, http }))
-      assert.deepStrictEqual([asked.length, most()], [4, 1])
-      const bearer = yield* service
-      const token = Redacted.make("token")
-      yield* Effect.provide(many, AssemblyNode.layerBearer({ baseUrl: bearer.url, token, http }))
-      assert.deepStrictEqual([bearer.asked.length, bearer.most()], [4, 1])
-    })
-  )
+  live("limit the connections, also for a bearer token", function* () {
+    const http = { connections: 1 }
+    const many = Effect.all([list, list, list, list], { concurrency: "unbounded" })
+    const { asked, most, url } = yield* service
+    yield* Effect.provide(many, AssemblyNode.layer({ baseUrl: url, ...keys, http }))
+    assert.deepStrictEqual([asked.length, most()], [4, 1])
+    const bearer = yield* service
+    const token = Redacted.make("token")
+    yield* Effect.provide(many, AssemblyNode.layerBearer({ baseUrl: bearer.url, token, http }))
+    assert.deepStrictEqual([bearer.asked.length, bearer.most()], [4, 1])
+  })
 
-  Vitest.it.effect.each([
+  effect.each([
     ["Thu, 01 Jan 2026 01:00:00 GMT", "ahead of"],
     ["Wed, 31 Dec 2025 23:00:00 GMT", "behind"]
   ] as const)(
     "warn once of the corrected clock after AUTH_EXPIRED with Date %s: the service is %s it",
-    ([date, direction]) =>
-      Effect.gen(function* () {
-        yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-        const lines: Array<unknown> = []
-        const logger = Logger.make(({ message }) => void lines.push(message))
-        let requests = 0
-        const http = HttpClient.make((sent) => {
-          const [status, body] = requests++ === 0 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
-          return Effect.succeed(HttpClientResponse.fromWeb(sent, Response.json(body, { status, headers: { date } })))
-        })
-        const live = AssemblyNode.layerWith(Layer.succeed(HttpClient.HttpClient, http), {
-          baseUrl: "https://service.example",
-          ...keys
-        })
-        yield* Effect.provide(Effect.andThen(list, list), [live, Logger.layer([logger])])
-        assert.deepStrictEqual(lines, [
-          [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
-        ])
+    function* ([date, direction]) {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void lines.push(message))
+      let requests = 0
+      const http = HttpClient.make((sent) => {
+        const [status, body] = requests++ === 0 ? [400, { error: "AUTH_EXPIRED" }] : [200, { items: [], count: 0 }]
+        return Effect.succeed(HttpClientResponse.fromWeb(sent, Response.json(body, { status, headers: { date } })))
       })
+      const own = AssemblyNode.layerWith(Layer.succeed(HttpClient.HttpClient, http), {
+        baseUrl: "https://service.example",
+        ...keys
+      })
+      yield* Effect.provide(Effect.andThen(list, list), [own, Logger.layer([logger])])
+      assert.deepStrictEqual(lines, [
+        [`the clock of the service is 3600 s ${direction} the local clock; signing with the corrected time`]
+      ])
+    }
   )
 
-  Vitest.it.live.each([5, "x", [["a"]], { "a b": "x" }, { a: "b\nc" }])(
+  live.each([5, "x", [["a"]], { "a b": "x" }, { a: "b\nc" }])(
     "fail with a TransportFailure that sent nothing if the headers of the application are %j",
-    (headers) =>
-      Effect.gen(function* () {
-        const { asked, url } = yield* service
-        const init = Layer.succeed(FetchHttpClient.RequestInit, { headers: headers as never })
-        const live = AssemblyNode.layerWith(Layer.provide(FetchHttpClient.layer, init), { baseUrl: url, ...keys })
-        const error = yield* Effect.flip(Effect.provide(list, live))
-        assert.deepInclude(error, { _tag: "TransportFailure", sent: "no", permanent: true })
-        assert.strictEqual(asked.length, 0)
-      })
-  )
-
-  it.live("send every request through the dispatcher of the application, which stays open", () =>
-    Effect.gen(function* () {
+    function* (headers) {
       const { asked, url } = yield* service
-      const signals: Array<boolean> = []
-      // Nothing is there: the dispatcher decides where requests go.
-      const through = (origin: string) => ({
-        dispatcher: new Agent().compose((dispatch) => (options, handler) => {
-          signals.push("signal" in options)
-          return dispatch({ ...options, origin }, handler)
-        })
+      const init = Layer.succeed(FetchHttpClient.RequestInit, { headers: headers as never })
+      const own = AssemblyNode.layerWith(Layer.provide(FetchHttpClient.layer, init), { baseUrl: url, ...keys })
+      const error = yield* Effect.flip(Effect.provide(list, own))
+      assert.deepInclude(error, { _tag: "TransportFailure", sent: "no", permanent: true })
+      assert.strictEqual(asked.length, 0)
+    }
+  )
+
+  live("send every request through the dispatcher of the application, which stays open", function* () {
+    const { asked, url } = yield* service
+    const signals: Array<boolean> = []
+    // Nothing is there: the dispatcher decides where requests go.
+    const through = (origin: string) => ({
+      dispatcher: new Agent().compose((dispatch) => (options, handler) => {
+        signals.push("signal" in options)
+        return dispatch({ ...options, origin }, handler)
       })
-      yield* variable("HTTP_PROXY", "not a URL")
-      const baseUrl = "http://127.0.0.1:1"
-      const http = through(url)
-      yield* Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http }))
-      yield* Effect.provide(list, AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("token"), http }))
-      assert.strictEqual(asked.length, 2)
-      assert.deepStrictEqual(signals, [false, false], "they have no AbortController, because no client is between")
-      // It may keep a piece after sending it.
-      const client = yield* Effect.provide(HttpClient.HttpClient, AssemblyNode.layer({ baseUrl, ...keys, http }))
-      assert.isFalse(PieceMemory.isRegistered(client))
-      yield* Effect.promise(() => http.dispatcher.close())
     })
-  )
+    yield* variable("HTTP_PROXY", "not a URL")
+    const baseUrl = "http://127.0.0.1:1"
+    const http = through(url)
+    yield* Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http }))
+    yield* Effect.provide(list, AssemblyNode.layerBearer({ baseUrl, token: Redacted.make("token"), http }))
+    assert.strictEqual(asked.length, 2)
+    assert.deepStrictEqual(signals, [false, false], "they have no AbortController, because no client is between")
+    // It may keep a piece after sending it.
+    const client = yield* Effect.provide(HttpClient.HttpClient, AssemblyNode.layer({ baseUrl, ...keys, http }))
+    assert.isFalse(PieceMemory.isRegistered(client))
+    yield* Effect.promise(() => http.dispatcher.close())
+  })
 
-  it.live("follow no redirect, whatever the dispatcher of the application would do", () =>
-    Effect.gen(function* () {
-      const other = yield* service
-      const baseUrl = yield* Loopback.serve((_, response) => response.writeHead(307, { location: other.url }).end())
-      const http = { dispatcher: new Agent().compose(interceptors.redirect({ maxRedirections: 5 })) }
-      const refused = yield* Effect.flip(Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http })))
-      assert.deepInclude(refused, { _tag: "UnexpectedResponse", status: 307 })
-      assert.deepStrictEqual(other.asked, [])
-      yield* Effect.promise(() => http.dispatcher.destroy())
-    })
-  )
+  live("follow no redirect, whatever the dispatcher of the application would do", function* () {
+    const other = yield* service
+    const baseUrl = yield* Loopback.serve((_, response) => response.writeHead(307, { location: other.url }).end())
+    const http = { dispatcher: new Agent().compose(interceptors.redirect({ maxRedirections: 5 })) }
+    const refused = yield* Effect.flip(Effect.provide(list, AssemblyNode.layer({ baseUrl, ...keys, http })))
+    assert.deepInclude(refused, { _tag: "UnexpectedResponse", status: 307 })
+    assert.deepStrictEqual(other.asked, [])
+    yield* Effect.promise(() => http.dispatcher.destroy())
+  })
 
-  it.live("keep signer and hashes around an HTTP client of the application", () =>
-    Effect.gen(function* () {
-      const { asked, url } = yield* service
-      const seen: Array<string> = []
-      const client = Layer.effect(
+  live("keep signer and hashes around an HTTP client of the application", function* () {
+    const { asked, url } = yield* service
+    const seen: Array<string> = []
+    const client = Layer.effect(
+      HttpClient.HttpClient,
+      Effect.map(
         HttpClient.HttpClient,
-        Effect.map(
-          HttpClient.HttpClient,
-          HttpClient.tapRequest(({ url: target }) => Effect.sync(() => void seen.push(target)))
-        )
-      ).pipe(Layer.provide(FetchHttpClient.layer))
-      yield* Effect.gen(function* () {
-        yield* list
-        assert.isDefined(Option.getOrUndefined(yield* Effect.serviceOption(Hashing)))
-      }).pipe(Effect.provide(AssemblyNode.layerWith(client, { baseUrl: url, ...keys, algorithm: "sha256" })))
-      assert.deepStrictEqual([asked.length, seen.length], [1, 1])
-      assert.strictEqual(signed(asked[0]).algorithm, "sha256")
-    })
-  )
+        HttpClient.tapRequest(({ url: target }) => Effect.sync(() => void seen.push(target)))
+      )
+    ).pipe(Layer.provide(FetchHttpClient.layer))
+    yield* Effect.gen(function* () {
+      yield* list
+      assert.isDefined(Option.getOrUndefined(yield* Effect.serviceOption(Hashing)))
+    }).pipe(Effect.provide(AssemblyNode.layerWith(client, { baseUrl: url, ...keys, algorithm: "sha256" })))
+    assert.deepStrictEqual([asked.length, seen.length], [1, 1])
+    assert.strictEqual(signed(asked[0]).algorithm, "sha256")
+  })
 
-  it.live.each(["http", "https"])("name the proxy that is down, without its password, for %s", (scheme) =>
-    Effect.gen(function* () {
+  live.each(["http", "https"])("name the proxy that is down, without its password, for %s", function* (scheme) {
+    yield* variable("NO_PROXY", "")
+    yield* variable("no_proxy", "")
+    for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) yield* variable(name, "")
+    // Nobody listens on port 1, and nobody has the second name.
+    for (const [proxyUrl, problem] of [
+      ["http://user:s3cret@127.0.0.1:1", "proxy 127.0.0.1:1: the connection was refused"],
+      ["http://user:s3cret@nobody.invalid:3128", "proxy nobody.invalid: the "]
+    ] as const) {
+      yield* variable("ALL_PROXY", proxyUrl)
+      const baseUrl = `${scheme}://127.0.0.1:2`
+      const error = yield* list.pipe(
+        Effect.provide(AssemblyNode.layer({ baseUrl, ...keys })),
+        RetryPolicy.none,
+        Effect.flip
+      )
+      assert.include(error.message, problem)
+      assert.notInclude(error.message, "s3cret")
+      assert.deepInclude(error, { _tag: "TransportFailure", sent: "no" })
+    }
+  })
+
+  live.each(["HTTP_PROXY", "http_proxy", "ALL_PROXY"])(
+    "take the proxy of %s, and leave no connection to it open",
+    function* (name) {
+      const { asked, closed, url } = yield* service
+      yield* variable(name, url)
       yield* variable("NO_PROXY", "")
       yield* variable("no_proxy", "")
-      for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) yield* variable(name, "")
-      // Nobody listens on port 1, and nobody has the second name.
-      for (const [proxyUrl, problem] of [
-        ["http://user:s3cret@127.0.0.1:1", "proxy 127.0.0.1:1: the connection was refused"],
-        ["http://user:s3cret@nobody.invalid:3128", "proxy nobody.invalid: the "]
-      ] as const) {
-        yield* variable("ALL_PROXY", proxyUrl)
-        const baseUrl = `${scheme}://127.0.0.1:2`
-        const error = yield* list.pipe(
-          Effect.provide(AssemblyNode.layer({ baseUrl, ...keys })),
-          RetryPolicy.none,
-          Effect.flip
-        )
-        assert.include(error.message, problem)
-        assert.notInclude(error.message, "s3cret")
-        assert.deepInclude(error, { _tag: "TransportFailure", sent: "no" })
-      }
-    })
-  )
-
-  it.live.each(["HTTP_PROXY", "http_proxy", "ALL_PROXY"])(
-    "take the proxy of %s, and leave no connection to it open",
-    (name) =>
-      Effect.gen(function* () {
-        const { asked, closed, url } = yield* service
-        yield* variable(name, url)
-        yield* variable("NO_PROXY", "")
-        yield* variable("no_proxy", "")
-        // Nothing is there: only the proxy answers.
-        yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", ...keys }))
-        assert.deepStrictEqual(
-          asked.map(({ host }) => host),
-          ["127.0.0.1:1"]
-        )
-        yield* Deferred.await(closed)
-      })
+      // Nothing is there: only the proxy answers.
+      yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", ...keys }))
+      assert.deepStrictEqual(
+        asked.map(({ host }) => host),
+        ["127.0.0.1:1"]
+      )
+      yield* Deferred.await(closed)
+    }
   )
 })

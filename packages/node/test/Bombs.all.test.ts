@@ -1,8 +1,8 @@
 /**
  * Responses that are small on the wire and large in memory: every limit counts the bytes that the HTTP client returns.
- * The client runs in a separate process, whose peak memory is measured.
+ * The clients run in a separate process, whose peak memory is measured.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { execFile } from "node:child_process"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
@@ -22,15 +22,16 @@ const bound = 384
 const program = new URL("fixtures/bombed.ts", import.meta.url).pathname
 
 interface Report {
-  readonly outcomes: ReadonlyArray<Readonly<Record<string, string>>>
+  /** By client, and then by base URL. */
+  readonly outcomes: ReadonlyArray<ReadonlyArray<Readonly<Record<string, string>>>>
   readonly mebibytes: number
 }
 
-const runClient = (client: string, baseUrls: ReadonlyArray<string>) =>
+const runClients = (clients: ReadonlyArray<string>, baseUrls: ReadonlyArray<string>) =>
   Effect.promise(
     () =>
       new Promise<Report>((resolve, reject) => {
-        execFile(process.execPath, [program, client, ...baseUrls], (error, stdout) => {
+        execFile(process.execPath, [program, clients.join(), ...baseUrls], (error, stdout) => {
           if (error === null) resolve(JSON.parse(stdout))
           else reject(error)
         })
@@ -51,26 +52,27 @@ const service = (coding: Behaviour.Coding, body: Buffer, length: Behaviour.Lengt
   })
 }
 
-const clients = ["fetch", "fetch without content-encoding", "undici", "undici that decompresses"]
+const clients = ["fetch", "fetch without content-encoding", "undici", "undici that decompresses"] as const
 
 describe.each(Behaviour.codings)("a bomb of %s", (coding) => {
   const made = Behaviour.compressed(coding, size)
 
-  it.live.each(clients)("is read only up to the limit by %s", (client) =>
-    Effect.gen(function* () {
-      const body = yield* Effect.promise(() => made)
-      assert.isBelow(body.length, 4 * mebi)
-      const baseUrls = [yield* service(coding, body, "true"), yield* service(coding, body, "missing")]
-      const { mebibytes, outcomes } = yield* runClient(client, baseUrls)
-      const expected = {
-        "the answer of an operation": "UnexpectedResponse",
-        "an error of tus": "ServerFailure",
-        "the body of a success of tus": "success",
-        "receipts, after a creation without an answer": "CreationUnknown",
-        "a token": "UnexpectedTokenResponse"
-      }
-      assert.deepStrictEqual(outcomes, [expected, expected])
-      assert.isBelow(mebibytes, bound)
-    }).pipe(Effect.scoped)
-  )
+  it.live(`is read only up to the limit by ${clients.join(", ")}`, function* () {
+    const body = yield* Effect.promise(() => made)
+    assert.isBelow(body.length, 4 * mebi)
+    const baseUrls = [yield* service(coding, body, "true"), yield* service(coding, body, "missing")]
+    const { mebibytes, outcomes } = yield* runClients(clients, baseUrls)
+    const expected = {
+      "the answer of an operation": "UnexpectedResponse",
+      "an error of tus": "ServerFailure",
+      "the body of a success of tus": "success",
+      "receipts, after a creation without an answer": "CreationUnknown",
+      "a token": "UnexpectedTokenResponse"
+    }
+    assert.deepStrictEqual(
+      outcomes,
+      clients.map(() => [expected, expected])
+    )
+    assert.isBelow(mebibytes, bound)
+  })
 })

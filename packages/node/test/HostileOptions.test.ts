@@ -2,7 +2,7 @@
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -45,12 +45,10 @@ const all: ReadonlyArray<HostileOptions.Entry<never>> = [
 describe("A hostile value of an option", () => {
   it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
 
-  it.effect("is InvalidRequest for options that are null", () =>
-    Effect.gen(function* () {
-      for (const build of [AssemblyNode.layer, AssemblyNode.layerBearer]) {
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(build(JSON.parse("null")))))
-        assert.strictEqual(error._tag, "InvalidRequest")
-      }
-    })
-  )
+  it.effect("is InvalidRequest for options that are null", function* () {
+    for (const build of [AssemblyNode.layer, AssemblyNode.layerBearer]) {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(build(JSON.parse("null")))))
+      assert.strictEqual(error._tag, "InvalidRequest")
+    }
+  })
 })

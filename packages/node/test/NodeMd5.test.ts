@@ -7,7 +7,7 @@ import * as NodeMd5 from "@assembly-effect/node/NodeMd5"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, it as test, layer } from "@effect/vitest"
+import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -16,7 +16,7 @@ import { createHash } from "node:crypto"
 
 const mebi = 1024 * 1024
 
-test.effect.prop(
+effect.prop(
   "computes the same MD5 as the default, and goes on after a digest",
   [Schema.Array(Schema.Uint8Array)],
   ([pieces]) =>
@@ -46,32 +46,30 @@ const params = {
   }
 }
 
-layer(live, { excludeTestServices: true })("AssemblyNode", (it) => {
-  it.effect("proves and brings back a file whose pieces reuse memory, although connections break", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const faults = yield* Faults.Faults
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const bytes = new Uint8Array(
-        Uint32Array.from({ length: 4 * mebi }, (_, index) => Math.imul(index, 2654435761)).buffer
-      )
-      const path = `${folder}/a.bin`
-      yield* fs.writeFile(path, bytes)
+layer(live)("AssemblyNode", (it) => {
+  it.effect("proves and brings back a file whose pieces reuse memory, although connections break", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const faults = yield* Faults.Faults
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const bytes = new Uint8Array(
+      Uint32Array.from({ length: 4 * mebi }, (_, index) => Math.imul(index, 2654435761)).buffer
+    )
+    const path = `${folder}/a.bin`
+    yield* fs.writeFile(path, bytes)
 
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 6 * mebi }))
-      const status = yield* AssemblyUpload.run({
-        params,
-        files: [{ source: UploadSource.fromPath(path), filename: "a.bin" }],
-        upload: { retryDelay: "1 millis" },
-        wait: { interval: "10 millis" },
-        verify: DeliveryProof.md5
-      })
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 6 * mebi }))
+    const status = yield* AssemblyUpload.run({
+      params,
+      files: [{ source: UploadSource.fromPath(path), filename: "a.bin" }],
+      upload: { retryDelay: "1 millis" },
+      wait: { interval: "10 millis" },
+      verify: DeliveryProof.md5
+    })
 
-      yield* faults.inject(Faults.Fault.CutAnswer({ path: "/results/:versionId/:filename", afterBytes: 5 * mebi }))
-      const [file = {}] = Results.of(status).get("stored") ?? []
-      const saved = yield* Results.save(file, `${folder}/b.bin`)
-      const sha256 = (content: Uint8Array) => createHash("sha256").update(content).digest("hex")
-      assert.strictEqual(sha256(yield* fs.readFile(saved.path)), sha256(bytes))
-    }).pipe(Effect.scoped)
-  )
+    yield* faults.inject(Faults.Fault.CutAnswer({ path: "/results/:versionId/:filename", afterBytes: 5 * mebi }))
+    const [file = {}] = Results.of(status).get("stored") ?? []
+    const saved = yield* Results.save(file, `${folder}/b.bin`)
+    const sha256 = (content: Uint8Array) => createHash("sha256").update(content).digest("hex")
+    assert.strictEqual(sha256(yield* fs.readFile(saved.path)), sha256(bytes))
+  })
 })

@@ -3,7 +3,7 @@
  */
 import * as NodeSource from "@assembly-effect/node/NodeSource"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -23,54 +23,46 @@ const readAll = ({ stream }: { readonly stream: Stream.Stream<Uint8Array, Source
   Stream.mkUint8Array(stream)
 
 describe("NodeSource.fromReadable", () => {
-  it.effect("emits the bytes of a stream, and knows their number if it is given", () =>
-    Effect.gen(function* () {
-      const source = NodeSource.fromReadable(() => Readable.from(pieces(7000)), { size: 1_000_000n })
-      assert.strictEqual(source._tag, "OneShot")
-      assert.strictEqual(source.size, 1_000_000n)
-      assert.strictEqual(sha256(yield* readAll(source)), sha256(bytes))
-    })
-  )
+  it.effect("emits the bytes of a stream, and knows their number if it is given", function* () {
+    const source = NodeSource.fromReadable(() => Readable.from(pieces(7000)), { size: 1_000_000n })
+    assert.strictEqual(source._tag, "OneShot")
+    assert.strictEqual(source.size, 1_000_000n)
+    assert.strictEqual(sha256(yield* readAll(source)), sha256(bytes))
+  })
 
-  it.effect("emits the bytes of a pipeline, and destroys it at the end", () =>
-    Effect.gen(function* () {
-      const last = createGunzip()
-      const source = NodeSource.fromReadable(() => Readable.from(pieces(7000)).pipe(createGzip()).pipe(last))
-      assert.strictEqual(sha256(yield* readAll(source)), sha256(bytes))
-      assert.isTrue(last.destroyed)
-    })
-  )
+  it.effect("emits the bytes of a pipeline, and destroys it at the end", function* () {
+    const last = createGunzip()
+    const source = NodeSource.fromReadable(() => Readable.from(pieces(7000)).pipe(createGzip()).pipe(last))
+    assert.strictEqual(sha256(yield* readAll(source)), sha256(bytes))
+    assert.isTrue(last.destroyed)
+  })
 
-  it.effect("reads no faster than it is read", () =>
-    Effect.gen(function* () {
-      let made = 0
-      const readable = new Readable({
-        highWaterMark: 65_536,
-        // It fills its buffer at each read, and never ends.
-        read() {
-          made += 65_536
-          this.push(new Uint8Array(65_536))
-        }
-      })
-      const { stream } = NodeSource.fromReadable(() => readable)
-      const taken = yield* Stream.runCollect(Stream.take(stream, 3))
-      assert.strictEqual(taken.length, 3)
-      // What was taken, and what the buffers of Node hold.
-      assert.isAtMost(made, 8 * 65_536)
-      assert.isTrue(readable.destroyed)
+  it.effect("reads no faster than it is read", function* () {
+    let made = 0
+    const readable = new Readable({
+      highWaterMark: 65_536,
+      // It fills its buffer at each read, and never ends.
+      read() {
+        made += 65_536
+        this.push(new Uint8Array(65_536))
+      }
     })
-  )
+    const { stream } = NodeSource.fromReadable(() => readable)
+    const taken = yield* Stream.runCollect(Stream.take(stream, 3))
+    assert.strictEqual(taken.length, 3)
+    // What was taken, and what the buffers of Node hold.
+    assert.isAtMost(made, 8 * 65_536)
+    assert.isTrue(readable.destroyed)
+  })
 
-  it.effect("destroys a stream that is waited for when it is interrupted", () =>
-    Effect.gen(function* () {
-      const waits = yield* Deferred.make<void>()
-      const readable = new Readable({ read: () => void Deferred.doneUnsafe(waits, Effect.void) })
-      const fiber = yield* Effect.forkChild(readAll(NodeSource.fromReadable(() => readable)))
-      yield* Deferred.await(waits)
-      yield* Fiber.interrupt(fiber)
-      assert.isTrue(readable.destroyed)
-    })
-  )
+  it.effect("destroys a stream that is waited for when it is interrupted", function* () {
+    const waits = yield* Deferred.make<void>()
+    const readable = new Readable({ read: () => void Deferred.doneUnsafe(waits, Effect.void) })
+    const fiber = yield* Effect.forkChild(readAll(NodeSource.fromReadable(() => readable)))
+    yield* Deferred.await(waits)
+    yield* Fiber.interrupt(fiber)
+    assert.isTrue(readable.destroyed)
+  })
 
   const ended = new PassThrough()
   ended.end()
@@ -119,36 +111,30 @@ describe("NodeSource.fromReadable", () => {
     ]
   }
   for (const [name, [evaluate, problem]] of Object.entries(failures)) {
-    it.effect(`is SourceFailed for a stream ${name}`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(readAll(NodeSource.fromReadable(evaluate)))
-        assert.strictEqual(error.kind, "Unreadable")
-        assert.include(error.description, problem)
-      })
-    )
+    it.effect(`is SourceFailed for a stream ${name}`, function* () {
+      const error = yield* Effect.flip(readAll(NodeSource.fromReadable(evaluate)))
+      assert.strictEqual(error.kind, "Unreadable")
+      assert.include(error.description, problem)
+    })
   }
 
-  it.effect("is SourceFailed when it is read for the second time", () =>
-    Effect.gen(function* () {
-      for (const readable of [Readable.from(pieces(7000)), Readable.from([])]) {
-        const source = NodeSource.fromReadable(() => readable)
-        yield* readAll(source)
-        assert.match((yield* Effect.flip(readAll(source))).description, /already (read|ended)/)
-      }
-    })
-  )
-
-  it.effect("makes the stream only when it is read", () =>
-    Effect.gen(function* () {
-      let made = 0
-      const source = NodeSource.fromReadable(() => {
-        made++
-        return Readable.from(pieces(7000))
-      })
-      yield* Effect.yieldNow
-      assert.strictEqual(made, 0)
+  it.effect("is SourceFailed when it is read for the second time", function* () {
+    for (const readable of [Readable.from(pieces(7000)), Readable.from([])]) {
+      const source = NodeSource.fromReadable(() => readable)
       yield* readAll(source)
-      assert.strictEqual(made, 1)
+      assert.match((yield* Effect.flip(readAll(source))).description, /already (read|ended)/)
+    }
+  })
+
+  it.effect("makes the stream only when it is read", function* () {
+    let made = 0
+    const source = NodeSource.fromReadable(() => {
+      made++
+      return Readable.from(pieces(7000))
     })
-  )
+    yield* Effect.yieldNow
+    assert.strictEqual(made, 0)
+    yield* readAll(source)
+    assert.strictEqual(made, 1)
+  })
 })

@@ -2,7 +2,7 @@
 import * as SmallFile from "@assembly-effect/tus/unstable/SmallFile"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -25,63 +25,55 @@ const made = Effect.gen(function* () {
 
 const opened = () => readdirSync("/proc/self/fd").length
 
-layer(Layer.provideMerge(SmallFiles.layer, NodeFileSystem.layer), { excludeTestServices: true })(
-  "the reader of small files",
-  (it) => {
-    it.effect("an unchanged file: returns its bytes", () =>
-      Effect.gen(function* () {
-        const { fs, read } = yield* made
-        assert.isDefined(SmallFile.readerOf(fs))
-        assert.deepStrictEqual(yield* read, bytes)
-      })
-    )
+layer(Layer.provideMerge(SmallFiles.layer, NodeFileSystem.layer))("the reader of small files", (it) => {
+  it.effect("an unchanged file: returns its bytes", function* () {
+    const { fs, read } = yield* made
+    assert.isDefined(SmallFile.readerOf(fs))
+    assert.deepStrictEqual(yield* read, bytes)
+  })
 
-    it.effect("a file that has grown, was replaced or has gone: fails with SourceFailed", () =>
-      Effect.gen(function* () {
-        const grown = yield* made
-        yield* grown.fs.writeFile(grown.path, bytes, { flag: "a" })
-        assert.deepInclude(yield* Effect.flip(grown.read), { _tag: "SourceFailed", kind: "Changed" })
+  it.effect("a file that has grown, was replaced or has gone: fails with SourceFailed", function* () {
+    const grown = yield* made
+    yield* grown.fs.writeFile(grown.path, bytes, { flag: "a" })
+    assert.deepInclude(yield* Effect.flip(grown.read), { _tag: "SourceFailed", kind: "Changed" })
 
-        const replaced = yield* made
-        const { mtime } = yield* replaced.fs.stat(replaced.path)
-        yield* replaced.fs.writeFile(`${replaced.path}.new`, bytes)
-        const time = Option.getOrThrow(mtime)
-        yield* replaced.fs.utimes(`${replaced.path}.new`, time, time)
-        yield* replaced.fs.rename(`${replaced.path}.new`, replaced.path)
-        assert.deepInclude(yield* Effect.flip(replaced.read), { _tag: "SourceFailed", kind: "Changed" })
+    const replaced = yield* made
+    const { mtime } = yield* replaced.fs.stat(replaced.path)
+    yield* replaced.fs.writeFile(`${replaced.path}.new`, bytes)
+    const time = Option.getOrThrow(mtime)
+    yield* replaced.fs.utimes(`${replaced.path}.new`, time, time)
+    yield* replaced.fs.rename(`${replaced.path}.new`, replaced.path)
+    assert.deepInclude(yield* Effect.flip(replaced.read), { _tag: "SourceFailed", kind: "Changed" })
 
-        const gone = yield* made
-        yield* gone.fs.remove(gone.path)
-        assert.deepInclude(yield* Effect.flip(gone.read), {
-          kind: "Unreadable",
-          description: `${gone.path}: no such file`
-        })
-      })
-    )
+    const gone = yield* made
+    yield* gone.fs.remove(gone.path)
+    assert.deepInclude(yield* Effect.flip(gone.read), {
+      kind: "Unreadable",
+      description: `${gone.path}: no such file`
+    })
+  })
 
-    it.effect("a file that a named pipe has replaced: fails with SourceFailed (Changed), and does not wait", () =>
-      Effect.gen(function* () {
-        const { fs, path, read } = yield* made
-        yield* fs.remove(path)
-        execFileSync("mkfifo", [path])
-        assert.deepInclude(yield* Effect.flip(read), { _tag: "SourceFailed", kind: "Changed" })
-      })
-    )
+  it.effect(
+    "a file that a named pipe has replaced: fails with SourceFailed (Changed), and does not wait",
+    function* () {
+      const { fs, path, read } = yield* made
+      yield* fs.remove(path)
+      execFileSync("mkfifo", [path])
+      assert.deepInclude(yield* Effect.flip(read), { _tag: "SourceFailed", kind: "Changed" })
+    }
+  )
 
-    it.effect("100 reads, half of them of a file that has gone: leaves no file open", () =>
-      Effect.gen(function* () {
-        if (process.platform !== "linux") return
-        const { fs, path, read } = yield* made
-        const before = opened()
-        for (let index = 0; index < 50; index++) yield* read
-        yield* fs.remove(path)
-        for (let index = 0; index < 50; index++) yield* Effect.flip(read)
-        assert.isAtMost(opened(), before)
-      })
-    )
+  it.effect("100 reads, half of them of a file that has gone: leaves no file open", function* () {
+    if (process.platform !== "linux") return
+    const { fs, path, read } = yield* made
+    const before = opened()
+    for (let index = 0; index < 50; index++) yield* read
+    yield* fs.remove(path)
+    for (let index = 0; index < 50; index++) yield* Effect.flip(read)
+    assert.isAtMost(opened(), before)
+  })
 
-    it.effect("another FileSystem object: has no reader", () =>
-      Effect.map(FileSystem.FileSystem, (fs) => assert.isUndefined(SmallFile.readerOf({ ...fs })))
-    )
-  }
-)
+  it.effect("another FileSystem object: has no reader", () =>
+    Effect.map(FileSystem.FileSystem, (fs) => assert.isUndefined(SmallFile.readerOf({ ...fs })))
+  )
+})

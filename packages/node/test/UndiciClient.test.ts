@@ -14,7 +14,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -61,44 +61,41 @@ const services = Layer.mergeAll(Client.signed(), Upload.layer, NodeFileSystem.la
   Layer.provideMerge(UndiciClient.layer)
 )
 
-layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
-  it.effect("is registered; a derived client, or another undici client, is not", () =>
-    Effect.gen(function* () {
-      const client = yield* HttpClient.HttpClient
-      assert.isTrue(PieceMemory.isRegistered(client))
-      assert.isFalse(PieceMemory.isRegistered(HttpClient.mapRequest(client, (request) => request)))
-      const other = yield* Effect.provide(HttpClient.HttpClient, NodeHttpClient.layerUndici)
-      assert.isFalse(PieceMemory.isRegistered(other))
-    })
-  )
+layer(services)("UndiciClient", (it) => {
+  it.effect("is registered; a derived client, or another undici client, is not", function* () {
+    const client = yield* HttpClient.HttpClient
+    assert.isTrue(PieceMemory.isRegistered(client))
+    assert.isFalse(PieceMemory.isRegistered(HttpClient.mapRequest(client, (request) => request)))
+    const other = yield* Effect.provide(HttpClient.HttpClient, NodeHttpClient.layerUndici)
+    assert.isFalse(PieceMemory.isRegistered(other))
+  })
 
-  it.effect("uploads a file unchanged, with reused memory, and without reuse when it is wrapped", () =>
-    Effect.gen(function* () {
-      const client = yield* HttpClient.HttpClient
-      for (const [http, isReused] of [
-        [client, true],
-        [HttpClient.mapRequest(client, (request) => request), false]
-      ] as const) {
-        const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-        const target = yield* UploadTarget.fromAssembly(created)
-        const given: Array<ArrayBufferLike> = []
-        const source = yield* observed(yield* file, (piece) => given.push(piece.buffer))
-        yield* Upload.run(target, source, { metadata }).pipe(
-          Effect.provide(Upload.layer),
-          Effect.provideService(HttpClient.HttpClient, http)
-        )
-        const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id))
-        assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
-        assert.strictEqual(
-          given.some(({ byteLength }) => byteLength === 0),
-          isReused
-        )
-      }
-    })
-  )
+  it.effect("uploads a file unchanged, with reused memory, and without reuse when it is wrapped", function* () {
+    const client = yield* HttpClient.HttpClient
+    for (const [http, isReused] of [
+      [client, true],
+      [HttpClient.mapRequest(client, (request) => request), false]
+    ] as const) {
+      const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const target = yield* UploadTarget.fromAssembly(created)
+      const given: Array<ArrayBufferLike> = []
+      const source = yield* observed(yield* file, (piece) => given.push(piece.buffer))
+      yield* Upload.run(target, source, { metadata }).pipe(
+        Effect.provide(Upload.layer),
+        Effect.provideService(HttpClient.HttpClient, http)
+      )
+      const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id))
+      assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
+      assert.strictEqual(
+        given.some(({ byteLength }) => byteLength === 0),
+        isReused
+      )
+    }
+  })
 
-  it.effect("has released a piece when it requests the third piece after it, however slow the server reads", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "has released a piece when it requests the third piece after it, however slow the server reads",
+    function* () {
       const server = yield* SlowServer.make
       const target = yield* UploadTarget.make(server)
       let given = 0
@@ -114,29 +111,27 @@ layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
       assert.strictEqual(server.sha256(), sha256)
       assert.isAbove(most, mebi, "the server was slow")
       assert.isAtMost(most, 2 * mebi)
-    })
+    }
   )
 
-  it.effect("reads a whole response after 103, and a connection cut after 103 is a TransportFailure", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const hinted =
-        (then: Server.Answer): Server.Answer =>
-        (request, response) =>
-          response.writeEarlyHints({ link: "</a>; rel=preload" }, () => then(request, response))
-      const body = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("a".repeat(32)) }
-      server.script(hinted(Server.json(200, body)), hinted(Server.reset))
-      const get = Assemblies.get(body.assembly_id).pipe(
-        RetryPolicy.none,
-        Effect.provide(
-          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
-            Layer.provide(Authenticator.layerSigned()),
-            Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
-          )
+  it.effect("reads a whole response after 103, and a connection cut after 103 is a TransportFailure", function* () {
+    const server = yield* Server.make
+    const hinted =
+      (then: Server.Answer): Server.Answer =>
+      (request, response) =>
+        response.writeEarlyHints({ link: "</a>; rel=preload" }, () => then(request, response))
+    const body = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("a".repeat(32)) }
+    server.script(hinted(Server.json(200, body)), hinted(Server.reset))
+    const get = Assemblies.get(body.assembly_id).pipe(
+      RetryPolicy.none,
+      Effect.provide(
+        AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
+          Layer.provide(Authenticator.layerSigned()),
+          Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
         )
       )
-      assert.deepInclude(yield* get, body)
-      assert.strictEqual((yield* Effect.flip(get))._tag, "TransportFailure")
-    })
-  )
+    )
+    assert.deepInclude(yield* get, body)
+    assert.strictEqual((yield* Effect.flip(get))._tag, "TransportFailure")
+  })
 })

@@ -1,7 +1,7 @@
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import { SqliteError } from "@assembly-effect/sqlite/unstable/SqliteError"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it, vi } from "@effect/vitest"
+import { assert, it, vi } from "@assembly-effect/testkit/flow"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -25,121 +25,111 @@ const notes = Effect.gen(function* () {
 
 const memory = SqliteClient.layer({ path: ":memory:" })
 
-it.effect("rows are written and read as objects, as values and as a stream", () =>
-  Effect.gen(function* () {
-    const { add, sql, texts } = yield* notes
-    for (const text of ["one", "two", "three"]) yield* add(text)
-    assert.deepStrictEqual(yield* texts, ["one", "two", "three"])
-    assert.deepStrictEqual(yield* sql`SELECT id, text FROM notes WHERE id < ${3}`.values, [
-      [1, "one"],
-      [2, "two"]
-    ])
-    // The same SQL text, now with objects as rows: the statement that returned arrays is still prepared.
-    assert.deepStrictEqual(
-      { ...(yield* sql<object>`SELECT id, text FROM notes WHERE id < ${3}`)[0] },
-      { id: 1, text: "one" }
-    )
-    const streamed = yield* Stream.runCollect(sql<{ text: string }>`SELECT text FROM notes`.stream)
-    assert.deepStrictEqual(
-      streamed.map(({ text }) => text),
-      ["one", "two", "three"]
-    )
-    assert.deepStrictEqual(
-      { ...(yield* sql<object>`SELECT ${true} AS yes, ${null} AS no, ${2n ** 40n} AS many`)[0] },
-      {
-        yes: 1,
-        no: null,
-        many: 2 ** 40
-      }
-    )
-    assert.deepInclude(yield* sql`UPDATE notes SET text = text || '!'`.raw, { changes: 3 })
-  }).pipe(Effect.provide(memory))
-)
+it.effect("rows are written and read as objects, as values and as a stream", memory, function* () {
+  const { add, sql, texts } = yield* notes
+  for (const text of ["one", "two", "three"]) yield* add(text)
+  assert.deepStrictEqual(yield* texts, ["one", "two", "three"])
+  assert.deepStrictEqual(yield* sql`SELECT id, text FROM notes WHERE id < ${3}`.values, [
+    [1, "one"],
+    [2, "two"]
+  ])
+  // The same SQL text, now with objects as rows: the statement that returned arrays is still prepared.
+  assert.deepStrictEqual(
+    { ...(yield* sql<object>`SELECT id, text FROM notes WHERE id < ${3}`)[0] },
+    { id: 1, text: "one" }
+  )
+  const streamed = yield* Stream.runCollect(sql<{ text: string }>`SELECT text FROM notes`.stream)
+  assert.deepStrictEqual(
+    streamed.map(({ text }) => text),
+    ["one", "two", "three"]
+  )
+  assert.deepStrictEqual(
+    { ...(yield* sql<object>`SELECT ${true} AS yes, ${null} AS no, ${2n ** 40n} AS many`)[0] },
+    {
+      yes: 1,
+      no: null,
+      many: 2 ** 40
+    }
+  )
+  assert.deepInclude(yield* sql`UPDATE notes SET text = text || '!'`.raw, { changes: 3 })
+})
 
-it.effect("a failed transaction keeps nothing, and a failed inner transaction keeps only the outer changes", () =>
-  Effect.gen(function* () {
+it.effect(
+  "a failed transaction keeps nothing, and a failed inner transaction keeps only the outer changes",
+  memory,
+  function* () {
     const { add, sql, texts } = yield* notes
     yield* Effect.flip(sql.withTransaction(Effect.andThen(add("lost"), Effect.fail("a reason"))))
     const inner = Effect.ignore(sql.withTransaction(Effect.andThen(add("inner"), Effect.fail("a reason"))))
     yield* sql.withTransaction(Effect.andThen(add("kept"), inner))
     assert.deepStrictEqual(yield* texts, ["kept"])
-  }).pipe(Effect.provide(memory))
+  }
 )
 
-it.live("a transaction that is interrupted keeps nothing, and lets the next one in", () =>
-  Effect.gen(function* () {
-    const { add, sql, texts } = yield* notes
-    const begun = yield* Deferred.make<void>()
-    const fiber = yield* Effect.forkChild(
-      sql.withTransaction(Effect.all([add("lost"), Deferred.succeed(begun, undefined), Effect.never]))
-    )
-    yield* Deferred.await(begun)
-    const next = yield* Effect.forkChild(sql.withTransaction(add("kept")))
-    yield* Fiber.interrupt(fiber)
-    yield* Fiber.join(next)
-    assert.deepStrictEqual(yield* texts, ["kept"])
-  }).pipe(Effect.provide(memory))
-)
+it.live("a transaction that is interrupted keeps nothing, and lets the next one in", memory, function* () {
+  const { add, sql, texts } = yield* notes
+  const begun = yield* Deferred.make<void>()
+  const fiber = yield* Effect.forkChild(
+    sql.withTransaction(Effect.all([add("lost"), Deferred.succeed(begun, undefined), Effect.never]))
+  )
+  yield* Deferred.await(begun)
+  const next = yield* Effect.forkChild(sql.withTransaction(add("kept")))
+  yield* Fiber.interrupt(fiber)
+  yield* Fiber.join(next)
+  assert.deepStrictEqual(yield* texts, ["kept"])
+})
 
-it.live("another fiber does not run inside a transaction", () =>
-  Effect.gen(function* () {
-    const { add, sql, texts } = yield* notes
-    const transaction = sql.withTransaction(
-      add("first").pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(Effect.yieldNow), Effect.andThen(add("second")))
-    )
-    yield* Effect.all([transaction, add("other")], { concurrency: "unbounded" })
-    assert.deepStrictEqual(
-      (yield* texts).filter((text) => text !== "other"),
-      ["first", "second"]
-    )
-    assert.notStrictEqual((yield* texts)[1], "other")
-  }).pipe(Effect.provide(memory))
-)
+it.live("another fiber does not run inside a transaction", memory, function* () {
+  const { add, sql, texts } = yield* notes
+  const transaction = sql.withTransaction(
+    add("first").pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(Effect.yieldNow), Effect.andThen(add("second")))
+  )
+  yield* Effect.all([transaction, add("other")], { concurrency: "unbounded" })
+  assert.deepStrictEqual(
+    (yield* texts).filter((text) => text !== "other"),
+    ["first", "second"]
+  )
+  assert.notStrictEqual((yield* texts)[1], "other")
+})
 
-it.effect("an error contains SQLite's message", () =>
-  Effect.gen(function* () {
-    const { add, sql } = yield* notes
+it.effect("an error contains SQLite's message", memory, function* () {
+  const { add, sql } = yield* notes
+  yield* add("one")
+  const twice = yield* Effect.flip(add("one"))
+  assert.deepInclude(twice.reason, { _tag: "UniqueViolation", constraint: "notes.text" })
+  assert.instanceOf(twice.reason.cause, SqliteError)
+  // https://www.sqlite.org/rescode.html#constraint_unique
+  assert.deepInclude(twice.reason.cause, { errno: 2067, path: ":memory:" })
+  assert.strictEqual((yield* Effect.flip(sql`SELECT nothing FROM nowhere`)).reason._tag, "UnknownError")
+})
+
+it.live("an exclusive file has one user, and keeps committed data", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
+  const client = Layer.fresh(SqliteClient.layer({ path, isExclusive: true }))
+  yield* Effect.gen(function* () {
+    const { add } = yield* notes
     yield* add("one")
-    const twice = yield* Effect.flip(add("one"))
-    assert.deepInclude(twice.reason, { _tag: "UniqueViolation", constraint: "notes.text" })
-    assert.instanceOf(twice.reason.cause, SqliteError)
-    // https://www.sqlite.org/rescode.html#constraint_unique
-    assert.deepInclude(twice.reason.cause, { errno: 2067, path: ":memory:" })
-    assert.strictEqual((yield* Effect.flip(sql`SELECT nothing FROM nowhere`)).reason._tag, "UnknownError")
-  }).pipe(Effect.provide(memory))
-)
-
-it.live("an exclusive file has one user, and keeps committed data", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
-    const client = Layer.fresh(SqliteClient.layer({ path, isExclusive: true }))
-    yield* Effect.gen(function* () {
-      const { add } = yield* notes
-      yield* add("one")
-      const second = yield* Effect.flip(Effect.scoped(Layer.build(client)))
-      assert.strictEqual(second.reason._tag, "LockTimeoutError")
-    }).pipe(Effect.provide(client))
-    const sql = yield* Effect.provide(
-      SqlClient.SqlClient.use((again) => again`SELECT text FROM notes`.values),
-      client
-    )
-    assert.deepStrictEqual(sql, [["one"]])
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+    const second = yield* Effect.flip(Effect.scoped(Layer.build(client)))
+    assert.strictEqual(second.reason._tag, "LockTimeoutError")
+  }).pipe(Effect.provide(client))
+  const sql = yield* Effect.provide(
+    SqlClient.SqlClient.use((again) => again`SELECT text FROM notes`.values),
+    client
+  )
+  assert.deepStrictEqual(sql, [["one"]])
+})
 
 const file = Effect.map(
   FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()),
   (folder) => `${folder}/test.sqlite`
 )
 
-it.live("an exclusive file has one user, also before anything was written", () =>
-  Effect.gen(function* () {
-    const client = Layer.fresh(SqliteClient.layer({ path: yield* file, isExclusive: true }))
-    yield* Layer.build(client)
-    assert.strictEqual((yield* Effect.flip(Layer.build(client))).reason._tag, "LockTimeoutError")
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
-)
+it.live("an exclusive file has one user, also before anything was written", NodeFileSystem.layer, function* () {
+  const client = Layer.fresh(SqliteClient.layer({ path: yield* file, isExclusive: true }))
+  yield* Layer.build(client)
+  assert.strictEqual((yield* Effect.flip(Layer.build(client))).reason._tag, "LockTimeoutError")
+})
 
 it.live("a file of several users waits for their locks, is synced, and keeps its references", () =>
   Effect.gen(function* () {
@@ -177,70 +167,62 @@ it.live("a transaction has the lock of its file from its begin", () =>
   }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
 )
 
-it.effect("two streams of one statement are read in turns in a transaction", () =>
-  Effect.gen(function* () {
-    const { add, sql } = yield* notes
-    for (const text of ["one", "two", "three"]) yield* add(text)
-    const stream = sql<{ text: string }>`SELECT text FROM notes ORDER BY id`.stream
-    const pairs = yield* sql.withTransaction(Stream.runCollect(Stream.zip(stream, stream)))
-    assert.deepStrictEqual(
-      pairs.map(([first, second]) => [first.text, second.text]),
-      [
-        ["one", "one"],
-        ["two", "two"],
-        ["three", "three"]
-      ]
-    )
-  }).pipe(Effect.provide(memory))
-)
+it.effect("two streams of one statement are read in turns in a transaction", memory, function* () {
+  const { add, sql } = yield* notes
+  for (const text of ["one", "two", "three"]) yield* add(text)
+  const stream = sql<{ text: string }>`SELECT text FROM notes ORDER BY id`.stream
+  const pairs = yield* sql.withTransaction(Stream.runCollect(Stream.zip(stream, stream)))
+  assert.deepStrictEqual(
+    pairs.map(([first, second]) => [first.text, second.text]),
+    [
+      ["one", "one"],
+      ["two", "two"],
+      ["three", "three"]
+    ]
+  )
+})
 
-it.effect("an integer of 2^53 or more is a bigint, and every smaller one a number", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const rows = yield* sql`SELECT 9007199254740991 AS n UNION ALL SELECT 9007199254740992`
-    assert.deepStrictEqual(
-      rows.map(({ n }) => n),
-      [9007199254740991, 9007199254740992n]
-    )
-    assert.deepStrictEqual(yield* sql`SELECT 1, -9223372036854775808`.values, [[1, -9223372036854775808n]])
-    assert.deepStrictEqual(yield* Stream.runCollect(sql`SELECT 2 AS n`.stream), [{ n: 2 }])
-    yield* sql`CREATE TABLE numbers (n INTEGER)`
-    assert.deepStrictEqual(
-      { ...((yield* sql`INSERT INTO numbers VALUES (1)`.raw) as object) },
-      { changes: 1, lastInsertRowid: 1 }
-    )
-  }).pipe(Effect.provide(memory))
-)
+it.effect("an integer of 2^53 or more is a bigint, and every smaller one a number", memory, function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`SELECT 9007199254740991 AS n UNION ALL SELECT 9007199254740992`
+  assert.deepStrictEqual(
+    rows.map(({ n }) => n),
+    [9007199254740991, 9007199254740992n]
+  )
+  assert.deepStrictEqual(yield* sql`SELECT 1, -9223372036854775808`.values, [[1, -9223372036854775808n]])
+  assert.deepStrictEqual(yield* Stream.runCollect(sql`SELECT 2 AS n`.stream), [{ n: 2 }])
+  yield* sql`CREATE TABLE numbers (n INTEGER)`
+  assert.deepStrictEqual(
+    { ...((yield* sql`INSERT INTO numbers VALUES (1)`.raw) as object) },
+    { changes: 1, lastInsertRowid: 1 }
+  )
+})
 
-it.effect("a statement is prepared once, and forgotten after many others", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const prepare = vi.spyOn(DatabaseSync.prototype, "prepare")
-    yield* Effect.addFinalizer(() => Effect.sync(() => prepare.mockRestore()))
-    const run = (number: number) => sql.unsafe(`SELECT ${number}`)
-    for (const number of [0, 0, 0]) yield* run(number)
-    assert.strictEqual(prepare.mock.calls.length, 1)
-    for (let number = 1; number <= 200; number++) yield* run(number)
-    yield* run(200)
-    assert.strictEqual(prepare.mock.calls.length, 201)
-    yield* run(0)
-    assert.strictEqual(prepare.mock.calls.length, 202)
-  }).pipe(Effect.provide(memory))
-)
+it.effect("a statement is prepared once, and forgotten after many others", memory, function* () {
+  const sql = yield* SqlClient.SqlClient
+  const prepare = vi.spyOn(DatabaseSync.prototype, "prepare")
+  yield* Effect.addFinalizer(() => Effect.sync(() => prepare.mockRestore()))
+  const run = (number: number) => sql.unsafe(`SELECT ${number}`)
+  for (const number of [0, 0, 0]) yield* run(number)
+  assert.strictEqual(prepare.mock.calls.length, 1)
+  for (let number = 1; number <= 200; number++) yield* run(number)
+  yield* run(200)
+  assert.strictEqual(prepare.mock.calls.length, 201)
+  yield* run(0)
+  assert.strictEqual(prepare.mock.calls.length, 202)
+})
 
-it.effect("the Migrator of effect/sql runs each migration once", () =>
-  Effect.gen(function* () {
-    const loader = Migrator.fromRecord({
-      "1_notes": SqlClient.SqlClient.use((sql) => sql`CREATE TABLE notes (text TEXT) STRICT`),
-      "2_first": SqlClient.SqlClient.use((sql) => sql`INSERT INTO notes (text) VALUES ('one')`)
-    })
-    const run = Migrator.make({})({ loader })
-    assert.deepStrictEqual(yield* run, [
-      [1, "notes"],
-      [2, "first"]
-    ])
-    assert.deepStrictEqual(yield* run, [])
-    const sql = yield* SqlClient.SqlClient
-    assert.deepStrictEqual(yield* sql`SELECT text FROM notes`.values, [["one"]])
-  }).pipe(Effect.provide(memory))
-)
+it.effect("the Migrator of effect/sql runs each migration once", memory, function* () {
+  const loader = Migrator.fromRecord({
+    "1_notes": SqlClient.SqlClient.use((sql) => sql`CREATE TABLE notes (text TEXT) STRICT`),
+    "2_first": SqlClient.SqlClient.use((sql) => sql`INSERT INTO notes (text) VALUES ('one')`)
+  })
+  const run = Migrator.make({})({ loader })
+  assert.deepStrictEqual(yield* run, [
+    [1, "notes"],
+    [2, "first"]
+  ])
+  assert.deepStrictEqual(yield* run, [])
+  const sql = yield* SqlClient.SqlClient
+  assert.deepStrictEqual(yield* sql`SELECT text FROM notes`.values, [["one"]])
+})

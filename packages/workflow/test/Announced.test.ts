@@ -6,10 +6,10 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { assemblies, folder, job, live, query, storedIn, withRunner } from "./support.ts"
+import { assemblies, folder, hurried, job, live, query, storedIn, withRunner } from "./support.ts"
 
 /** The ids of all Assemblies. */
 const ids = Effect.map(assemblies(), (all) => all.map(({ id }) => Assembly.AssemblyId.make(String(id))))
@@ -40,43 +40,36 @@ const lost: ReadonlyArray<readonly [string, Faults.Fault, (status: Assembly.Stat
   ]
 ]
 
-layer(live, { excludeTestServices: true })("A runner that ends", (it) => {
+layer(live)("A runner that ends", (it) => {
   for (const [what, fault, fits] of lost) {
     for (const size of [1000, 700_000]) {
-      it.effect(`during the creation of ${what} leaves it to the next one, with ${size} bytes`, () =>
-        Effect.gen(function* () {
-          const { database, file } = yield* folder
-          const faults = yield* Faults.Faults
-          const content = yield* file("a.bin", size)
-          const known = yield* ids
-          yield* Effect.gen(function* () {
-            yield* faults.inject(fault)
-            yield* Durable.start(job("lost", [content]))
-            yield* created(known, fits)
-          }).pipe(withRunner(database))
-          yield* faults.clear
-          const status = yield* Durable.await("lost").pipe(withRunner(database))
-          assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-          assert.deepStrictEqual(storedIn(status), [content.sha256])
-          assert.strictEqual((yield* ids).length - known.length, 1)
-        })
-      )
+      it.effect(`during the creation of ${what} leaves it to the next one, with ${size} bytes`, function* () {
+        const { database, file } = yield* folder
+        const faults = yield* Faults.Faults
+        const content = yield* file("a.bin", size)
+        const known = yield* ids
+        yield* Effect.gen(function* () {
+          yield* faults.inject(fault)
+          yield* Durable.start(job("lost", [content]))
+          yield* created(known, fits)
+        }).pipe(withRunner(database))
+        yield* faults.clear
+        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried)
+        assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+        assert.deepStrictEqual(storedIn(status), [content.sha256])
+        assert.strictEqual((yield* ids).length - known.length, 1)
+      })
     }
   }
 
-  it.effect("after all bytes are stored leaves the Assembly to the next one, which sends nothing", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 1000)
-      const before = yield* Durable.run(job("again", [content])).pipe(withRunner(database))
-      yield* query(
-        database,
-        "UPDATE durable_jobs SET state = 'Processing', runner = 'dead', due_at = 1, ended_at = NULL"
-      )
-      const after = yield* Durable.await("again").pipe(withRunner(database))
-      assert.strictEqual(after.assembly_id, before.assembly_id)
-      assert.deepStrictEqual(storedIn(after), storedIn(before))
-      assert.deepInclude(after, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-    })
-  )
+  it.effect("after all bytes are stored leaves the Assembly to the next one, which sends nothing", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 1000)
+    const before = yield* Durable.run(job("again", [content])).pipe(withRunner(database))
+    yield* query(database, "UPDATE durable_jobs SET state = 'Processing', runner = 'dead', due_at = 1, ended_at = NULL")
+    const after = yield* Durable.await("again").pipe(withRunner(database))
+    assert.strictEqual(after.assembly_id, before.assembly_id)
+    assert.deepStrictEqual(storedIn(after), storedIn(before))
+    assert.deepInclude(after, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+  })
 })

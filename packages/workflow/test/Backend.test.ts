@@ -3,7 +3,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -33,56 +33,50 @@ const form = (album: string) => {
   return { method: "POST", body, headers: { cookie: "user=ada" } }
 }
 
-layer(live, { excludeTestServices: true })("The backend of the example", (it) => {
-  it.effect("takes files from forms and from a folder, and keeps jobs and notifications in one database", () =>
-    Effect.gen(function* () {
-      const { database, file, path } = yield* folder
-      const content = yield* file("b.bin", 1000)
-      const routes = Layer.unwrap(
-        Effect.map(origin, (url) =>
-          HttpRouter.serve(backend(url, path), { disableListenLog: true, disableLogger: true })
-        )
-      )
-      const server = routes.pipe(
-        Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
-        Layer.provideMerge(DurableSqlite.layer(database))
-      )
-      yield* Effect.gen(function* () {
-        const url = yield* origin
-        const uploads = `${url}/assembly-uploads`
-        assert.strictEqual((yield* request(uploads, { ...form("a"), headers: {} }))[0], 401)
-        const [refused, problem] = yield* request(uploads, form("a".repeat(101)))
-        assert.deepStrictEqual([refused, problem.field], [400, "album"])
-        const [stored, { bytes }] = yield* request(uploads, form("holidays"))
-        assert.deepStrictEqual([stored, bytes], [200, 5])
+layer(live)("The backend of the example", (it) => {
+  it.effect("takes files from forms and from a folder, and keeps jobs and notifications in one database", function* () {
+    const { database, file, path } = yield* folder
+    const content = yield* file("b.bin", 1000)
+    const routes = Layer.unwrap(
+      Effect.map(origin, (url) => HttpRouter.serve(backend(url, path), { disableListenLog: true, disableLogger: true }))
+    )
+    const server = routes.pipe(
+      Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
+      Layer.provideMerge(DurableSqlite.layer(database))
+    )
+    yield* Effect.gen(function* () {
+      const url = yield* origin
+      const uploads = `${url}/assembly-uploads`
+      assert.strictEqual((yield* request(uploads, { ...form("a"), headers: {} }))[0], 401)
+      const [refused, problem] = yield* request(uploads, form("a".repeat(101)))
+      assert.deepStrictEqual([refused, problem.field], [400, "album"])
+      const [stored, { bytes }] = yield* request(uploads, form("holidays"))
+      assert.deepStrictEqual([stored, bytes], [200, 5])
 
-        assert.deepStrictEqual(yield* request(`${url}/jobs/b.bin`, { method: "POST" }), [200, { state: "Queued" }])
-        assert.deepStrictEqual(storedIn(yield* Durable.await("b.bin")), [content.sha256])
-        assert.deepStrictEqual(yield* request(`${url}/jobs/b.bin`), [200, { state: "Completed" }])
-        for (const [name, error] of [
-          ["none", "JobUnknown"],
-          ["..%2Fb.bin", "SchemaError"]
-        ] as const) {
-          assert.deepStrictEqual(yield* request(`${url}/jobs/${name}`), [400, { error }])
-        }
+      assert.deepStrictEqual(yield* request(`${url}/jobs/b.bin`, { method: "POST" }), [200, { state: "Queued" }])
+      assert.deepStrictEqual(storedIn(yield* Durable.await("b.bin")), [content.sha256])
+      assert.deepStrictEqual(yield* request(`${url}/jobs/b.bin`), [200, { state: "Completed" }])
+      for (const [name, error] of [
+        ["none", "JobUnknown"],
+        ["..%2Fb.bin", "SchemaError"]
+      ] as const) {
+        assert.deepStrictEqual(yield* request(`${url}/jobs/${name}`), [400, { error }])
+      }
 
-        const sql = yield* SqlClient.SqlClient
-        const handled = sql<{ readonly count: number }>`SELECT count(*) AS count FROM assembly_notifications`
-        const schedule = Schedule.spaced("20 millis")
-        yield* Effect.repeat(handled, { until: ([row]) => row?.count === 2, schedule })
-      }).pipe(Effect.provide(server))
+      const sql = yield* SqlClient.SqlClient
+      const handled = sql<{ readonly count: number }>`SELECT count(*) AS count FROM assembly_notifications`
+      const schedule = Schedule.spaced("20 millis")
+      yield* Effect.repeat(handled, { until: ([row]) => row?.count === 2, schedule })
+    }).pipe(Effect.provide(server))
+  })
+
+  it.effect("reports the Assemblies that failed", function* () {
+    const { path } = yield* folder
+    const { assembly_id } = yield* Assemblies.create({
+      steps: { broken: { robot: "/emulator/fail", error: "BROKEN" } }
     })
-  )
-
-  it.effect("reports the Assemblies that failed", () =>
-    Effect.gen(function* () {
-      const { path } = yield* folder
-      const { assembly_id } = yield* Assemblies.create({
-        steps: { broken: { robot: "/emulator/fail", error: "BROKEN" } }
-      })
-      yield* report(`${path}/failures.ndjson`)
-      const text = yield* (yield* FileSystem.FileSystem).readFileString(`${path}/failures.ndjson`)
-      assert.deepInclude(JSON.parse(text), { id: assembly_id, error: "BROKEN" })
-    })
-  )
+    yield* report(`${path}/failures.ndjson`)
+    const text = yield* (yield* FileSystem.FileSystem).readFileString(`${path}/failures.ndjson`)
+    assert.deepInclude(JSON.parse(text), { id: assembly_id, error: "BROKEN" })
+  })
 })

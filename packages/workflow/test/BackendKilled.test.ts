@@ -7,7 +7,7 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -18,7 +18,7 @@ import { fork } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
 import { createServer } from "node:net"
 
-const [count, kills] = process.env["TEST_ALL"] === "1" ? [200, 20] : [16, 1]
+const [count, kills] = process.env["TEST_ALL"] === "1" ? [48, 4] : [16, 1]
 const size = 256 * 1024
 /** What the proxy forwards in a second, so that each kill finds uploads that are running. */
 const rate = 4 * 1024 * 1024
@@ -82,9 +82,10 @@ const send = (url: string, album: string, bytes: Uint8Array<ArrayBuffer>): Effec
     }
   })
 
-layer(live, { excludeTestServices: true })("Two processes of the backend behind a proxy", (it) => {
-  it.effect(`store each of ${count} files once, however often a form is sent, while ${kills} of them are killed`, () =>
-    Effect.gen(function* () {
+layer(live)("Two processes of the backend behind a proxy", (it) => {
+  it.effect(
+    `store each of ${count} files once, however often a form is sent, while ${kills} of them are killed`,
+    function* () {
       const proxy = yield* TcpProxy.make(rate)
       let processes = yield* Effect.all([start, start], { concurrency: 2 })
       const passOn = () => proxy.to(...processes.map(({ url }) => url))
@@ -143,6 +144,6 @@ layer(live, { excludeTestServices: true })("Two processes of the backend behind 
       // One kill may find no upload whose Assembly exists.
       if (kills > 1) assert.isAbove(others.length, 0)
       console.log(`${broken} broken connections, ${refused.length} refusals, ${others.length} canceled Assemblies`)
-    })
+    }
   )
 })

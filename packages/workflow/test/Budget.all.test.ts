@@ -5,7 +5,7 @@ import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import * as BudgetSql from "@assembly-effect/workflow/BudgetSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -36,30 +36,29 @@ const processes = (database: Database, options: Omit<BudgetSql.Options, "secrets
     { concurrency: "unbounded" }
   )
 
-layer(NodeFileSystem.layer, { excludeTestServices: true })("A budget in SQL", (it) => {
+layer(NodeFileSystem.layer)("A budget in SQL", (it) => {
   for (const [name, database] of [
     ["SQLite", sqlite],
     ["Postgres", postgres]
   ] as const) {
-    it.effect(`in ${name}: four processes send no more than their rate, and at least two thirds of it`, () =>
-      Effect.gen(function* () {
-        const budgets = yield* processes(yield* database, { requests: 100 })
-        const begun = yield* Clock.currentTimeMillis
-        const entered = (budget: Budget.Budget) => budget.enter({ url, need: "request", until: Infinity })
-        yield* Effect.forEach(
-          Array.from({ length: 48 }, (_, index) => budgets[index % 4]!),
-          entered,
-          { concurrency: "unbounded", discard: true }
-        )
-        const seconds = ((yield* Clock.currentTimeMillis) - begun) / 1000
-        // 2 tokens at once, then one every 103 milliseconds.
-        assert.isAtLeast(seconds, 46 * 0.103)
-        assert.isAtMost(seconds, 46 * 0.103 * 1.5)
-      }).pipe(Effect.scoped)
-    )
+    it.effect(`in ${name}: four processes send no more than their rate, and at least two thirds of it`, function* () {
+      const budgets = yield* processes(yield* database, { requests: 100 })
+      const begun = yield* Clock.currentTimeMillis
+      const entered = (budget: Budget.Budget) => budget.enter({ url, need: "request", until: Infinity })
+      yield* Effect.forEach(
+        Array.from({ length: 48 }, (_, index) => budgets[index % 4]!),
+        entered,
+        { concurrency: "unbounded", discard: true }
+      )
+      const seconds = ((yield* Clock.currentTimeMillis) - begun) / 1000
+      // 2 tokens at once, then one every 103 milliseconds.
+      assert.isAtLeast(seconds, 46 * 0.103)
+      assert.isAtMost(seconds, 46 * 0.103 * 1.5)
+    })
 
-    it.effect(`in ${name}: four processes that create 40 Assemblies at the same time run never more than 7`, () =>
-      Effect.gen(function* () {
+    it.effect(
+      `in ${name}: four processes that create 40 Assemblies at the same time run never more than 7`,
+      function* () {
         const client = yield* database
         const budgets = yield* processes(client, { running: 7 })
         let running = 0
@@ -86,22 +85,19 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("A budget in SQL", (i
           client
         )
         assert.isEmpty(rows)
-      }).pipe(Effect.scoped)
+      }
     )
 
-    it.effect(`in ${name}: a pause holds every process, and a longer one counts`, () =>
-      Effect.gen(function* () {
-        const [first, second, ...others] = yield* processes(yield* database, {})
-        const begun = yield* Clock.currentTimeMillis
-        yield* first!.pause("request", Duration.seconds(2))
-        yield* second!.pause("request", Duration.millis(10))
-        yield* Effect.forEach(
-          [first!, ...others],
-          (budget) => budget.enter({ url, need: "request", until: Infinity }),
-          { concurrency: "unbounded", discard: true }
-        )
-        assert.isAtLeast((yield* Clock.currentTimeMillis) - begun, 2000)
-      }).pipe(Effect.scoped)
-    )
+    it.effect(`in ${name}: a pause holds every process, and a longer one counts`, function* () {
+      const [first, second, ...others] = yield* processes(yield* database, {})
+      const begun = yield* Clock.currentTimeMillis
+      yield* first!.pause("request", Duration.seconds(2))
+      yield* second!.pause("request", Duration.millis(10))
+      yield* Effect.forEach([first!, ...others], (budget) => budget.enter({ url, need: "request", until: Infinity }), {
+        concurrency: "unbounded",
+        discard: true
+      })
+      assert.isAtLeast((yield* Clock.currentTimeMillis) - begun, 2000)
+    })
   }
 })

@@ -9,7 +9,7 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -47,7 +47,7 @@ const processAt = (path: string, options: Partial<BudgetSql.Options>) =>
 
 const creation = { url, need: "creation", until: Infinity } as const
 
-layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) => {
+layerTest(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) => {
   it.effect.prop(
     "no minute has more creations than it permits, whoever creates and whenever",
     [Schema.Array(Schema.Struct({ after: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30_000 })) }))],
@@ -71,29 +71,28 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
     { arbitrary: { runs: 10 } }
   )
 
-  it.effect("an hour that one was told to wait holds both, also after a restart", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const first = yield* processAt(database, {})
-      yield* first.pause("request", Duration.hours(1))
-      yield* first.pause("request", Duration.seconds(5))
-      const second = yield* processAt(database, {})
-      const entered = Effect.forEach(
-        [first, second],
-        (budget) => Effect.andThen(budget.enter({ ...creation, need: "request" }), Clock.currentTimeMillis),
-        // One after the other, the second would not read the pause before it has ended.
-        { concurrency: 2 }
-      )
-      const { value } = yield* passTime(entered)
-      for (const time of value) assert.isAtLeast(time, 3_600_000)
-    }).pipe(Effect.scoped)
-  )
+  it.effect("an hour that one was told to wait holds both, also after a restart", function* () {
+    const { database } = yield* folder
+    const first = yield* processAt(database, {})
+    yield* first.pause("request", Duration.hours(1))
+    yield* first.pause("request", Duration.seconds(5))
+    const second = yield* processAt(database, {})
+    const entered = Effect.forEach(
+      [first, second],
+      (budget) => Effect.andThen(budget.enter({ ...creation, need: "request" }), Clock.currentTimeMillis),
+      // One after the other, the second would not read the pause before it has ended.
+      { concurrency: 2 }
+    )
+    const { value } = yield* passTime(entered)
+    for (const time of value) assert.isAtLeast(time, 3_600_000)
+  })
 
   it.effect.each([
     { what: "the first token of an account", before: 0 },
     { what: "a token that has come back", before: 1 }
-  ])("one of two that have read $what at the same time takes it, and the other waits for the next", ({ before }) =>
-    Effect.gen(function* () {
+  ])(
+    "one of two that have read $what at the same time takes it, and the other waits for the next",
+    function* ({ before }) {
       const { database } = yield* folder
       const processes = [yield* processAt(database, { created: 1 }), yield* processAt(database, { created: 1 })]
       yield* passTime(Effect.andThen(useUp(before)(processes[0]!), Effect.sleep(Duration.minutes(before * 2))))
@@ -114,7 +113,7 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
       )
       const [one = 0, other = 0] = value
       assert.isAtLeast(Math.abs(one - other), 60_000)
-    }).pipe(Effect.scoped)
+    }
   )
 
   /** The clock of a process was a day ahead, then somebody has corrected it. */
@@ -161,8 +160,9 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
     }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }), Effect.scoped)
   )
 
-  it.effect("250 places of a process that died are free in two minutes, and the tables have no id in plain", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "250 places of a process that died are free in two minutes, and the tables have no id in plain",
+    function* () {
       const { database } = yield* folder
       const idsOf = (digit: string) =>
         Array.from({ length: 250 }, (_, index) => digit.repeat(29) + String(index).padStart(3, "0"))
@@ -187,7 +187,7 @@ layer(NodeFileSystem.layer)("A budget in SQLite that two processes share", (it) 
       // What the first process still does about its places changes nothing of the second one.
       yield* Effect.forEach(ids, (id) => died.release(url, id))
       assert.lengthOf(yield* query(database, "SELECT place FROM assembly_budget_places"), 250)
-    }).pipe(Effect.scoped)
+    }
   )
 })
 
@@ -222,7 +222,7 @@ const stores = ObjectStores.layer({
     Effect.succeed({ ...UploadSource.fromBytes(new TextEncoder().encode(key)), identity: Effect.succeed(key) })
 })
 
-layer(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestClock", (it) => {
+layerTest(Layer.merge(NodeFileSystem.layer, stores))("Durable jobs on the TestClock", (it) => {
   it.effect.each([
     ["", {}],
     [", in packs of 2", { packing: { files: 2, repeatable: true } }]

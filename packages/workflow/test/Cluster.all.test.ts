@@ -4,7 +4,7 @@
  * to be idle; `pnpm reliability:durable` runs all.
  */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
@@ -98,115 +98,111 @@ const startAll = (made: ReadonlyArray<Cluster.Made>) =>
 /** Runs a program with the client of a deployment. */
 const on = <A, E, R>(cluster: Deployment, program: Effect.Effect<A, E, R>) => Effect.provide(program, cluster.client)
 
-layer(Server.layer, { excludeTestServices: true })("Runners on several machines", (it) => {
+layer(Server.layer)("Runners on several machines", (it) => {
   it.effect(
     `one of three is killed during ${files} files: the others take over, and each file is stored once`,
-    () =>
-      Effect.gen(function* () {
-        const expiry = Duration.seconds(6)
-        const cluster = yield* deployment({ expiry })
-        const { front } = cluster
-        front.speed = 256 * kibi
-        const made = yield* makeFiles(cluster, mixed(files))
-        yield* on(
-          cluster,
-          Effect.gen(function* () {
-            const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
-            yield* cluster.settled(3)
-            yield* startAll(made)
-            const victim = yield* busyOne(front, runners, 300 * kibi)
-            const left = Front.sendingsOf(front, victim.name, 300 * kibi)
-            const killed = Date.now()
-            yield* victim.signal("SIGKILL")
-            // The service gets the content of the socket buffers, and then the rest from another runner.
-            yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
-            front.speed = Infinity
-            const again = yield* checkAll(cluster, made)
-            const waits = takeovers(front, left, killed)
-            measure("the last takeover after kill -9", Math.max(...waits) / 1000, Duration.toSeconds(expiry) + 3, "s")
-            // The figures are the result of the run.
-            console.log(`killed: ${left.length} uploads taken over after ${waits.join(", ")} ms, ${again} bytes again`)
-          })
-        )
-      }).pipe(Effect.scoped),
+    function* () {
+      const expiry = Duration.seconds(6)
+      const cluster = yield* deployment({ expiry })
+      const { front } = cluster
+      front.speed = 256 * kibi
+      const made = yield* makeFiles(cluster, mixed(files))
+      yield* on(
+        cluster,
+        Effect.gen(function* () {
+          const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
+          yield* cluster.settled(3)
+          yield* startAll(made)
+          const victim = yield* busyOne(front, runners, 300 * kibi)
+          const left = Front.sendingsOf(front, victim.name, 300 * kibi)
+          const killed = Date.now()
+          yield* victim.signal("SIGKILL")
+          // The service gets the content of the socket buffers, and then the rest from another runner.
+          yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
+          front.speed = Infinity
+          const again = yield* checkAll(cluster, made)
+          const waits = takeovers(front, left, killed)
+          measure("the last takeover after kill -9", Math.max(...waits) / 1000, Duration.toSeconds(expiry) + 3, "s")
+          // The figures are the result of the run.
+          console.log(`killed: ${left.length} uploads taken over after ${waits.join(", ")} ms, ${again} bytes again`)
+        })
+      )
+    },
     { timeout: Math.max(600_000, files * 1000) }
   )
 
-  it.effect("one that is busy takes over what another left, beside its own uploads", () =>
-    Effect.gen(function* () {
-      const expiry = Duration.seconds(6)
-      const cluster = yield* deployment({ expiry, uploads: 1 })
-      const { front } = cluster
-      // No upload ends before the test lets it.
-      front.speed = 128 * kibi
-      const made = yield* makeFiles(
-        cluster,
-        Array.from({ length: 6 }, () => large)
-      )
-      yield* on(
-        cluster,
-        Effect.gen(function* () {
-          const [victim, other] = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
-          yield* cluster.settled(2)
-          yield* startAll(made)
-          const sent = 300 * kibi
-          yield* Wait.until("both runners send", () =>
-            ["A", "B"].every((name) => Front.sendingsOf(front, name, sent).length === 1)
-          )
-          const left = Front.sendingsOf(front, victim!.name, sent)
-          const killed = Date.now()
-          yield* victim!.signal("SIGKILL")
-          yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
-          assert.lengthOf(Front.sendingsOf(front, other!.name), 2, "its own upload, and the other one")
-          front.speed = Infinity
-          yield* checkAll(cluster, made)
-          const waits = takeovers(front, left, killed)
-          measure("a takeover by a busy runner", Math.max(...waits) / 1000, Duration.toSeconds(expiry) + 3, "s")
-        })
-      )
-    }).pipe(Effect.scoped)
-  )
+  it.effect("one that is busy takes over what another left, beside its own uploads", function* () {
+    const expiry = Duration.seconds(6)
+    const cluster = yield* deployment({ expiry, uploads: 1 })
+    const { front } = cluster
+    // No upload ends before the test lets it.
+    front.speed = 128 * kibi
+    const made = yield* makeFiles(
+      cluster,
+      Array.from({ length: 4 }, () => large)
+    )
+    yield* on(
+      cluster,
+      Effect.gen(function* () {
+        const [victim, other] = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+        yield* cluster.settled(2)
+        yield* startAll(made)
+        const sent = 300 * kibi
+        yield* Wait.until("both runners send", () =>
+          ["A", "B"].every((name) => Front.sendingsOf(front, name, sent).length === 1)
+        )
+        const left = Front.sendingsOf(front, victim!.name, sent)
+        const killed = Date.now()
+        yield* victim!.signal("SIGKILL")
+        yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
+        assert.lengthOf(Front.sendingsOf(front, other!.name), 2, "its own upload, and the other one")
+        front.speed = Infinity
+        yield* checkAll(cluster, made)
+        const waits = takeovers(front, left, killed)
+        measure("a takeover by a busy runner", Math.max(...waits) / 1000, Duration.toSeconds(expiry) + 3, "s")
+      })
+    )
+  })
 
-  it.effect("one joins during a batch, and one that ends on SIGTERM hands its jobs over at once", () =>
-    Effect.gen(function* () {
-      // Longer than the test, so that no lock expires.
-      const cluster = yield* deployment({ expiry: Duration.minutes(5) })
-      const { front } = cluster
-      // So slow that no large file ends before the second runner has begun.
-      front.speed = 64 * kibi
-      // The first runner sends the first four files, and the others wait.
-      const made = yield* makeFiles(
-        cluster,
-        Array.from({ length: 30 }, (_, index) => (index < 4 ? large : 32 * kibi))
-      )
-      const first = yield* cluster.runner("A")
-      yield* on(
-        cluster,
-        Effect.gen(function* () {
-          yield* startAll(made)
-          yield* Wait.until("bytes of the first runner", () => Front.sendingsOf(front, "A").length > 0)
-          const second = yield* cluster.runner("B")
-          yield* Wait.until("work of the second runner", () => front.creators.has("B"))
-          const ending = yield* busyOne(front, [first, second], 60 * kibi)
-          const left = Front.sendingsOf(front, ending.name, 60 * kibi)
-          const asked = Date.now()
-          yield* ending.signal("SIGTERM")
-          yield* ending.ended
-          const ended = Date.now()
-          yield* Wait.until("a takeover", () => takeovers(front, left, asked).length > 0)
-          front.speed = Infinity
-          const again = yield* checkAll(cluster, made)
-          const waits = takeovers(front, left, asked)
-          console.log(
-            `SIGTERM: ended after ${ended - asked} ms, taken over after ${waits.join(", ")} ms, ${again} bytes again`
-          )
-        })
-      )
-    }).pipe(Effect.scoped)
-  )
+  it.effect("one joins during a batch, and one that ends on SIGTERM hands its jobs over at once", function* () {
+    // Longer than the test, so that no lock expires.
+    const cluster = yield* deployment({ expiry: Duration.minutes(5) })
+    const { front } = cluster
+    // So slow that no large file ends before the second runner has begun.
+    front.speed = 64 * kibi
+    // The first runner sends the first four files, and the others wait.
+    const made = yield* makeFiles(
+      cluster,
+      Array.from({ length: 12 }, (_, index) => (index < 4 ? large : 32 * kibi))
+    )
+    const first = yield* cluster.runner("A")
+    yield* on(
+      cluster,
+      Effect.gen(function* () {
+        yield* startAll(made)
+        yield* Wait.until("bytes of the first runner", () => Front.sendingsOf(front, "A").length > 0)
+        const second = yield* cluster.runner("B")
+        yield* Wait.until("work of the second runner", () => front.creators.has("B"))
+        const ending = yield* busyOne(front, [first, second], 60 * kibi)
+        const left = Front.sendingsOf(front, ending.name, 60 * kibi)
+        const asked = Date.now()
+        yield* ending.signal("SIGTERM")
+        yield* ending.ended
+        const ended = Date.now()
+        yield* Wait.until("a takeover", () => takeovers(front, left, asked).length > 0)
+        front.speed = Infinity
+        const again = yield* checkAll(cluster, made)
+        const waits = takeovers(front, left, asked)
+        console.log(
+          `SIGTERM: ended after ${ended - asked} ms, taken over after ${waits.join(", ")} ms, ${again} bytes again`
+        )
+      })
+    )
+  })
 
-  it.effect("one that was frozen until its locks expired and the one that took over do not push each other away", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "one that was frozen until its locks expired and the one that took over do not push each other away",
+    function* () {
       const cluster = yield* deployment({ expiry: Duration.seconds(6) })
       const { front } = cluster
       front.speed = 512 * kibi
@@ -254,109 +250,101 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
           console.log(`frozen: ${after.length} requests within ${settled} ms of waking up, ${again} bytes again`)
         })
       )
-    }).pipe(Effect.scoped)
+    }
   )
 
-  it.effect("Postgres does not answer for 8 seconds: all files are stored once", () =>
-    Effect.gen(function* () {
-      const cluster = yield* deployment()
-      const { front } = cluster
-      const { freeze, thaw } = yield* Server
-      front.speed = 256 * kibi
-      const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 24 }, () => 64 * kibi)])
-      yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
-      yield* on(
-        cluster,
-        Effect.gen(function* () {
-          yield* startAll(made)
-          yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100 * kibi))
-          yield* Effect.acquireUseRelease(
-            freeze,
-            () => Effect.sleep("8 seconds"),
-            () => thaw
-          )
-          front.speed = Infinity
-          const again = yield* checkAll(cluster, made)
-          console.log(
-            `Postgres frozen: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`
-          )
-        })
-      )
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("Postgres restarts, and refuses connections for 3 seconds: all files are stored once", () =>
-    Effect.gen(function* () {
-      const { database } = yield* Server
-      const url = new URL(Redacted.value(yield* database(`cluster_${++databases}`)))
-      const proxy = yield* TcpProxy.make()
-      proxy.to(url.href)
-      url.host = `127.0.0.1:${proxy.port}`
-      const cluster = yield* Cluster.make({ database: Redacted.make(url.href), isShown: isStrict })
-      const { front } = cluster
-      front.speed = 256 * kibi
-      const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 24 }, () => 64 * kibi)])
-      yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
-      yield* Effect.gen(function* () {
-        yield* on(cluster, startAll(made))
+  it.effect("Postgres does not answer for 8 seconds: all files are stored once", function* () {
+    const cluster = yield* deployment()
+    const { front } = cluster
+    const { freeze, thaw } = yield* Server
+    front.speed = 256 * kibi
+    const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 8 }, () => 64 * kibi)])
+    yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+    yield* on(
+      cluster,
+      Effect.gen(function* () {
+        yield* startAll(made)
         yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100 * kibi))
         yield* Effect.acquireUseRelease(
-          Effect.sync(() => proxy.set("down")),
-          () => Effect.sleep("3 seconds"),
-          () => Effect.sync(() => proxy.set("up"))
+          freeze,
+          () => Effect.sleep("8 seconds"),
+          () => thaw
         )
         front.speed = Infinity
-        const again = yield* on(cluster, checkAll(cluster, made))
-        console.log(`Postgres gone: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`)
+        const again = yield* checkAll(cluster, made)
+        console.log(`Postgres frozen: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`)
       })
-    }).pipe(Effect.scoped)
-  )
+    )
+  })
 
-  it.effect("a job is canceled while it waits, while it is sent, and while nobody has it", () =>
-    Effect.gen(function* () {
-      const cluster = yield* deployment({ expiry: Duration.seconds(6) })
-      const { front } = cluster
-      front.speed = 256 * kibi
-      const [waiting, sent, left] = yield* makeFiles(cluster, [mebi, large, large])
-      const isCanceled = (key: string) =>
-        Effect.gen(function* () {
-          const error = yield* Effect.flip(Durable.await(key))
-          assert.strictEqual(error._tag, "JobCanceled")
-          const assembly = front.assemblies.at(-1)!
-          const status = yield* Effect.promise(() => fetch(`${front.url}/assemblies/${assembly}`))
-          assert.include(yield* Effect.promise(() => status.text()), "ASSEMBLY_CANCELED")
-        })
-      yield* on(
-        cluster,
-        Effect.gen(function* () {
-          yield* Durable.start(waiting!.job)
-          assert.strictEqual((yield* Durable.cancel(waiting!.job.key)).state, "Canceled")
-
-          const first = yield* cluster.runner("A")
-          yield* Durable.start(sent!.job)
-          yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
-          const asked = Date.now()
-          yield* Durable.cancel(sent!.job.key)
-          yield* Wait.until("the end of the bytes", () => Front.sendingsOf(front, "A").length === 0)
-          const stopped = Date.now() - asked
-          measure("the last byte after a cancellation", stopped / 1000, 1, "s")
-          yield* isCanceled(sent!.job.key)
-
-          yield* Durable.start(left!.job)
-          yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
-          yield* first.signal("SIGKILL")
-          yield* first.ended
-          yield* Durable.cancel(left!.job.key)
-          yield* cluster.runner("B")
-          yield* isCanceled(left!.job.key)
-          assert.isFalse(
-            front.sendings.some(({ runner }) => runner === "B"),
-            "no byte follows a cancellation"
-          )
-          assert.strictEqual(front.assemblies.length, 2, "a job that was canceled in the queue has no Assembly")
-          console.log(`canceled: the bytes stopped after ${stopped} ms`)
-        })
+  it.effect("Postgres restarts, and refuses connections for 3 seconds: all files are stored once", function* () {
+    const { database } = yield* Server
+    const url = new URL(Redacted.value(yield* database(`cluster_${++databases}`)))
+    const proxy = yield* TcpProxy.make()
+    proxy.to(url.href)
+    url.host = `127.0.0.1:${proxy.port}`
+    const cluster = yield* Cluster.make({ database: Redacted.make(url.href), isShown: isStrict })
+    const { front } = cluster
+    front.speed = 256 * kibi
+    const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 8 }, () => 64 * kibi)])
+    yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+    yield* Effect.gen(function* () {
+      yield* on(cluster, startAll(made))
+      yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100 * kibi))
+      yield* Effect.acquireUseRelease(
+        Effect.sync(() => proxy.set("down")),
+        () => Effect.sleep("3 seconds"),
+        () => Effect.sync(() => proxy.set("up"))
       )
-    }).pipe(Effect.scoped)
-  )
+      front.speed = Infinity
+      const again = yield* on(cluster, checkAll(cluster, made))
+      console.log(`Postgres gone: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`)
+    })
+  })
+
+  it.effect("a job is canceled while it waits, while it is sent, and while nobody has it", function* () {
+    const cluster = yield* deployment({ expiry: Duration.seconds(6) })
+    const { front } = cluster
+    front.speed = 256 * kibi
+    const [waiting, sent, left] = yield* makeFiles(cluster, [mebi, large, large])
+    const isCanceled = (key: string) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Durable.await(key))
+        assert.strictEqual(error._tag, "JobCanceled")
+        const assembly = front.assemblies.at(-1)!
+        const status = yield* Effect.promise(() => fetch(`${front.url}/assemblies/${assembly}`))
+        assert.include(yield* Effect.promise(() => status.text()), "ASSEMBLY_CANCELED")
+      })
+    yield* on(
+      cluster,
+      Effect.gen(function* () {
+        yield* Durable.start(waiting!.job)
+        assert.strictEqual((yield* Durable.cancel(waiting!.job.key)).state, "Canceled")
+
+        const first = yield* cluster.runner("A")
+        yield* Durable.start(sent!.job)
+        yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
+        const asked = Date.now()
+        yield* Durable.cancel(sent!.job.key)
+        yield* Wait.until("the end of the bytes", () => Front.sendingsOf(front, "A").length === 0)
+        const stopped = Date.now() - asked
+        measure("the last byte after a cancellation", stopped / 1000, 1, "s")
+        yield* isCanceled(sent!.job.key)
+
+        yield* Durable.start(left!.job)
+        yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
+        yield* first.signal("SIGKILL")
+        yield* first.ended
+        yield* Durable.cancel(left!.job.key)
+        yield* cluster.runner("B")
+        yield* isCanceled(left!.job.key)
+        assert.isFalse(
+          front.sendings.some(({ runner }) => runner === "B"),
+          "no byte follows a cancellation"
+        )
+        assert.strictEqual(front.assemblies.length, 2, "a job that was canceled in the queue has no Assembly")
+        console.log(`canceled: the bytes stopped after ${stopped} ms`)
+      })
+    )
+  })
 })

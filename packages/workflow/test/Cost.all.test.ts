@@ -1,6 +1,6 @@
 /** How many statements a job needs. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { StatementSync } from "node:sqlite"
 import { folder, job, live, withRunner } from "./support.ts"
@@ -39,22 +39,20 @@ const polls = [
   /^UPDATE "durable_jobs" SET runner = \?, due_at/u
 ]
 
-layer(live, { excludeTestServices: true })("A durable job", (it) => {
-  it.effect("needs at most 14 statements, whatever the size of its file", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 4_000_000)]
-      const texts = yield* statements
-      const counts: Array<number> = []
-      yield* Effect.gen(function* () {
-        for (const content of contents) {
-          texts.length = 0
-          yield* Durable.run(job(content.path, [content]))
-          counts.push(texts.filter((text) => !polls.some((poll) => poll.test(text))).length)
-        }
-      }).pipe(withRunner(database, { upload: { chunkSize: 500_000 } }))
-      for (const count of counts) assert.isAtMost(count, 14)
-      assert.isAbove(Math.min(...counts), 5)
-    })
-  )
+layer(live)("A durable job", (it) => {
+  it.effect("needs at most 14 statements, whatever the size of its file", function* () {
+    const { database, file } = yield* folder
+    const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 4_000_000)]
+    const texts = yield* statements
+    const counts: Array<number> = []
+    yield* Effect.gen(function* () {
+      for (const content of contents) {
+        texts.length = 0
+        yield* Durable.run(job(content.path, [content]))
+        counts.push(texts.filter((text) => !polls.some((poll) => poll.test(text))).length)
+      }
+    }).pipe(withRunner(database, { upload: { chunkSize: 500_000 } }))
+    for (const count of counts) assert.isAtMost(count, 14)
+    assert.isAbove(Math.min(...counts), 5)
+  })
 })

@@ -1,7 +1,7 @@
 /** Values that no program should have written: damaged rows, and numbers in a Status. The other jobs go on. */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
@@ -40,72 +40,72 @@ const damage = (database: string) =>
     opened.close()
   })
 
-layer(live, { excludeTestServices: true })("A damaged row", (it) => {
-  it.effect("is StoreFailed with its key and column, and every other job goes on", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      yield* Durable.run(job("good", [content])).pipe(withRunner(database))
-      yield* damage(database)
-      yield* Effect.gen(function* () {
-        yield* Durable.run(job("behind", [content]))
-        for (const [index, { column }] of damages.entries()) {
+layer(live)("A damaged row", (it) => {
+  it.effect("is StoreFailed with its key and column, and every other job goes on", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    yield* Durable.run(job("good", [content])).pipe(withRunner(database))
+    yield* damage(database)
+    yield* Effect.gen(function* () {
+      yield* Durable.run(job("behind", [content]))
+      yield* Effect.forEach(
+        damages,
+        Effect.fnUntraced(function* ({ column }, index) {
           const key = `bad ${index}`
           // A runner may have ended the job by then.
           const error = yield* Effect.flip(Durable.await(key))
           assert.include(["StoreFailed", "JobFailed"], error._tag)
           assert.include(error.message, `the stored job ${key} is damaged: invalid ${column}`)
-        }
-        const error = yield* Effect.flip(Durable.status("bad 0"))
-        assert.deepInclude(error, { _tag: "StoreFailed", key: "bad 0" })
-        const torn = yield* Effect.flip(Durable.await("torn"))
-        assert(torn._tag === "JobFailed")
-        assert.strictEqual(torn.failure.reason, "StoreFailed")
-        assert.include(torn.message, "the stored job torn is damaged: invalid job")
+        }),
+        { concurrency: "unbounded", discard: true }
+      )
+      const error = yield* Effect.flip(Durable.status("bad 0"))
+      assert.deepInclude(error, { _tag: "StoreFailed", key: "bad 0" })
+      const torn = yield* Effect.flip(Durable.await("torn"))
+      assert(torn._tag === "JobFailed")
+      assert.strictEqual(torn.failure.reason, "StoreFailed")
+      assert.include(torn.message, "the stored job torn is damaged: invalid job")
 
-        const listed: Array<string> = []
-        const listing = Durable.list().pipe(Stream.runForEach(({ key }) => Effect.sync(() => listed.push(key))))
-        assert.deepInclude(yield* Effect.flip(listing), { _tag: "StoreFailed", key: "bad 0" })
-        assert.includeMembers(listed, ["behind", "good", "torn"])
+      const listed: Array<string> = []
+      const listing = Durable.list().pipe(Stream.runForEach(({ key }) => Effect.sync(() => listed.push(key))))
+      assert.deepInclude(yield* Effect.flip(listing), { _tag: "StoreFailed", key: "bad 0" })
+      assert.includeMembers(listed, ["behind", "good", "torn"])
 
-        const jobs = Stream.make(job("bad 0", [content]), job("another", [content]))
-        const outcomes = yield* Stream.runCollect(Durable.startAll(jobs))
-        assert.deepStrictEqual(
-          outcomes.map((outcome) => (outcome._tag === "Refused" ? outcome.error._tag : outcome._tag)),
-          ["StoreFailed", "Started"]
-        )
-        yield* Durable.await("another")
-      }).pipe(withRunner(database, { uploads: 1 }))
-    })
-  )
+      const jobs = Stream.make(job("bad 0", [content]), job("another", [content]))
+      const outcomes = yield* Stream.runCollect(Durable.startAll(jobs))
+      assert.deepStrictEqual(
+        outcomes.map((outcome) => (outcome._tag === "Refused" ? outcome.error._tag : outcome._tag)),
+        ["StoreFailed", "Started"]
+      )
+      yield* Durable.await("another")
+    }).pipe(withRunner(database, { uploads: 1 }))
+  })
 })
 
-layer(live, { excludeTestServices: true })("The number of stored bytes", (it) => {
-  it.effect("is undefined if the Status has an offset of 0.5, -1, 1e300 or 2^53", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      let offset = 0
-      const hostile = Effect.updateService(AssemblyClient, (client) =>
-        AssemblyClient.of({
-          ...client,
-          run: (operation, input) =>
-            Effect.map(client.run(operation, input), (status) =>
-              operation.name === "Assemblies.get" ? Object.assign({}, status, { tus_uploads: [{ offset }] }) : status
-            )
-        })
-      )
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("sending", [], { files: [gate.file("sending")] }))
-        yield* gate.reached
-        for (const value of [0.5, -1, 1e300, 2 ** 53, Number.NaN]) {
-          offset = value
-          assert.deepInclude(yield* Durable.status("sending"), { state: "Uploading", stored: undefined })
-        }
-        offset = 7
-        assert.strictEqual((yield* Durable.status("sending")).stored, 7n)
-        yield* gate.open
-      }).pipe(withRunner(database), Effect.provide(gate.layer), hostile)
-    })
-  )
+layer(live)("The number of stored bytes", (it) => {
+  it.effect("is undefined if the Status has an offset of 0.5, -1, 1e300 or 2^53", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    let offset = 0
+    const hostile = Effect.updateService(AssemblyClient, (client) =>
+      AssemblyClient.of({
+        ...client,
+        run: (operation, input) =>
+          Effect.map(client.run(operation, input), (status) =>
+            operation.name === "Assemblies.get" ? Object.assign({}, status, { tus_uploads: [{ offset }] }) : status
+          )
+      })
+    )
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("sending", [], { files: [gate.file("sending")] }))
+      yield* gate.reached
+      for (const value of [0.5, -1, 1e300, 2 ** 53, Number.NaN]) {
+        offset = value
+        assert.deepInclude(yield* Durable.status("sending"), { state: "Uploading", stored: undefined })
+      }
+      offset = 7
+      assert.strictEqual((yield* Durable.status("sending")).stored, 7n)
+      yield* gate.open
+    }).pipe(withRunner(database), Effect.provide(gate.layer), hostile)
+  })
 })

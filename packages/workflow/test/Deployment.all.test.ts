@@ -2,7 +2,7 @@
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -10,68 +10,64 @@ import * as Redacted from "effect/Redacted"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { old, other, warnings, young } from "./logged.ts"
 
-layer(Layer.empty, { excludeTestServices: true })("A deployment of several runners", (it) => {
-  it.effect("refuses a runner with other secrets, and lets each runner rotate on its own", () =>
-    Effect.gen(function* () {
-      const postgres = yield* Server.make
-      const url = yield* postgres.database("secrets")
-      const services = AssemblyNode.layer({
-        baseUrl: "http://127.0.0.1:1",
-        key: "key",
-        secret: Redacted.make("secret")
-      })
-      const start = (secrets: ReadonlyArray<Redacted.Redacted>, kind: "runner" | "client" = "runner") =>
-        Layer.build(DurablePostgres[kind]({ database: { url }, secrets })).pipe(
+layer(Layer.empty)("A deployment of several runners", (it) => {
+  it.effect("refuses a runner with other secrets, and lets each runner rotate on its own", function* () {
+    const postgres = yield* Server.make
+    const url = yield* postgres.database("secrets")
+    const services = AssemblyNode.layer({
+      baseUrl: "http://127.0.0.1:1",
+      key: "key",
+      secret: Redacted.make("secret")
+    })
+    const start = (secrets: ReadonlyArray<Redacted.Redacted>, kind: "runner" | "client" = "runner") =>
+      Layer.build(DurablePostgres[kind]({ database: { url }, secrets })).pipe(
+        Effect.provide(services),
+        Effect.scoped,
+        warnings
+      )
+    const refused = (...how: Parameters<typeof start>) => Effect.map(Effect.flip(start(...how)), ({ _tag }) => _tag)
+
+    // A client comes first, and decides nothing.
+    assert.deepStrictEqual(yield* start([other], "client"), [])
+    assert.deepStrictEqual(yield* start([old]), [])
+    assert.strictEqual(yield* refused([other]), "InvalidSecret")
+    assert.strictEqual(yield* refused([other], "client"), "InvalidSecret")
+
+    // The new secret is added to each runner, becomes the first one of each, and then the old one is removed.
+    const rounds = [[old, young], [young, old], [young]]
+    for (const [round, secrets] of rounds.entries()) {
+      const before = rounds[round - 1] ?? [old]
+      assert.deepStrictEqual(yield* start(secrets), [], `round ${round}`)
+      // A runner of the round before still starts.
+      const said = yield* start(before)
+      if (round === 0) assert.include(said.join(), "lack the newest secret of the deployment")
+      else assert.deepStrictEqual(said, [], `before round ${round}`)
+    }
+    assert.strictEqual(yield* refused([other]), "InvalidSecret")
+
+    const sql = yield* PgClient.make({ url }).pipe(Effect.provide(Reactivity.layer))
+    const rows = yield* sql`SELECT secrets FROM durable_deployment`
+    assert.lengthOf(rows, 1)
+  })
+
+  it.effect("is founded by one of several runners that start at the same time", function* () {
+    const postgres = yield* Server.make
+    const url = yield* postgres.database("founded")
+    const services = AssemblyNode.layer({
+      baseUrl: "http://127.0.0.1:1",
+      key: "key",
+      secret: Redacted.make("secret")
+    })
+    const results = yield* Effect.forEach(
+      [old, young, other],
+      (secret) =>
+        Layer.build(DurablePostgres.runner({ database: { url }, secrets: [secret] })).pipe(
           Effect.provide(services),
           Effect.scoped,
-          warnings
-        )
-      const refused = (...how: Parameters<typeof start>) => Effect.map(Effect.flip(start(...how)), ({ _tag }) => _tag)
-
-      // A client comes first, and decides nothing.
-      assert.deepStrictEqual(yield* start([other], "client"), [])
-      assert.deepStrictEqual(yield* start([old]), [])
-      assert.strictEqual(yield* refused([other]), "InvalidSecret")
-      assert.strictEqual(yield* refused([other], "client"), "InvalidSecret")
-
-      // The new secret is added to each runner, becomes the first one of each, and then the old one is removed.
-      const rounds = [[old, young], [young, old], [young]]
-      for (const [round, secrets] of rounds.entries()) {
-        const before = rounds[round - 1] ?? [old]
-        assert.deepStrictEqual(yield* start(secrets), [], `round ${round}`)
-        // A runner of the round before still starts.
-        const said = yield* start(before)
-        if (round === 0) assert.include(said.join(), "lack the newest secret of the deployment")
-        else assert.deepStrictEqual(said, [], `before round ${round}`)
-      }
-      assert.strictEqual(yield* refused([other]), "InvalidSecret")
-
-      const sql = yield* PgClient.make({ url }).pipe(Effect.provide(Reactivity.layer))
-      const rows = yield* sql`SELECT secrets FROM durable_deployment`
-      assert.lengthOf(rows, 1)
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("is founded by one of several runners that start at the same time", () =>
-    Effect.gen(function* () {
-      const postgres = yield* Server.make
-      const url = yield* postgres.database("founded")
-      const services = AssemblyNode.layer({
-        baseUrl: "http://127.0.0.1:1",
-        key: "key",
-        secret: Redacted.make("secret")
-      })
-      const results = yield* Effect.forEach(
-        [old, young, other],
-        (secret) =>
-          Layer.build(DurablePostgres.runner({ database: { url }, secrets: [secret] })).pipe(
-            Effect.provide(services),
-            Effect.scoped,
-            Effect.match({ onFailure: ({ _tag }) => _tag as string, onSuccess: () => "joined" })
-          ),
-        { concurrency: 3 }
-      )
-      assert.deepStrictEqual(results.toSorted(), ["InvalidSecret", "InvalidSecret", "joined"])
-    }).pipe(Effect.scoped)
-  )
+          Effect.match({ onFailure: ({ _tag }) => _tag as string, onSuccess: () => "joined" })
+        ),
+      { concurrency: 3 }
+    )
+    assert.deepStrictEqual(results.toSorted(), ["InvalidSecret", "InvalidSecret", "joined"])
+  })
 })

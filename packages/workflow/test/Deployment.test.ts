@@ -1,47 +1,41 @@
 /** The secrets of a deployment: a process that does not fit is refused, and a rotation is not. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { old, other, warnings, young } from "./logged.ts"
 import { folder, job, live, query, withRunner } from "./support.ts"
 
-layer(live, { excludeTestServices: true })("An embedded database", (it) => {
+layer(live)("An embedded database", (it) => {
   const open = (database: string, secrets: ReadonlyArray<Redacted.Redacted> | undefined) =>
     warnings(withRunner(database, { secrets })(Effect.asVoid(Durable.Durable)))
 
-  it.effect("refuses other secrets than those of its jobs, also after these were sent", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 10)
-      yield* Durable.run(job("one", [content])).pipe(withRunner(database, { secrets: [old] }))
-      const error = yield* Effect.flip(open(database, [other]))
-      assert.strictEqual(error._tag, "InvalidSecret")
-      assert.include(error.message, "add the earlier secret to the list")
-      // Without `secrets`, the secret would be that of a file, which is missing.
-      assert.strictEqual((yield* Effect.flip(open(database, undefined)))._tag, "InvalidSecret")
-      assert.deepStrictEqual(yield* open(database, [old]), [])
-    })
-  )
+  it.effect("refuses other secrets than those of its jobs, also after these were sent", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 10)
+    yield* Durable.run(job("one", [content])).pipe(withRunner(database, { secrets: [old] }))
+    const error = yield* Effect.flip(open(database, [other]))
+    assert.strictEqual(error._tag, "InvalidSecret")
+    assert.include(error.message, "add the earlier secret to the list")
+    // Without `secrets`, the secret would be that of a file, which is missing.
+    assert.strictEqual((yield* Effect.flip(open(database, undefined)))._tag, "InvalidSecret")
+    assert.deepStrictEqual(yield* open(database, [old]), [])
+  })
 
-  it.effect("accepts other secrets while no job has begun", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      for (const secrets of [[old], undefined, [young], [other]]) {
-        assert.deepStrictEqual(yield* open(database, secrets), [])
-      }
-    })
-  )
+  it.effect("accepts other secrets while no job has begun", function* () {
+    const { database } = yield* folder
+    for (const secrets of [[old], undefined, [young], [other]]) {
+      assert.deepStrictEqual(yield* open(database, secrets), [])
+    }
+  })
 
-  it.effect("contains nothing of a secret", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      yield* open(database, [old, young])
-      const rows = yield* query(database, "SELECT * FROM durable_deployment")
-      assert.lengthOf(rows, 1)
-      const text = JSON.stringify(rows)
-      assert.match(text, /[0-9a-f]{32}/u)
-      for (const secret of [old, young]) assert.notInclude(text, Redacted.value(secret).slice(0, 8))
-    })
-  )
+  it.effect("contains nothing of a secret", function* () {
+    const { database } = yield* folder
+    yield* open(database, [old, young])
+    const rows = yield* query(database, "SELECT * FROM durable_deployment")
+    assert.lengthOf(rows, 1)
+    const text = JSON.stringify(rows)
+    assert.match(text, /[0-9a-f]{32}/u)
+    for (const secret of [old, young]) assert.notInclude(text, Redacted.value(secret).slice(0, 8))
+  })
 })

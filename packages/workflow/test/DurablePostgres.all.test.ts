@@ -3,7 +3,7 @@ import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, describe, layer, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -38,34 +38,28 @@ describe("A runner with Postgres", () => {
     [{ expiry: "0 seconds" }, "expiry"],
     [{ database: { ...nowhere, maxConnections: 0 } }, "database.maxConnections"]
   ] satisfies ReadonlyArray<readonly [Partial<DurablePostgres.Options>, string]>) {
-    it.effect(`refuses ${JSON.stringify(options)}, naming the field`, () =>
-      Effect.gen(function* () {
-        const error = yield* refusal(options)
-        assert.strictEqual(error._tag, "InvalidRequest")
-        if (error._tag === "InvalidRequest") assert.strictEqual(error.issues[0]?.path.join("."), path)
-      })
-    )
+    it.effect(`refuses ${JSON.stringify(options)}, naming the field`, function* () {
+      const error = yield* refusal(options)
+      assert.strictEqual(error._tag, "InvalidRequest")
+      if (error._tag === "InvalidRequest") assert.strictEqual(error.issues[0]?.path.join("."), path)
+    })
   }
 
-  it.effect("refuses to run without a secret, or with a short one, before it connects", () =>
-    Effect.gen(function* () {
-      for (const secrets of [[], [Redacted.make("")], [Redacted.make("short")]]) {
-        assert.strictEqual((yield* refusal({ secrets }))._tag, "InvalidSecret")
-      }
-    })
-  )
+  it.effect("refuses to run without a secret, or with a short one, before it connects", function* () {
+    for (const secrets of [[], [Redacted.make("")], [Redacted.make("short")]]) {
+      assert.strictEqual((yield* refusal({ secrets }))._tag, "InvalidSecret")
+    }
+  })
 
-  it.live("that cannot reach Postgres fails, and does not show the password", () =>
-    Effect.gen(function* () {
-      const error = yield* refusal({})
-      assert.strictEqual(error._tag, "StoreFailed")
-      assert.notInclude(String(error), "hidden-password")
-      assert.include(error.message, "ECONNREFUSED")
-    })
-  )
+  it.live("that cannot reach Postgres fails, and does not show the password", function* () {
+    const error = yield* refusal({})
+    assert.strictEqual(error._tag, "StoreFailed")
+    assert.notInclude(String(error), "hidden-password")
+    assert.include(error.message, "ECONNREFUSED")
+  })
 })
 
-layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", (test) => {
+layer(Layer.empty)("A deployment with Postgres", (test) => {
   test.effect("whose user may create no tables fails with a typed error that says so", () =>
     Effect.gen(function* () {
       const postgres = yield* Server.make

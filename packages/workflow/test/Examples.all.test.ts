@@ -1,7 +1,7 @@
 /** Runs the examples of docs/examples: the nightly one every second, the one with notifications, and the one of many files. */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
@@ -19,78 +19,72 @@ import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
 import { count, notifications, upload } from "../../../docs/examples/durable-webhook.ts"
 import { folder, live, steps, storedIn } from "./support.ts"
 
-layer(live, { excludeTestServices: true })("The example of a nightly upload", (it) => {
-  it.effect("queues every file of a folder once a night", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { database, file, path } = yield* folder
-      yield* fs.makeDirectory(`${path}/outbox`)
-      const contents = [yield* file("outbox/a.bin", 1000), yield* file("outbox/b.bin", 2000)]
-      const everySecond = Cron.parseUnsafe("* * * * * *", "UTC")
-      const host = DurableSqlite.layer(database)
-      const hashes = yield* Effect.gen(function* () {
-        // The first night.
-        const keys = yield* Stream.runCollect(Durable.list()).pipe(
-          Effect.map((jobs) => jobs.map(({ key }) => key)),
-          Effect.repeat({ until: ({ length }) => length >= 2, schedule: Schedule.spaced("50 millis") })
-        )
-        const [first = ""] = keys
-        const night = first.slice(0, first.indexOf("/"))
-        assert.isTrue(DateTime.isDateTime(DateTime.makeUnsafe(night)))
-        assert.strictEqual(yield* queueFolder(`${path}/outbox`, night), 0)
-        const statuses = yield* Effect.forEach(["a.bin", "b.bin"], (name) => Durable.await(`${night}/${name}`))
-        return statuses.flatMap(storedIn)
-      }).pipe(Effect.provide(Layer.provideMerge(nightly(`${path}/outbox`, everySecond), host)))
-      assert.deepStrictEqual(
-        hashes,
-        contents.map(({ sha256 }) => sha256)
+layer(live)("The example of a nightly upload", (it) => {
+  it.effect("queues every file of a folder once a night", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { database, file, path } = yield* folder
+    yield* fs.makeDirectory(`${path}/outbox`)
+    const contents = [yield* file("outbox/a.bin", 1000), yield* file("outbox/b.bin", 2000)]
+    const everySecond = Cron.parseUnsafe("* * * * * *", "UTC")
+    const host = DurableSqlite.layer(database)
+    const hashes = yield* Effect.gen(function* () {
+      // The first night.
+      const keys = yield* Stream.runCollect(Durable.list()).pipe(
+        Effect.map((jobs) => jobs.map(({ key }) => key)),
+        Effect.repeat({ until: ({ length }) => length >= 2, schedule: Schedule.spaced("50 millis") })
       )
-    })
-  )
+      const [first = ""] = keys
+      const night = first.slice(0, first.indexOf("/"))
+      assert.isTrue(DateTime.isDateTime(DateTime.makeUnsafe(night)))
+      assert.strictEqual(yield* queueFolder(`${path}/outbox`, night), 0)
+      const statuses = yield* Effect.forEach(["a.bin", "b.bin"], (name) => Durable.await(`${night}/${name}`))
+      return statuses.flatMap(storedIn)
+    }).pipe(Effect.provide(Layer.provideMerge(nightly(`${path}/outbox`, everySecond), host)))
+    assert.deepStrictEqual(
+      hashes,
+      contents.map(({ sha256 }) => sha256)
+    )
+  })
 })
 
-layer(live, { excludeTestServices: true })("The example with notifications", (it) => {
-  it.effect("ends its wait with the notification of the service, and counts each notification once", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 1000)
-      // Longer than the looks before the first pause.
-      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 4 } }
-      const host = DurableSqlite.layer(database, { pollInterval: "1 hour" })
-      const routes = HttpRouter.serve(notifications, { disableListenLog: true, disableLogger: true })
-      const server = routes.pipe(
-        Layer.provideMerge(Layer.merge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), host))
-      )
-      yield* Effect.gen(function* () {
-        const { address } = yield* HttpServer.HttpServer
-        assert(address._tag === "InetAddressV4")
-        yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow })
-        assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
-        const sql = yield* SqlClient.SqlClient
-        const totals = sql`SELECT * FROM totals`
-        assert.deepStrictEqual(yield* totals, [{ state: "Completed", assemblies: 1 }])
-        const status = yield* Durable.await(content.path)
-        for (const key of ["other", "other"]) yield* count({ key, status })
-        assert.deepStrictEqual(yield* totals, [{ state: "Completed", assemblies: 2 }])
-      }).pipe(Effect.provide(server))
-    })
-  )
+layer(live)("The example with notifications", (it) => {
+  it.effect("ends its wait with the notification of the service, and counts each notification once", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 1000)
+    // Longer than the looks before the first pause.
+    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 4 } }
+    const host = DurableSqlite.layer(database, { pollInterval: "1 hour" })
+    const routes = HttpRouter.serve(notifications, { disableListenLog: true, disableLogger: true })
+    const server = routes.pipe(
+      Layer.provideMerge(Layer.merge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), host))
+    )
+    yield* Effect.gen(function* () {
+      const { address } = yield* HttpServer.HttpServer
+      assert(address._tag === "InetAddressV4")
+      yield* upload(`http://127.0.0.1:${address.port}`, content.path, { steps: slow })
+      assert.deepInclude(yield* Durable.status(content.path), { state: "Completed", attempt: 1 })
+      const sql = yield* SqlClient.SqlClient
+      const totals = sql`SELECT * FROM totals`
+      assert.deepStrictEqual(yield* totals, [{ state: "Completed", assemblies: 1 }])
+      const status = yield* Durable.await(content.path)
+      for (const key of ["other", "other"]) yield* count({ key, status })
+      assert.deepStrictEqual(yield* totals, [{ state: "Completed", assemblies: 2 }])
+    }).pipe(Effect.provide(server))
+  })
 })
 
-layer(live, { excludeTestServices: true })("The example of many files", (it) => {
-  it.effect("returns when all jobs have ended, also if it runs again", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 2000)]
-      const paths = contents.map(({ path }) => path)
-      yield* Effect.gen(function* () {
-        yield* uploadAll(paths)
-        for (const { path, sha256 } of contents) {
-          assert.deepStrictEqual(storedIn(yield* Durable.await(path)), [sha256])
-          assert.deepInclude(yield* Durable.status(path), { state: "Completed" })
-        }
-        yield* uploadAll(paths)
-      }).pipe(Effect.provide(DurableSqlite.layer(database)))
-    })
-  )
+layer(live)("The example of many files", (it) => {
+  it.effect("returns when all jobs have ended, also if it runs again", function* () {
+    const { database, file } = yield* folder
+    const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 2000)]
+    const paths = contents.map(({ path }) => path)
+    yield* Effect.gen(function* () {
+      yield* uploadAll(paths)
+      for (const { path, sha256 } of contents) {
+        assert.deepStrictEqual(storedIn(yield* Durable.await(path)), [sha256])
+        assert.deepInclude(yield* Durable.status(path), { state: "Completed" })
+      }
+      yield* uploadAll(paths)
+    }).pipe(Effect.provide(DurableSqlite.layer(database)))
+  })
 })

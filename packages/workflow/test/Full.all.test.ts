@@ -1,6 +1,6 @@
 /** A database whose disk is full or loses its power: few lines in the log, and nothing that was acknowledged is lost. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -129,78 +129,72 @@ const disks = [
   ["that cannot grow", withoutPages]
 ] as const
 
-layer(live, { excludeTestServices: true })("A database", (it) => {
-  it.effect("writes each transaction to the disk before it ends, so that a power failure loses none", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const seen = yield* watch(database)
-      const [synchronous] = yield* Effect.gen(function* () {
-        yield* Durable.run(job("a", [yield* file("a", 1000)]))
-        return Object.values(seen.connection?.prepare("PRAGMA synchronous").get() ?? {})
-      }).pipe(withRunner(database))
-      // FULL
-      assert.strictEqual(synchronous, 2)
-    })
-  )
+layer(live)("A database", (it) => {
+  it.effect("writes each transaction to the disk before it ends, so that a power failure loses none", function* () {
+    const { database, file } = yield* folder
+    const seen = yield* watch(database)
+    const [synchronous] = yield* Effect.gen(function* () {
+      yield* Durable.run(job("a", [yield* file("a", 1000)]))
+      return Object.values(seen.connection?.prepare("PRAGMA synchronous").get() ?? {})
+    }).pipe(withRunner(database))
+    // FULL
+    assert.strictEqual(synchronous, 2)
+  })
 
   for (const [what, disk] of disks) {
-    it.effect(`${what} is one line of the log, and its jobs continue when it has space again`, () =>
-      Effect.gen(function* () {
-        const { database, file } = yield* folder
-        const gate = yield* gated
-        const said: Array<string> = []
-        const logger = Logger.make(({ cause, logLevel, message }) => {
-          if (logLevel !== "Info") said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
-        })
-        const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
-        const full = yield* disk(database)
-        const before = (yield* assemblies()).length
-        yield* Effect.gen(function* () {
-          yield* startJobs(gate, contents)
-          yield* full.fill
-          const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
-          const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
-          assert(refused._tag === "StoreFailed", refused.message)
-          assert.include(refused.message, "database or disk is full")
-          yield* gate.open
-          yield* untilTried(full, 4)
-          // A line follows its statement some turns later.
-          yield* Effect.sync(() => said.length).pipe(
-            Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
-          )
-          assert.lengthOf(said, 1, said.join("\n"))
-          for (const line of said) {
-            assert.match(line, /^Warn Durable jobs wait for their database: /u)
-            assert.include(line, database)
-            assert.include(line, "database or disk is full")
-            assert.notMatch(line, /cause$|\n/u)
-          }
-          yield* full.empty
-          yield* checkJobs(gate, contents, before)
-        }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
+    it.effect(`${what} is one line of the log, and its jobs continue when it has space again`, function* () {
+      const { database, file } = yield* folder
+      const gate = yield* gated
+      const said: Array<string> = []
+      const logger = Logger.make(({ cause, logLevel, message }) => {
+        if (logLevel !== "Info") said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
       })
-    )
+      const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
+      const full = yield* disk(database)
+      const before = (yield* assemblies()).length
+      yield* Effect.gen(function* () {
+        yield* startJobs(gate, contents)
+        yield* full.fill
+        const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
+        const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
+        assert(refused._tag === "StoreFailed", refused.message)
+        assert.include(refused.message, "database or disk is full")
+        yield* gate.open
+        yield* untilTried(full, 4)
+        // A line follows its statement some turns later.
+        yield* Effect.sync(() => said.length).pipe(
+          Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
+        )
+        assert.lengthOf(said, 1, said.join("\n"))
+        for (const line of said) {
+          assert.match(line, /^Warn Durable jobs wait for their database: /u)
+          assert.include(line, database)
+          assert.include(line, "database or disk is full")
+          assert.notMatch(line, /cause$|\n/u)
+        }
+        yield* full.empty
+        yield* checkJobs(gate, contents, before)
+      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
+    })
   }
 
   for (const [what, disk] of disks) {
-    it.effect(`${what} does not keep its runner from its end, and the next runner continues`, () =>
-      Effect.gen(function* () {
-        const { database, file } = yield* folder
-        const gate = yield* gated
-        const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
-        const full = yield* disk(database)
-        const before = (yield* assemblies()).length
-        yield* Effect.gen(function* () {
-          yield* startJobs(gate, contents)
-          yield* full.fill
-          yield* gate.open
-          yield* untilTried(full, 3)
-        }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer), Effect.timeout("15 seconds"))
-        yield* full.empty
-        yield* Effect.gen(function* () {
-          yield* checkJobs(gate, contents, before)
-        }).pipe(withRunner(database), Effect.provide(gate.layer))
-      })
-    )
+    it.effect(`${what} does not keep its runner from its end, and the next runner continues`, function* () {
+      const { database, file } = yield* folder
+      const gate = yield* gated
+      const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
+      const full = yield* disk(database)
+      const before = (yield* assemblies()).length
+      yield* Effect.gen(function* () {
+        yield* startJobs(gate, contents)
+        yield* full.fill
+        yield* gate.open
+        yield* untilTried(full, 3)
+      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer), Effect.timeout("15 seconds"))
+      yield* full.empty
+      yield* Effect.gen(function* () {
+        yield* checkJobs(gate, contents, before)
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+    })
   }
 })

@@ -3,7 +3,7 @@ import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -33,44 +33,42 @@ const full = Effect.gen(function* () {
   }
 })
 
-layer(live, { excludeTestServices: true })("A Postgres that is full for longer than the expiry of the runner", (it) => {
-  it.effect("leaves no job behind: each is one completed Assembly with one upload", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const url = yield* server.database("full")
-      const { file } = yield* folder
-      const gate = yield* gated
-      const contents = yield* Effect.forEach(["a", "b", "c"], (name) => file(name, 1000))
-      const before = (yield* assemblies()).length
-      const runner = DurablePostgres.runner({
-        database: { url },
-        secrets: [Redacted.make("the secret of a deployment for tests")],
-        expiry: "3 seconds",
-        uploads: 1
-      })
-      yield* Effect.gen(function* () {
-        const { empty, fill, tries } = yield* full
-        yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
-        yield* gate.reached
-        for (const content of contents) yield* Durable.start(job(content.path, [content]))
-        yield* fill
-        const refused = yield* Effect.flip(Durable.start(job("refused", contents)))
-        assert(refused._tag === "StoreFailed", refused.message)
-        assert.include(refused.message, "No space left on device")
-        // The runner stops its upload when its row has expired, and tries to join again.
-        yield* gate.stopped
-        yield* gate.open
-        const failed = yield* tries
-        yield* Effect.repeat(tries, { until: (now) => now > failed + 3, schedule: Schedule.spaced("50 millis") })
-        yield* empty
-        assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
-        for (const { path, sha256 } of contents) {
-          const status = yield* Durable.await(path)
-          assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-          assert.deepStrictEqual(storedIn(status), [sha256])
-        }
-        assert.strictEqual((yield* assemblies()).length - before, 1 + contents.length)
-      }).pipe(Effect.provide(Layer.provide(Layer.merge(runner, PgClient.layer({ url })), gate.layer)))
-    }).pipe(Effect.scoped)
-  )
+layer(live)("A Postgres that is full for longer than the expiry of the runner", (it) => {
+  it.effect("leaves no job behind: each is one completed Assembly with one upload", function* () {
+    const server = yield* Server.make
+    const url = yield* server.database("full")
+    const { file } = yield* folder
+    const gate = yield* gated
+    const contents = yield* Effect.forEach(["a", "b", "c"], (name) => file(name, 1000))
+    const before = (yield* assemblies()).length
+    const runner = DurablePostgres.runner({
+      database: { url },
+      secrets: [Redacted.make("the secret of a deployment for tests")],
+      expiry: "3 seconds",
+      uploads: 1
+    })
+    yield* Effect.gen(function* () {
+      const { empty, fill, tries } = yield* full
+      yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
+      yield* gate.reached
+      for (const content of contents) yield* Durable.start(job(content.path, [content]))
+      yield* fill
+      const refused = yield* Effect.flip(Durable.start(job("refused", contents)))
+      assert(refused._tag === "StoreFailed", refused.message)
+      assert.include(refused.message, "No space left on device")
+      // The runner stops its upload when its row has expired, and tries to join again.
+      yield* gate.stopped
+      yield* gate.open
+      const failed = yield* tries
+      yield* Effect.repeat(tries, { until: (now) => now > failed + 3, schedule: Schedule.spaced("50 millis") })
+      yield* empty
+      assert.deepStrictEqual(storedIn(yield* Durable.await("begun")), [gate.sha256])
+      for (const { path, sha256 } of contents) {
+        const status = yield* Durable.await(path)
+        assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+        assert.deepStrictEqual(storedIn(status), [sha256])
+      }
+      assert.strictEqual((yield* assemblies()).length - before, 1 + contents.length)
+    }).pipe(Effect.provide(Layer.provide(Layer.merge(runner, PgClient.layer({ url })), gate.layer)))
+  })
 })

@@ -5,7 +5,7 @@ import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions
 import * as BudgetSql from "@assembly-effect/workflow/BudgetSql"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -66,11 +66,11 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   }
 ]
 
-layer(services, { excludeTestServices: true })("A hostile value of an option", (it) => {
+layer(services)("A hostile value of an option", (it) => {
   it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)
 })
 
-layer(services, { excludeTestServices: true })("A missing or plain option", (it) => {
+layer(services)("A missing or plain option", (it) => {
   const none = undefined as never
   const plain = ["a secret in plain text, of 32 bytes or more"] as never
   const errorOf = <A, E, R>(made: Layer.Layer<A, E, R>) => Effect.scoped(Effect.flip(Layer.build(made)))
@@ -92,12 +92,10 @@ layer(services, { excludeTestServices: true })("A missing or plain option", (it)
     ],
     ["BudgetSql.layer", "secrets", "without secrets", () => budget(none)],
     ["BudgetSql.layer", "secrets.0", "with a text", () => budget(plain)]
-  ] as const)("%s: InvalidRequest that names %s and its rule, %s", ([name, path, , fails]) =>
-    Effect.gen(function* () {
-      const error = yield* fails()
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.include(error.message, `${name}: ${path}: Expected `)
-      assert.notInclude(error.message, "plain text")
-    })
-  )
+  ] as const)("%s: InvalidRequest that names %s and its rule, %s", function* ([name, path, , fails]) {
+    const error = yield* fails()
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.include(error.message, `${name}: ${path}: Expected `)
+    assert.notInclude(error.message, "plain text")
+  })
 })

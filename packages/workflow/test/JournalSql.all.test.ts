@@ -5,7 +5,7 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -25,13 +25,14 @@ const postgres = Effect.map(Server.make.pipe(Effect.flatMap((server) => server.d
 )
 const sqlite = Effect.map(folder, ({ database }): Database => SqliteClient.layer({ path: database }))
 
-layer(NodeFileSystem.layer, { excludeTestServices: true })("A journal in SQL", (it) => {
+layer(NodeFileSystem.layer)("A journal in SQL", (it) => {
   for (const [name, database] of [
     ["SQLite", sqlite],
     ["Postgres", postgres]
   ] as const) {
-    it.effect(`in ${name} is created by ${processes} processes at once, and each key has one holder at a time`, () =>
-      Effect.gen(function* () {
+    it.effect(
+      `in ${name} is created by ${processes} processes at once, and each key has one holder at a time`,
+      function* () {
         const client = yield* database
         const journals = yield* Effect.forEach(
           Array.from({ length: processes }),
@@ -62,7 +63,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("A journal in SQL", (
             ["joba"]
           )
         }
-      }).pipe(Effect.scoped)
+      }
     )
   }
 })

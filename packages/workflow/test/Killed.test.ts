@@ -15,7 +15,7 @@ import { assemblies, folder, job, proxied, steps, storedIn, withRunner } from ".
 const MiB = 1024 * 1024
 /** With `RELIABILITY_KILLS`, the test kills this many processes, and each of them uploads 200 MiB. */
 const many = process.env["RELIABILITY_KILLS"]
-const kills = Number(many ?? 2)
+const kills = Number(many ?? 1)
 const size = many === undefined ? 24 * MiB : 200 * MiB
 
 /** Where each kill comes, as a part of the file: evenly spread, with chance within each part. */
@@ -25,8 +25,8 @@ const draw = Effect.forEach(
 )
 
 /** How many files of 16 KiB are uploaded, and how often the runner is killed meanwhile. */
-const files = Number(process.env["PACKING_FILES"] ?? 200)
-const packKills = Number(process.env["PACKING_KILLS"] ?? 3)
+const files = Number(process.env["PACKING_FILES"] ?? 120)
+const packKills = Number(process.env["PACKING_KILLS"] ?? 1)
 const packed = 16 * 1024
 
 const poisoned = { ...steps, poison: { robot: "/emulator/fail", use: ":original", filename: "poison.bin" } }

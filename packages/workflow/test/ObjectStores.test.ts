@@ -7,7 +7,7 @@ import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { randomBytes } from "node:crypto"
 import { folder, job, live, sha256, storedIn, withRunner } from "./support.ts"
 
@@ -46,77 +46,71 @@ const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>,
 
 const file = (key: string) => ({ source: DurableJob.object("store", key), filename: "a.bin" })
 
-layer(live, { excludeTestServices: true })("An object store", (it) => {
-  it.effect("is asked for another address, if the address of a queued job does not work any more", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      // `start` presigns the first URL, and the first try of the upload presigns the second.
-      const store = yield* objectStore([2], '"one"')
-      const status = yield* Durable.run(job("object", [], { files: [file("video")] })).pipe(
-        withRunner(database),
-        Effect.provide(store.layer)
-      )
-      assert.deepStrictEqual(storedIn(status), [store.sha256])
-      assert.strictEqual(store.signatures(), 3)
-    })
-  )
+layer(live)("An object store", (it) => {
+  it.effect("is asked for another address, if the address of a queued job does not work any more", function* () {
+    const { database } = yield* folder
+    // `start` presigns the first URL, and the first try of the upload presigns the second.
+    const store = yield* objectStore([2], '"one"')
+    const status = yield* Durable.run(job("object", [], { files: [file("video")] })).pipe(
+      withRunner(database),
+      Effect.provide(store.layer)
+    )
+    assert.deepStrictEqual(storedIn(status), [store.sha256])
+    assert.strictEqual(store.signatures(), 3)
+  })
 
-  it.effect("that cannot tell whether an object has changed is refused, and so is a missing object", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const store = yield* objectStore([], undefined)
-      yield* Effect.gen(function* () {
-        for (const key of ["video", "missing"]) {
-          const error = yield* Effect.flip(Durable.start(job(key, [], { files: [file(key)] })))
-          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
-        }
-      }).pipe(withRunner(database), Effect.provide(store.layer))
-    })
-  )
+  it.effect("that cannot tell whether an object has changed is refused, and so is a missing object", function* () {
+    const { database } = yield* folder
+    const store = yield* objectStore([], undefined)
+    yield* Effect.gen(function* () {
+      for (const key of ["video", "missing"]) {
+        const error = yield* Effect.flip(Durable.start(job(key, [], { files: [file(key)] })))
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
+      }
+    }).pipe(withRunner(database), Effect.provide(store.layer))
+  })
 })
 
-layer(live, { excludeTestServices: true })("The places of a runner", (it) => {
+layer(live)("The places of a runner", (it) => {
   for (const uploads of [1, 2]) {
-    it.effect(`let ${uploads} files be sent at the same time, also those of one job`, () =>
-      Effect.gen(function* () {
-        const { database } = yield* folder
-        let now = 0
-        let most = 0
-        const whole = UploadSource.fromBytes(new Uint8Array(1000))
-        const stores = ObjectStores.layer({
-          counted: (key) =>
-            Effect.succeed({
-              _tag: "Replayable" as const,
-              size: whole.size,
-              identity: Effect.succeed(key),
-              bytes: (start, end) =>
-                Stream.unwrap(
-                  Effect.gen(function* () {
-                    yield* Effect.acquireRelease(
-                      Effect.sync(() => {
-                        most = Math.max(most, ++now)
-                      }),
-                      () => Effect.sync(() => now--)
-                    )
-                    // As many as may be read at the same time are waited for, and then a file too many has time to begin.
-                    yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => most >= uploads }))
-                    yield* Effect.sleep("50 millis")
-                    return whole.bytes(start, end)
-                  })
-                )
-            })
-        })
-        const files = Array.from({ length: 6 }, (_, index) => ({
-          source: DurableJob.object("counted", `${index}`),
-          filename: `${index}.bin`
-        }))
-        const status = yield* Durable.run(job("many", [], { files })).pipe(
-          withRunner(database, { uploads }),
-          Effect.provide(stores)
-        )
-        assert.deepInclude(status, { started_tus_uploads: 6, finished_tus_uploads: 6 })
-        assert.strictEqual(most, uploads)
+    it.effect(`let ${uploads} files be sent at the same time, also those of one job`, function* () {
+      const { database } = yield* folder
+      let now = 0
+      let most = 0
+      const whole = UploadSource.fromBytes(new Uint8Array(1000))
+      const stores = ObjectStores.layer({
+        counted: (key) =>
+          Effect.succeed({
+            _tag: "Replayable" as const,
+            size: whole.size,
+            identity: Effect.succeed(key),
+            bytes: (start, end) =>
+              Stream.unwrap(
+                Effect.gen(function* () {
+                  yield* Effect.acquireRelease(
+                    Effect.sync(() => {
+                      most = Math.max(most, ++now)
+                    }),
+                    () => Effect.sync(() => now--)
+                  )
+                  // As many as may be read at the same time are waited for, and then a file too many has time to begin.
+                  yield* Effect.yieldNow.pipe(Effect.repeat({ until: () => most >= uploads }))
+                  yield* Effect.sleep("50 millis")
+                  return whole.bytes(start, end)
+                })
+              )
+          })
       })
-    )
+      const files = Array.from({ length: 6 }, (_, index) => ({
+        source: DurableJob.object("counted", `${index}`),
+        filename: `${index}.bin`
+      }))
+      const status = yield* Durable.run(job("many", [], { files })).pipe(
+        withRunner(database, { uploads }),
+        Effect.provide(stores)
+      )
+      assert.deepInclude(status, { started_tus_uploads: 6, finished_tus_uploads: 6 })
+      assert.strictEqual(most, uploads)
+    })
   }
 })

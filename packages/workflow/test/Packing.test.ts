@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 import { gated } from "./gates.ts"
 import { folder, live, sha256, steps, storedIn, withRunner } from "./support.ts"
 
-const packing = { files: 100, bytes: 67_108_864, within: "1 second", repeatable: true } as const
+const packing = { files: 20, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
 const hashing = {
   ...steps,
@@ -75,14 +75,14 @@ const isOwn = (key: string, hash = "") =>
   })
 
 layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ effect }) => {
-  effect("100 jobs are one Assembly, each sees its own file, and another job has an Assembly of its own", () =>
+  effect("20 jobs are one Assembly, each sees its own file, and another job has an Assembly of its own", () =>
     Effect.gen(function* () {
       const { database, path } = yield* folder
-      const { hashes, jobs } = yield* jobsIn(path, "whole", 101)
+      const { hashes, jobs } = yield* jobsIn(path, "whole", 21)
       yield* Effect.gen(function* () {
         yield* startAll(jobs)
         const ids = yield* Effect.forEach(jobs, ({ key }) => isOwn(key, hashes.get(key)), { concurrency: 8 })
-        assert.strictEqual(new Set(ids.slice(0, 100)).size, 1)
+        assert.strictEqual(new Set(ids.slice(0, 20)).size, 1)
         assert.strictEqual(new Set(ids).size, 2)
         assert.strictEqual((yield* assembliesOf("whole")).length, 2)
         assert.deepStrictEqual([...new Set(yield* statesOf)], ["Completed"])
@@ -90,19 +90,19 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
     })
   )
 
-  effect("one poison file of 40: 39 jobs complete, and one fails with the error of its Assembly", () =>
+  effect("one poison file of 20: 19 jobs complete, and one fails with the error of its Assembly", () =>
     Effect.gen(function* () {
       const { database, path } = yield* folder
-      const { hashes, jobs } = yield* jobsIn(path, "poison", 40, { poison: 17 })
+      const { hashes, jobs } = yield* jobsIn(path, "poison", 20, { poison: 13 })
       yield* Effect.gen(function* () {
         yield* startAll(jobs)
         for (const [row, { key }] of jobs.entries()) {
-          if (row !== 17) yield* isOwn(key, hashes.get(key))
+          if (row !== 13) yield* isOwn(key, hashes.get(key))
         }
-        const error = yield* Effect.flip(Durable.await(jobs[17]?.key ?? ""))
+        const error = yield* Effect.flip(Durable.await(jobs[13]?.key ?? ""))
         assert(error._tag === "JobFailed")
         assert.strictEqual(error.failure.reason, "AssemblyFailed")
-        assert.isAtMost((yield* assembliesOf("poison")).length, 1 + 2 * Math.log2(40) + 1)
+        assert.isAtMost((yield* assembliesOf("poison")).length, 1 + 2 * Math.log2(20) + 1)
       }).pipe(withRunner(database))
     })
   )
@@ -137,7 +137,7 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
   effect("a pack that is halved: a canceled job of either half is Canceled, and each retry has an own Assembly", () =>
     Effect.gen(function* () {
       const { database, path } = yield* folder
-      const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 3 } }
+      const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 2 } }
       const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: slow, poison: 6 })
       const keys = jobs.map(({ key }) => key)
       const [, second = "", , , , sixth = "", poison = ""] = keys

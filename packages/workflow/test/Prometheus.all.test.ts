@@ -3,7 +3,7 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
@@ -50,58 +50,56 @@ const prometheus = Effect.fnUntraced(function* (path: string, target: string) {
   })
 })
 
-layer(live, { excludeTestServices: true })("The metrics of durable jobs", (it) => {
-  it.effect.skipIf(!hasPrometheus)("answer what docs/durable.md asks Prometheus", () =>
-    Effect.gen(function* () {
-      const { database, file, path } = yield* folder
-      const content = yield* file("a.bin", 10)
-      const faults = yield* Faults.Faults
-      yield* Effect.gen(function* () {
-        const { address } = yield* HttpServer.HttpServer
-        assert(address._tag === "InetAddressV4")
-        const ask = yield* prometheus(path, `127.0.0.1:${address.port}`)
-        const fail = { params: { steps: { fail: { robot: "/emulator/fail" } } } }
-        const refuse = { status: 413, body: '{"error":"RATE_LIMIT_REACHED","info":{"retryIn":1}}' }
-        // A rate needs two scrapes after the first job has ended, so jobs go on until every query has an answer.
-        const run = Effect.gen(function* () {
-          const at = performance.now()
-          yield* faults.inject(Faults.Fault.Refuse({ method: "POST", ...refuse }))
-          yield* Durable.run(job(`good ${at}`, [content], { params: { steps } }))
-          yield* Effect.flip(Durable.run(job(`bad ${at}`, [content], fail)))
-        })
-        yield* Effect.forkScoped(Effect.repeat(run, Schedule.spaced("200 millis")))
-        const asked = Effect.forEach(Object.entries(queries), ([name, query]) =>
-          Effect.map(ask(query), (answer) => ({ name, ...answer }))
-        )
-        /** Jobs run all the time, so these are above 0 as soon as Prometheus has two scrapes of their counters. */
-        const rising = new Set([
-          "jobs a day",
-          "refusals a million requests",
-          "share of failures",
-          "waits for the budget a second"
-        ])
-        const isAnswered = ({ data, name }: Effect.Success<typeof asked>[number]) =>
-          rising.has(name) ? Number(data.result[0]?.value[1]) > 0 : data.result.length > 0
-        const answers = yield* asked.pipe(
-          Effect.retry(Schedule.spaced("200 millis")),
-          Effect.repeat({ until: (all) => all.every(isAnswered), schedule: Schedule.spaced("500 millis") }),
-          Effect.timeout("60 seconds")
-        )
-        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], ["success"])
-        const states = answers.find(({ name }) => name === "jobs by state")?.data.result
-        assert.includeDeepMembers(
-          (states ?? []).map(({ metric }) => metric),
-          [{ state: "Completed" }, { state: "Failed" }]
-        )
-      }).pipe(
-        Effect.provide(
-          HttpRouter.serve(metrics, { disableListenLog: true, disableLogger: true }).pipe(
-            Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
-            Layer.provideMerge(DurableSqlite.layer(database))
-          )
-        ),
-        Effect.scoped
+layer(live)("The metrics of durable jobs", (it) => {
+  it.effect.skipIf(!hasPrometheus)("answer what docs/durable.md asks Prometheus", function* () {
+    const { database, file, path } = yield* folder
+    const content = yield* file("a.bin", 10)
+    const faults = yield* Faults.Faults
+    yield* Effect.gen(function* () {
+      const { address } = yield* HttpServer.HttpServer
+      assert(address._tag === "InetAddressV4")
+      const ask = yield* prometheus(path, `127.0.0.1:${address.port}`)
+      const fail = { params: { steps: { fail: { robot: "/emulator/fail" } } } }
+      const refuse = { status: 413, body: '{"error":"RATE_LIMIT_REACHED","info":{"retryIn":1}}' }
+      // A rate needs two scrapes after the first job has ended, so jobs go on until every query has an answer.
+      const run = Effect.gen(function* () {
+        const at = performance.now()
+        yield* faults.inject(Faults.Fault.Refuse({ method: "POST", ...refuse }))
+        yield* Durable.run(job(`good ${at}`, [content], { params: { steps } }))
+        yield* Effect.flip(Durable.run(job(`bad ${at}`, [content], fail)))
+      })
+      yield* Effect.forkScoped(Effect.repeat(run, Schedule.spaced("200 millis")))
+      const asked = Effect.forEach(Object.entries(queries), ([name, query]) =>
+        Effect.map(ask(query), (answer) => ({ name, ...answer }))
       )
-    })
-  )
+      /** Jobs run all the time, so these are above 0 as soon as Prometheus has two scrapes of their counters. */
+      const rising = new Set([
+        "jobs a day",
+        "refusals a million requests",
+        "share of failures",
+        "waits for the budget a second"
+      ])
+      const isAnswered = ({ data, name }: Effect.Success<typeof asked>[number]) =>
+        rising.has(name) ? Number(data.result[0]?.value[1]) > 0 : data.result.length > 0
+      const answers = yield* asked.pipe(
+        Effect.retry(Schedule.spaced("200 millis")),
+        Effect.repeat({ until: (all) => all.every(isAnswered), schedule: Schedule.spaced("500 millis") }),
+        Effect.timeout("60 seconds")
+      )
+      assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], ["success"])
+      const states = answers.find(({ name }) => name === "jobs by state")?.data.result
+      assert.includeDeepMembers(
+        (states ?? []).map(({ metric }) => metric),
+        [{ state: "Completed" }, { state: "Failed" }]
+      )
+    }).pipe(
+      Effect.provide(
+        HttpRouter.serve(metrics, { disableListenLog: true, disableLogger: true }).pipe(
+          Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
+          Layer.provideMerge(DurableSqlite.layer(database))
+        )
+      ),
+      Effect.scoped
+    )
+  })
 })

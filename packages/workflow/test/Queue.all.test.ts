@@ -6,7 +6,7 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -21,7 +21,7 @@ import { gated } from "./gates.ts"
 import { folder, job, live } from "./support.ts"
 
 const full = process.env["DURABLE_JOBS"]
-const count = Number(full ?? 200)
+const count = Number(full ?? 100)
 
 setFlagsFromString("--expose-gc")
 const collect: () => void = runInNewContext("gc")
@@ -86,67 +86,66 @@ const postgres = Effect.gen(function* () {
   return store
 })
 
-layer(live, { excludeTestServices: true })("A queue of durable jobs", (it) => {
+layer(live)("A queue of durable jobs", (it) => {
   for (const { name, store } of [
     { name: "SQLite", store: sqlite },
     { name: "Postgres", store: postgres }
   ]) {
     it.effect(
       `stores ${count} jobs in ${name}, uploads every one once, and few at the same time`,
-      () =>
-        Effect.gen(function* () {
-          const { file } = yield* folder
-          const { runner, whileHeld } = yield* store
-          const content = yield* file("a.bin", 1000)
-          const gate = yield* gated
-          yield* Effect.gen(function* () {
-            yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-            yield* gate.reached
-            const begun = performance.now()
-            const before = heap()
-            const keys = Stream.range(1, count).pipe(Stream.map((number) => job(`job ${number}`, [content])))
-            const queued = yield* Durable.startAll(keys).pipe(
-              Stream.filter(({ _tag }) => _tag === "Started"),
-              Stream.runCount,
-              whileHeld
-            )
-            assert.strictEqual(queued, count)
-            // The only upload that is allowed does not end, so no other job begins.
-            const waiting = yield* Stream.runCount(Durable.list({ state: "Queued" }))
-            assert.strictEqual(waiting, count)
-            const queuing = heap() - before
-            assert.isBelow(queuing, 32)
-            const seconds = (performance.now() - begun) / 1000
-            yield* print(`${count} jobs queued in ${seconds.toFixed(1)} s, ${queuing.toFixed(1)} MiB more`)
-          }).pipe(Effect.provide(runner({ uploads: 1 }), { local: true }), Effect.provide(gate.layer))
+      function* () {
+        const { file } = yield* folder
+        const { runner, whileHeld } = yield* store
+        const content = yield* file("a.bin", 1000)
+        const gate = yield* gated
+        yield* Effect.gen(function* () {
+          yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+          yield* gate.reached
+          const begun = performance.now()
+          const before = heap()
+          const keys = Stream.range(1, count).pipe(Stream.map((number) => job(`job ${number}`, [content])))
+          const queued = yield* Durable.startAll(keys).pipe(
+            Stream.filter(({ _tag }) => _tag === "Started"),
+            Stream.runCount,
+            whileHeld
+          )
+          assert.strictEqual(queued, count)
+          // The only upload that is allowed does not end, so no other job begins.
+          const waiting = yield* Stream.runCount(Durable.list({ state: "Queued" }))
+          assert.strictEqual(waiting, count)
+          const queuing = heap() - before
+          assert.isBelow(queuing, 32)
+          const seconds = (performance.now() - begun) / 1000
+          yield* print(`${count} jobs queued in ${seconds.toFixed(1)} s, ${queuing.toFixed(1)} MiB more`)
+        }).pipe(Effect.provide(runner({ uploads: 1 }), { local: true }), Effect.provide(gate.layer))
 
-          // The next process continues the queue.
-          yield* Effect.gen(function* () {
-            const before = heap()
-            yield* gate.open
-            yield* Durable.await("first")
-            const sent = performance.now()
-            let most = 0
-            yield* Effect.forEach(
-              Array.from({ length: count }, (_, index) => index + 1),
-              (number) =>
-                Effect.tap(Durable.await(`job ${number}`), ({ uploads }) =>
-                  Effect.sync(() => {
-                    assert.strictEqual(uploads?.[0]?.sha256, content.sha256)
-                    if (number % 100 === 0) most = Math.max(most, heap())
-                  })
-                ),
-              { concurrency: 100, discard: true }
-            ).pipe(whileHeld)
-            assert.isBelow(most - before, 64)
-            const seconds = (performance.now() - sent) / 1000
-            yield* print(
-              `uploaded in ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(1)} a second, at most ${(most - before).toFixed(1)} MiB more`
-            )
-            const completed = yield* Stream.runCount(Durable.list({ state: "Completed" }))
-            assert.strictEqual(completed, count + 1)
-          }).pipe(Effect.provide(runner(), { local: true }), Effect.provide(gate.layer))
-        }).pipe(Effect.scoped),
+        // The next process continues the queue.
+        yield* Effect.gen(function* () {
+          const before = heap()
+          yield* gate.open
+          yield* Durable.await("first")
+          const sent = performance.now()
+          let most = 0
+          yield* Effect.forEach(
+            Array.from({ length: count }, (_, index) => index + 1),
+            (number) =>
+              Effect.tap(Durable.await(`job ${number}`), ({ uploads }) =>
+                Effect.sync(() => {
+                  assert.strictEqual(uploads?.[0]?.sha256, content.sha256)
+                  if (number % 100 === 0) most = Math.max(most, heap())
+                })
+              ),
+            { concurrency: 100, discard: true }
+          ).pipe(whileHeld)
+          assert.isBelow(most - before, 64)
+          const seconds = (performance.now() - sent) / 1000
+          yield* print(
+            `uploaded in ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(1)} a second, at most ${(most - before).toFixed(1)} MiB more`
+          )
+          const completed = yield* Stream.runCount(Durable.list({ state: "Completed" }))
+          assert.strictEqual(completed, count + 1)
+        }).pipe(Effect.provide(runner(), { local: true }), Effect.provide(gate.layer))
+      },
       { timeout: 3_600_000 }
     )
   }

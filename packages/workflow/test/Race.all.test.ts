@@ -5,7 +5,7 @@
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -77,58 +77,54 @@ const raceOf = (seed: number, key: string) => ({
   options: { kills: seed % 3 === 0 }
 })
 
-layer(live, { excludeTestServices: true })("A cancellation beside a retry", (it) => {
-  it.effect("has the outcome of one of the two orders, and leaves at most one Assembly", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const kinds = new Set<string>()
-      yield* Effect.gen(function* () {
-        for (let seed = 1; seed <= 48; seed++) {
-          const key = `race-${seed}`
-          const { beginning, calls: own, options } = raceOf(seed, key)
-          yield* begin(key, content, beginning)
-          const said = yield* race(seed, own, options)
-          kinds.add(show(said))
-          yield* check(key, `seed ${seed}, ${beginning}: ${show(said)}`, said)
-        }
-      }).pipe(withRunner(database, { pollInterval: "1 hour" }))
-      // The seeds must have seen different orders.
-      assert.isAtLeast(kinds.size, 8, [...kinds].join("\n"))
-    })
-  )
+layer(live)("A cancellation beside a retry", (it) => {
+  it.effect("has the outcome of one of the two orders, and leaves at most one Assembly", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const kinds = new Set<string>()
+    yield* Effect.gen(function* () {
+      for (let seed = 1; seed <= 24; seed++) {
+        const key = `race-${seed}`
+        const { beginning, calls: own, options } = raceOf(seed, key)
+        yield* begin(key, content, beginning)
+        const said = yield* race(seed, own, options)
+        kinds.add(show(said))
+        yield* check(key, `seed ${seed}, ${beginning}: ${show(said)}`, said)
+      }
+    }).pipe(withRunner(database, { pollInterval: "1 hour" }))
+    // The seeds must have seen different orders.
+    assert.isAtLeast(kinds.size, 8, [...kinds].join("\n"))
+  })
 })
 
-layer(Layer.empty, { excludeTestServices: true })("A cancellation beside a retry by another process", (it) => {
-  it.effect("has the outcome of one of the two orders, although one of two runners is killed", () =>
-    Effect.gen(function* () {
-      const postgres = yield* Server.make
-      const cluster = yield* Cluster.make({
-        database: yield* postgres.database("race"),
-        expiry: Duration.seconds(3)
-      })
-      const { baseUrl, credentials } = cluster.emulator
-      const made = yield* cluster.file("a", 1000)
-      const [source] = made.job.files
-      const path = source?.source._tag === "Path" ? source.source.path : ""
-      const contexts = [yield* Layer.build(cluster.client), yield* Layer.build(Layer.fresh(cluster.client))]
-      yield* Effect.gen(function* () {
-        const first = yield* cluster.runner("A")
-        yield* cluster.runner("B")
-        for (let seed = 1; seed <= 12; seed++) {
-          const key = `race-${seed}`
-          const { beginning, calls: own, options } = raceOf(seed, key)
-          yield* begin(key, { ...made, path }, beginning)
-          const said = yield* race(seed, own, options, (call, caller) =>
-            Effect.provideContext(call, contexts[caller % 2]!)
-          )
-          if (seed === 6) yield* first.signal("SIGKILL")
-          yield* check(key, `seed ${seed}, ${beginning}: ${show(said)}`, said)
-        }
-      }).pipe(
-        Effect.provideContext(contexts[0]!),
-        Effect.provide(AssemblyNode.layer({ baseUrl, key: credentials.key, secret: credentials.secret }))
-      )
-    }).pipe(Effect.scoped)
-  )
+layer(Layer.empty)("A cancellation beside a retry by another process", (it) => {
+  it.effect("has the outcome of one of the two orders, although one of two runners is killed", function* () {
+    const postgres = yield* Server.make
+    const cluster = yield* Cluster.make({
+      database: yield* postgres.database("race"),
+      expiry: Duration.seconds(3)
+    })
+    const { baseUrl, credentials } = cluster.emulator
+    const made = yield* cluster.file("a", 1000)
+    const [source] = made.job.files
+    const path = source?.source._tag === "Path" ? source.source.path : ""
+    const contexts = [yield* Layer.build(cluster.client), yield* Layer.build(Layer.fresh(cluster.client))]
+    yield* Effect.gen(function* () {
+      const first = yield* cluster.runner("A")
+      yield* cluster.runner("B")
+      for (let seed = 1; seed <= 12; seed++) {
+        const key = `race-${seed}`
+        const { beginning, calls: own, options } = raceOf(seed, key)
+        yield* begin(key, { ...made, path }, beginning)
+        const said = yield* race(seed, own, options, (call, caller) =>
+          Effect.provideContext(call, contexts[caller % 2]!)
+        )
+        if (seed === 6) yield* first.signal("SIGKILL")
+        yield* check(key, `seed ${seed}, ${beginning}: ${show(said)}`, said)
+      }
+    }).pipe(
+      Effect.provideContext(contexts[0]!),
+      Effect.provide(AssemblyNode.layer({ baseUrl, key: credentials.key, secret: credentials.secret }))
+    )
+  })
 })

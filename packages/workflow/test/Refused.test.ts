@@ -15,7 +15,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Verdict from "../src/internal/verdict.ts"
 import { gated } from "./gates.ts"
-import { folder, job, live, steps, storedIn, until, withRunner } from "./support.ts"
+import { folder, hurried, job, live, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** Reads a job until it says why it waits. */
 const untilWaiting = (key: string) => until(key, ({ waiting }) => waiting !== undefined)
@@ -168,7 +168,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* Effect.gen(function* () {
         yield* Durable.start(job("paused", [content]))
         assert.deepStrictEqual(storedIn(yield* Durable.await("paused")), [content.sha256])
-      }).pipe(withRunner(database, { patience: "1500 millis" }))
+      }).pipe(withRunner(database, { patience: "1500 millis" }), hurried)
     })
   )
 
@@ -199,7 +199,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         // The next attempt first ends the Assembly.
         yield* Durable.retry("patient")
         assert.deepStrictEqual(storedIn(yield* Durable.await("patient")), [gate.sha256])
-      }).pipe(withRunner(database, { patience: "1 milli" }), Effect.provide(gate.layer))
+      }).pipe(withRunner(database, { patience: "1 milli" }), Effect.provide(gate.layer), hurried)
     })
   )
 })

@@ -5,7 +5,7 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
-import { assert, describe, it as test, layer } from "@effect/vitest"
+import { assert, describe, layer, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
@@ -24,116 +24,106 @@ const stores = ObjectStores.layer({
     })
 })
 
-layer(live, { excludeTestServices: true })("The database of an embedded runner", (it) => {
-  it.effect("contains no capability, no secret and no address", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const fs = yield* FileSystem.FileSystem
-      const faults = yield* Faults.Faults
-      const { baseUrl, credentials } = yield* Emulator.Emulator
-      const content = yield* file("a.bin", 700_000)
-      const ids: Array<string> = []
-      const urls: Array<string> = []
-      yield* Effect.gen(function* () {
-        const object = { source: DurableJob.object("store", "an-object"), filename: "b.bin" }
-        const both = job("completed", [content])
-        const status = yield* Durable.run({ ...both, files: [...both.files, object] })
-        ids.push(status.assembly_id)
-        for (const receipt of status.tus_uploads ?? []) urls.push(String(receipt.upload_url))
-        // The error contains the message of the service, and so the id of an Assembly.
-        const body = JSON.stringify({ error: "BAD", message: `no ${baseUrl}/assemblies/${status.assembly_id} here` })
-        yield* faults.inject(
-          Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 400, body, times: 1 })
-        )
-        const error = yield* Effect.flip(Durable.run(job("failed", [content])))
-        assert.strictEqual(error._tag, "JobFailed")
-        yield* Durable.cancel("failed")
-        // The error of an Assembly that failed contains the beginning of its id.
-        const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
-        const failed = yield* Effect.flip(Durable.run(job("of-assembly", [content], { params: failing })))
-        assert.include(failed.message, "AssemblyFailed: the Assembly failed with MINE")
-        const all = yield* assemblies()
-        ids.push(...all.map(({ id }) => String(id)))
-        assert.isAtLeast(new Set(ids).size, 2)
-      }).pipe(withRunner(database), Effect.provide(stores))
+layer(live)("The database of an embedded runner", (it) => {
+  it.effect("contains no capability, no secret and no address", function* () {
+    const { database, file } = yield* folder
+    const fs = yield* FileSystem.FileSystem
+    const faults = yield* Faults.Faults
+    const { baseUrl, credentials } = yield* Emulator.Emulator
+    const content = yield* file("a.bin", 700_000)
+    const ids: Array<string> = []
+    const urls: Array<string> = []
+    yield* Effect.gen(function* () {
+      const object = { source: DurableJob.object("store", "an-object"), filename: "b.bin" }
+      const both = job("completed", [content])
+      const status = yield* Durable.run({ ...both, files: [...both.files, object] })
+      ids.push(status.assembly_id)
+      for (const receipt of status.tus_uploads ?? []) urls.push(String(receipt.upload_url))
+      // The error contains the message of the service, and so the id of an Assembly.
+      const body = JSON.stringify({ error: "BAD", message: `no ${baseUrl}/assemblies/${status.assembly_id} here` })
+      yield* faults.inject(
+        Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 400, body, times: 1 })
+      )
+      const error = yield* Effect.flip(Durable.run(job("failed", [content])))
+      assert.strictEqual(error._tag, "JobFailed")
+      yield* Durable.cancel("failed")
+      // The error of an Assembly that failed contains the beginning of its id.
+      const failing = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
+      const failed = yield* Effect.flip(Durable.run(job("of-assembly", [content], { params: failing })))
+      assert.include(failed.message, "AssemblyFailed: the Assembly failed with MINE")
+      const all = yield* assemblies()
+      ids.push(...all.map(({ id }) => String(id)))
+      assert.isAtLeast(new Set(ids).size, 2)
+    }).pipe(withRunner(database), Effect.provide(stores))
 
-      const text = dump(database)
-      // These values must be in the dump, so that an empty dump does not pass.
-      for (const known of ["completed", "failed", "ServiceFailure", content.path, "an-object"]) {
-        assert.include(text, known)
-      }
-      const secret = yield* fs.readFileString(`${database}.secret`)
-      const forbidden = [
-        ...ids,
-        ...urls,
-        "/resumable/files/",
-        Redacted.value(credentials.secret),
-        secret,
-        "X-Signature",
-        "store.example",
-        "sha384:"
-      ]
-      assert.isAtLeast(urls.length, 2)
-      for (const value of forbidden) assert.notInclude(text, value)
-      assert.notMatch(text, /assemblies\/[0-9a-f]/u)
-      // Not even the beginning of an id. A digest may contain the same digits by chance, but not at its beginning.
-      for (const id of ids) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
-    })
-  )
+    const text = dump(database)
+    // These values must be in the dump, so that an empty dump does not pass.
+    for (const known of ["completed", "failed", "ServiceFailure", content.path, "an-object"]) {
+      assert.include(text, known)
+    }
+    const secret = yield* fs.readFileString(`${database}.secret`)
+    const forbidden = [
+      ...ids,
+      ...urls,
+      "/resumable/files/",
+      Redacted.value(credentials.secret),
+      secret,
+      "X-Signature",
+      "store.example",
+      "sha384:"
+    ]
+    assert.isAtLeast(urls.length, 2)
+    for (const value of forbidden) assert.notInclude(text, value)
+    assert.notMatch(text, /assemblies\/[0-9a-f]/u)
+    // Not even the beginning of an id. A digest may contain the same digits by chance, but not at its beginning.
+    for (const id of ids) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
+  })
 
-  it.effect("has its secret in a file that only its owner can read", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const fs = yield* FileSystem.FileSystem
-      yield* withRunner(database)(Durable.Durable)
-      const { mode } = yield* fs.stat(`${database}.secret`)
-      assert.strictEqual((mode & 0o777).toString(8), "600")
-      const secret = yield* fs.readFileString(`${database}.secret`)
-      assert.match(secret, /^[0-9a-f]{64}$/u)
-      yield* withRunner(database)(Durable.Durable)
-      assert.strictEqual(yield* fs.readFileString(`${database}.secret`), secret)
-      assert.isFalse(yield* fs.exists(`${database}.secret.new`))
-    })
-  )
+  it.effect("has its secret in a file that only its owner can read", function* () {
+    const { database } = yield* folder
+    const fs = yield* FileSystem.FileSystem
+    yield* withRunner(database)(Durable.Durable)
+    const { mode } = yield* fs.stat(`${database}.secret`)
+    assert.strictEqual((mode & 0o777).toString(8), "600")
+    const secret = yield* fs.readFileString(`${database}.secret`)
+    assert.match(secret, /^[0-9a-f]{64}$/u)
+    yield* withRunner(database)(Durable.Durable)
+    assert.strictEqual(yield* fs.readFileString(`${database}.secret`), secret)
+    assert.isFalse(yield* fs.exists(`${database}.secret.new`))
+  })
 
-  it.effect("is not opened with a new secret if the file is lost and jobs have begun", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const fs = yield* FileSystem.FileSystem
-      const path = `${database}.secret`
-      const content = yield* file("a.bin", 100)
-      yield* withRunner(database)(Durable.Durable)
-      yield* fs.remove(path)
-      yield* Durable.run(job("one", [content])).pipe(withRunner(database))
-      yield* fs.rename(path, `${path}.away`)
-      const error = yield* withRunner(database)(Durable.Durable).pipe(Effect.flip)
+  it.effect("is not opened with a new secret if the file is lost and jobs have begun", function* () {
+    const { database, file } = yield* folder
+    const fs = yield* FileSystem.FileSystem
+    const path = `${database}.secret`
+    const content = yield* file("a.bin", 100)
+    yield* withRunner(database)(Durable.Durable)
+    yield* fs.remove(path)
+    yield* Durable.run(job("one", [content])).pipe(withRunner(database))
+    yield* fs.rename(path, `${path}.away`)
+    const error = yield* withRunner(database)(Durable.Durable).pipe(Effect.flip)
+    assert.strictEqual(error._tag, "InvalidSecret")
+    assert.include(error.message, "put the file back")
+    assert.isFalse(yield* fs.exists(path))
+    yield* fs.rename(`${path}.away`, path)
+    assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
+  })
+
+  it.effect("is refused with a secret that is too short, and without any", function* () {
+    const { database } = yield* folder
+    for (const secrets of [[], [Redacted.make("short")]]) {
+      const error = yield* withRunner(database, { secrets })(Durable.Durable).pipe(Effect.flip)
       assert.strictEqual(error._tag, "InvalidSecret")
-      assert.include(error.message, "put the file back")
-      assert.isFalse(yield* fs.exists(path))
-      yield* fs.rename(`${path}.away`, path)
-      assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
-    })
-  )
+    }
+  })
 
-  it.effect("is refused with a secret that is too short, and without any", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      for (const secrets of [[], [Redacted.make("short")]]) {
-        const error = yield* withRunner(database, { secrets })(Durable.Durable).pipe(Effect.flip)
-        assert.strictEqual(error._tag, "InvalidSecret")
-      }
-    })
-  )
-
-  it.effect("is opened by one process: a second one gets a typed error", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const error = yield* Effect.flip(withRunner(database)(Durable.Durable)).pipe(withRunner(database))
-      assert.deepInclude(error, { _tag: "DatabaseInUse", path: database })
-      // The lock ends with its holder.
-      yield* withRunner(database)(Durable.Durable)
-    })
-  )
+  it.effect("is opened by one process: a second one gets a typed error", function* () {
+    const { database } = yield* folder
+    const error = yield* Effect.flip(withRunner(database)(Durable.Durable)).pipe(withRunner(database))
+    assert.deepInclude(error, { _tag: "DatabaseInUse", path: database })
+    // The lock ends with its holder.
+    yield* withRunner(database)(Durable.Durable)
+  })
 })
 
 describe("The failure of a job", () => {

@@ -13,7 +13,7 @@ import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { gated } from "./gates.ts"
 import { select } from "./selecting.ts"
-import { assemblies, folder, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
+import { assemblies, folder, hurried, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** How many Assemblies exist. */
 const count = Effect.map(assemblies(), ({ length }) => length)
@@ -340,7 +340,8 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
       yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
       const status = yield* Durable.run(job("patient", [content])).pipe(
-        withRunner(database, { upload: { maxRetries: 0 } })
+        withRunner(database, { upload: { maxRetries: 0 } }),
+        hurried
       )
       assert.deepInclude(status, { started_tus_uploads: 1 })
       assert.deepStrictEqual(storedIn(status), [content.sha256])

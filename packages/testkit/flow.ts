@@ -6,15 +6,20 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
-export { assert, describe } from "@effect/vitest"
+export { afterAll, afterEach, assert, beforeAll, describe, test, vi } from "@effect/vitest"
 
 type Body<R, Args extends ReadonlyArray<unknown>> = (
   ...args: Args
 ) => Effect.Effect<unknown, unknown, R> | Generator<Effect.Effect<unknown, unknown, R>, unknown, never>
 
+/** How long the test may take, in milliseconds. */
+interface Limits {
+  readonly timeout: number
+}
+
 /** Defines a test, alone or with a Layer of its own, whose scope outlives that of the test. */
 interface Test<R, Args extends ReadonlyArray<unknown> = [Vitest.TestContext]> {
-  (title: string, body: Body<R, Args>): void
+  (title: string, body: Body<R, Args>, limits?: Limits): void
   <R2, E>(title: string, own: Layer.Layer<R2, E, R>, body: Body<R | R2, Args>): void
 }
 
@@ -34,22 +39,24 @@ const toEffect =
 
 const test =
   <R, Args extends ReadonlyArray<unknown>>(
-    define: (title: string, body: (...args: Args) => Effect.Effect<unknown, unknown, R>) => void
+    define: (title: string, body: (...args: Args) => Effect.Effect<unknown, unknown, R>, limits?: Limits) => void
   ): Test<R, Args> =>
-  <R2, E>(title: string, ...rest: [Body<R, Args>] | [Layer.Layer<R2, E, R>, Body<R | R2, Args>]) => {
-    if (rest.length === 1) return define(title, toEffect(rest[0]))
-    const [own, body] = rest
-    define(title, (...args) => Effect.provide(Effect.scoped(toEffect(body)(...args)), own))
+  <R2, E>(title: string, first: Body<R, Args> | Layer.Layer<R2, E, R>, second?: Limits | Body<R | R2, Args>): void => {
+    if (typeof first === "function") {
+      define(title, toEffect(first), typeof second === "function" ? undefined : second)
+    } else if (typeof second === "function") {
+      define(title, (...args) => Effect.provide(Effect.scoped(toEffect(second)(...args)), first))
+    }
   }
 
 const tester = <R>(own: Vitest.Vitest.Tester<R>): Tester<R> =>
   Object.assign(
-    test<R, [Vitest.TestContext]>((title, body) => own(title, body)),
+    test<R, [Vitest.TestContext]>((title, body, limits) => own(title, body, limits)),
     {
       each: <T>(cases: ReadonlyArray<T>) =>
-        test<R, [T, Vitest.TestContext]>((title, body) => own.each(cases)(title, body)),
+        test<R, [T, Vitest.TestContext]>((title, body, limits) => own.each(cases)(title, body, limits)),
       skipIf: (condition: unknown) =>
-        test<R, [Vitest.TestContext]>((title, body) => own.skipIf(condition)(title, body)),
+        test<R, [Vitest.TestContext]>((title, body, limits) => own.skipIf(condition)(title, body, limits)),
       prop: own.prop
     }
   )
@@ -62,11 +69,17 @@ export const it = { effect, live }
 
 type Tests<R> = (it: { readonly effect: Tester<R | Scope.Scope> }) => void
 
-/** Tests that share a Layer. They have the services of the machine, such as its clock. */
-export const layer =
+const sharing =
+  (excludeTestServices: boolean) =>
   <R, E>(shared: Layer.Layer<R, E>) =>
   (...[name, tests]: [name: string, tests: Tests<R>] | [tests: Tests<R>]): void => {
-    const suite = Vitest.layer(shared, { excludeTestServices: true })
+    const suite = Vitest.layer(shared, { excludeTestServices })
     if (typeof name === "string") suite(name, (own) => tests?.({ effect: tester(own.effect) }))
     else suite((own) => name({ effect: tester(own.effect) }))
   }
+
+/** Tests that share a Layer. They have the services of the machine, such as its clock. */
+export const layer = sharing(true)
+
+/** Tests that share a Layer, with a clock that only they move. */
+export const layerTest = sharing(false)
