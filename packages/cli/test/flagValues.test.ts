@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import * as InProcess from "./support/inProcess.ts"
-import { assembly, environment, folderWith } from "./support/processes.ts"
+import { assembly, environment, folderWith, spawned } from "./support/processes.ts"
 
 const run = (args: ReadonlyArray<string>) =>
   InProcess.assembly(
@@ -157,15 +157,15 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         })
       })
       const env = { ...(yield* environment), XDG_STATE_HOME: cwd }
-      const token = yield* assembly(cwd, env, "token", "--json")
+      const token = yield* spawned(cwd, env, "token", "--json")
       expect(token).toMatchObject({ code: 0, stderr: "" })
       expect(JSON.parse(token.stdout)).toEqual({
         access_token: expect.stringMatching(/^\S+$/),
         expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
       })
 
-      const uploaded = yield* assembly(cwd, env, "upload", "a.txt", "--steps", "steps.json", "--json")
-      const [, assemblyId = ""] = /"assembly_id":"(\w+)"/.exec(uploaded.stdout) ?? []
+      const uploaded = yield* assembly(cwd, env, "upload", "a.txt", "--steps", "steps.json")
+      const [, assemblyId = ""] = /Assembly (\w+)/.exec(uploaded.stdout) ?? []
       const download = Effect.map(
         assembly(cwd, env, "results", "download", assemblyId, "--output", "results", "--json"),
         ({ code, stdout }) => ({

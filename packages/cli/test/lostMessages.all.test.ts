@@ -13,7 +13,7 @@ layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) 
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
       const full = { redirection: "2>/dev/full" }
-      const progress = yield* Uploading.assembly(folder, ["upload", "a.txt"], full)
+      const progress = yield* Uploading.spawned(folder, ["upload", "a.txt"], full)
       expect(progress.code).toBe(0)
       const ASSEMBLY_BASE_URL = yield* Loopback.serve((request, response) =>
         response.end(
@@ -26,13 +26,13 @@ layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) 
       const told = yield* Uploading.assembly(folder, stats, { env: { ASSEMBLY_BASE_URL } })
       expect(told).toMatchObject({ code: 0, stderr: "no Assemblies in the region us-east-1 in this period\n" })
       // This hint is lost.
-      const hint = yield* Uploading.assembly(folder, stats, { ...full, env: { ASSEMBLY_BASE_URL } })
+      const hint = yield* Uploading.spawned(folder, stats, { ...full, env: { ASSEMBLY_BASE_URL } })
       expect(hint.code).toBe(1)
       expect(hint.stdout).not.toBe("")
       // The exit code of a failure stays.
-      expect((yield* Uploading.assembly(folder, ["get", "x"], full)).code).toBe(2)
+      expect((yield* Uploading.spawned(folder, ["get", "x"], full)).code).toBe(2)
       // A closed standard error is the choice of the user, as /dev/null.
-      const closed = yield* Uploading.assembly(folder, stats, { redirection: "2>&-", env: { ASSEMBLY_BASE_URL } })
+      const closed = yield* Uploading.spawned(folder, stats, { redirection: "2>&-", env: { ASSEMBLY_BASE_URL } })
       expect(closed.code).toBe(0)
     }).pipe(Effect.scoped)
   )

@@ -11,8 +11,8 @@ const steps = JSON.stringify({ hashed: { robot: "/file/hash", use: ":original" }
 
 const folder = Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })
 
-const upload = (cwd: string, path: string, options?: Parameters<typeof Uploading.assembly>[2]) =>
-  Uploading.assembly(cwd, ["upload", "a.txt", `--steps=${path}`], options)
+const upload = (cwd: string, path: string, options?: Parameters<typeof Uploading.spawned>[2]) =>
+  Uploading.spawned(cwd, ["upload", "a.txt", `--steps=${path}`], options)
 
 layer(Uploading.live, { excludeTestServices: true })("a file of Steps", (it) => {
   it.effect("is refused if it has no name, is a folder, may never end, or is too large", () =>

@@ -212,7 +212,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload", (it) => 
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})
       const args = ["--name", "hello.txt", "--fields", "a=b", "--fields", "c=d", "--json", "-"]
-      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", ...args], { input: "hello" })
+      const { code, stderr, stdout } = yield* Uploading.spawned(folder, ["upload", ...args], { input: "hello" })
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
       const events = parseLines(stdout)
       expect(events[0]).toMatchObject({

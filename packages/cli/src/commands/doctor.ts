@@ -16,7 +16,6 @@ import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -81,16 +80,16 @@ const problemOf = (error: unknown, host: string | undefined): string =>
 const broken = (about: string, error: unknown, way: Address.Address, otherwise: string): Finding =>
   bad(about, problemOf(error, way.baseUrl?.host), Advice.next(error, way) ?? otherwise, Failure.codeOf(error))
 
-/** The findings about the file `.env`: which variables are read from it, or why not, and its problems. */
+/** The findings about the file `.env`: which variables are read from it, or why not. */
 const dotEnv = Effect.map(Settings.DotEnv, (report): ReadonlyArray<Finding> => {
   if (report === undefined) return []
-  const { has, ignored, loaded, path, problems } = report
+  const { has, ignored, loaded, path, problem } = report
   const others = [...has].filter((name) => !loaded.has(name)).join(", ")
-  const found = problems.map((problem) => note(".env", problem, "Correct the file, or remove the line."))
-  if (ignored !== undefined) return [note(".env", `${path} is not used: ${ignored}`, Settings.ignoredAdvice), ...found]
-  if (loaded.size === 0) return found
+  if (problem !== undefined) return [note(".env", problem, "Correct the file, or remove it.")]
+  if (ignored !== undefined) return [note(".env", `${path} is not used: ${ignored}`, Settings.ignoredAdvice)]
+  if (loaded.size === 0) return []
   const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
-  return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`), ...found]
+  return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`)]
 })
 
 /** Whether the variables are set, and where each comes from. */
@@ -122,30 +121,6 @@ const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Addre
   return Result.isSuccess(answer) || isOfService(answer.failure, way)
     ? good("address", `${baseUrl} answers as the service does, in ${Text.latency(Duration.toMillis(elapsed))}`)
     : broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
-})
-
-/** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
-const tolerable = Duration.seconds(30)
-
-/**
- * Compares the clock of this machine with the clock of the service. The date of a response has whole seconds, so a
- * difference below two seconds does not count.
- */
-const clock = Effect.fnUntraced(function* (baseUrl: string) {
-  // Tracing is off, because a span of the HTTP client would contain the URL.
-  const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
-  const response = yield* Effect.option(Effect.timeout(Effect.scoped(request), patience))
-  const theirs = Option.flatMap(response, ({ headers }) => DateTime.make(headers["date"] ?? ""))
-  if (Option.isNone(theirs)) return []
-  const skew = DateTime.distance(theirs.value, yield* DateTime.now)
-  const size = Duration.abs(skew)
-  if (Duration.isLessThan(size, Duration.seconds(2))) return [good("clock", "agrees with the clock of the service")]
-  const text = `${Text.duration(size)} ${Duration.isNegative(skew) ? "behind" : "ahead of"} the clock of the service`
-  return [
-    Duration.isLessThanOrEqualTo(size, tolerable)
-      ? good("clock", text)
-      : bad("clock", text, "Set the clock of this machine, because signatures expire.", failed)
-  ]
 })
 
 const isRefusal = Schema.is(ApiError.AuthenticationFailed)
@@ -262,7 +237,6 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
   const reached = yield* address(baseUrl, way)
   yield* tell([reached])
   if (reached.verdict === "bad") return
-  yield* tell(yield* clock(baseUrl))
   const found = yield* credentials(way)
   yield* tell(found)
   const isAccepted = found.some(({ about, verdict }) => about === "credentials" && verdict === "good")
