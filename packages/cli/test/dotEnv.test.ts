@@ -23,6 +23,6 @@ it.effect.each(["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"])(
         ])
       )
       expect(report?.loaded).toEqual(new Set())
-      expect(report?.ignored).toContain(`the environment has ${variable}, `)
+      expect(report?.problem).toContain(`the environment has ${variable}, `)
     })
 )

@@ -46,7 +46,12 @@ type Finding = typeof Finding.Type
 
 const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
 
-const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
+const note = (about: string, text: string, advice?: string): Finding => ({
+  about,
+  verdict: "note",
+  text,
+  ...(advice === undefined ? {} : { advice })
+})
 
 const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
   about,
@@ -79,18 +84,6 @@ const problemOf = (error: unknown, host: string | undefined): string =>
 /** The finding about a check that failed. Its advice is that of a command that fails so, else `otherwise`. */
 const broken = (about: string, error: unknown, way: Address.Address, otherwise: string): Finding =>
   bad(about, problemOf(error, way.baseUrl?.host), Advice.next(error, way) ?? otherwise, Failure.codeOf(error))
-
-/** The findings about the file `.env`: which variables are read from it, or why not. */
-const dotEnv = Effect.map(Settings.DotEnv, (report): ReadonlyArray<Finding> => {
-  if (report === undefined) return []
-  const { has, ignored, loaded, path, problem } = report
-  const others = [...has].filter((name) => !loaded.has(name)).join(", ")
-  if (problem !== undefined) return [note(".env", problem, "Correct the file, or remove it.")]
-  if (ignored !== undefined) return [note(".env", `${path} is not used: ${ignored}`, Settings.ignoredAdvice)]
-  if (loaded.size === 0) return []
-  const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
-  return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`)]
-})
 
 /** Whether the variables are set, and where each comes from. */
 const settings = Effect.gen(function* () {
@@ -159,10 +152,8 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
     good("credentials", "the service accepts the Auth Key"),
     ...(granted.length === 0 ? [] : [good("scopes", granted.join(", "))]),
     ...(missing.length === 0 ? [] : [note("scopes", `not granted: ${namesOf(missing)}`, advice)]),
-    // One finding for each problem, with all scopes whose requests failed with it.
-    ...Array.from(
-      Map.groupBy(unknown, ({ error }) => problemOf(error, way.baseUrl?.host)),
-      ([problem, some]) => note("scopes", `not known: ${namesOf(some)}`, `${problem}. ${again}`)
+    ...unknown.map(({ error, scope }) =>
+      note("scopes", `not known: ${scope}`, `${problemOf(error, way.baseUrl?.host)}. ${again}`)
     )
   ]
 })
@@ -272,7 +263,8 @@ export const doctor = Cli.local(
       findings.push(...found)
       return json || found.length === 0 ? Effect.void : Output.report(render(found, layout, program))
     }
-    yield* tell(yield* dotEnv)
+    const unused = (yield* Settings.DotEnv)?.problem
+    yield* tell(unused === undefined ? [] : [note(".env", unused)])
     const found = yield* settings
     // If a variable is set but invalid, the layer of the client fails before `found` is printed, and its error is
     // printed instead.

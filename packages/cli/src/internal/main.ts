@@ -94,7 +94,7 @@ export const main = (version: string): void =>
   run(version).pipe(
     Effect.provide(Layer.provideMerge(Output.standardErrorLayer, NodeServices.layer)),
     Output.sayingFate,
-    Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
+    Effect.provideService(Invocation.Program, Invocation.ofProcess(process.env, process.argv[1] ?? "")),
     NodeRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => onExit(Failure.codeOfExit(exit))

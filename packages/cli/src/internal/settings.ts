@@ -27,18 +27,13 @@ export const variables = ["ASSEMBLY_BASE_URL", ...credentials] as const
 const names = [...variables, "ASSEMBLY_EMULATOR_KEY", "ASSEMBLY_EMULATOR_SECRET"] as const
 
 /**
- * What this program knows about `.env`.
- *
- * - `has`: the variables of this program that the file sets. `loaded`: those whose values are taken from the file.
- * - `ignored`: why the whole file is ignored, although it sets variables of this program.
- * - `problem`: why the file cannot be read.
+ * What this program knows about `.env`: the variables whose values are taken from it, and why the file is not used,
+ * although it exists.
  */
 export interface Report {
   readonly path: string
-  readonly has: ReadonlySet<string>
   readonly loaded: ReadonlySet<string>
-  readonly ignored: string | undefined
-  readonly problem?: string
+  readonly problem: string | undefined
 }
 
 /** The report about `.env`. It is undefined if the file does not exist. */
@@ -92,29 +87,22 @@ const read = (path: string, check?: (info: FileSystem.File.Info) => Failure.Comm
 
 const dotEnv = Effect.gen(function* () {
   const path = (yield* Path.Path).resolve(".env")
+  const report = (problem?: string, loaded: ReadonlySet<string> = new Set()) =>
+    Layer.succeed(DotEnv, { path, loaded, problem })
   const content = yield* Effect.result(read(path))
-  if (Result.isFailure(content)) {
-    const none = new Set<string>()
-    return Layer.succeed(DotEnv, {
-      path,
-      has: none,
-      loaded: none,
-      ignored: undefined,
-      problem: content.failure.message
-    })
-  }
+  if (Result.isFailure(content)) return report(content.failure.message)
   if (content.success === undefined) return Layer.empty
   const values = yield* parse(content.success)
-  const has = new Set(Object.keys(values))
   const given = yield* Effect.filter(credentials, isSet)
-  const isIgnored = given.length > 0 && has.size > 0
-  const those = given.length === 1 ? "it" : "them"
-  const ignored = `the environment has ${given.join(" and ")}, and the file could send ${those} to another address`
-  const unset = yield* Effect.filter(has, (variable) => Effect.map(isSet(variable), (set) => !set))
-  const loaded = new Set(given.length > 0 ? [] : unset)
-  const report = { path, has, loaded, ignored: isIgnored ? ignored : undefined }
+  if (given.length > 0 && Object.keys(values).length > 0) {
+    const those = given.length === 1 ? "it" : "them"
+    return report(
+      `${path} is not used: the environment has ${given.join(" and ")}, and the file could send ${those} to another address. Set all three variables in the environment, or all three in the file.`
+    )
+  }
+  const unset = yield* Effect.filter(Object.keys(values), (name) => Effect.map(isSet(name), (set) => !set))
   const provider = ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: values }))
-  return Layer.merge(loaded.size === 0 ? Layer.empty : provider, Layer.succeed(DotEnv, report))
+  return Layer.merge(unset.length === 0 ? Layer.empty : provider, report(undefined, new Set(unset)))
 })
 
 /**
@@ -123,9 +111,6 @@ const dotEnv = Effect.gen(function* () {
  */
 export const layerDotEnv: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(dotEnv)
 
-/** What to do if the file is not used, although it sets variables of this program. */
-export const ignoredAdvice = "Set all three variables in the environment, or all three in the file."
-
 /**
  * What a user whose settings are missing or refused must know about `.env`: why it is not used, which variables come
  * from the file and which from the environment, and why it cannot be read.
@@ -133,8 +118,7 @@ export const ignoredAdvice = "Set all three variables in the environment, or all
 export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* () {
   const report = yield* DotEnv
   if (report === undefined) return []
-  const { ignored, loaded, path, problem } = report
-  const unused = ignored === undefined ? [] : [`${path} is not used: ${ignored}. ${ignoredAdvice}`]
+  const { loaded, path, problem } = report
   const fromFile = variables.filter((variable) => loaded.has(variable))
   const others = yield* Effect.filter(
     variables.filter((variable) => !loaded.has(variable)),
@@ -144,7 +128,7 @@ export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* 
     fromFile.length === 0 || others.length === 0
       ? []
       : [`${fromFile.join(" and ")}: from ${path}; ${others.join(" and ")}: from the environment.`]
-  return [...unused, ...origins, ...(problem === undefined ? [] : [problem])]
+  return problem === undefined ? origins : [problem, ...origins]
 })
 
 /** The flag `--profile` of every command. */
