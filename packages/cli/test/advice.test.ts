@@ -99,10 +99,6 @@ describe("Advice.line", () => {
       'Invalid value for flag --scope: "x". Expected a scope'
     ],
     [
-      invalid("templates", "a/b", "Failed to check path existence: BadResource: FileSystem.access (/a/b)"),
-      'Invalid value for flag --templates: "a/b". Expected: a path that can be read'
-    ],
-    [
       new CliError.UnknownSubcommand({ subcommand: "lst", parent: ["assembly"], suggestions: ["list", "stats"] }),
       'Unknown subcommand "lst" for "assembly"; did you mean list or stats?'
     ],

@@ -63,7 +63,7 @@ layer(services, { excludeTestServices: true })("the commands of one Assembly", (
       expect(text).toMatch(new RegExp(`^Assembly +${id}$`, "m"))
       expect(text).toMatch(/^State +completed$/m)
       expect(text).toMatch(/^Files +2 of 2$/m)
-      expect(text).toMatch(/^stored +a\.txt +16 B +\S{22}$/m)
+      expect(text).toMatch(/^stored\ta\.txt\t16 B\t\S{22}$/m)
       const json: unknown = JSON.parse(yield* printed(Service.run(get, ["--json", id])))
       expect(json).toMatchObject({ assembly_id: id, ok: "ASSEMBLY_COMPLETED" })
     })

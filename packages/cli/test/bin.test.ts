@@ -1,10 +1,12 @@
 import { expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { closeSync, openSync } from "node:fs"
+import * as InProcess from "./support/inProcess.ts"
 import * as Spawned from "./support/spawned.ts"
 
-/** Runs the command line in a separate process, without any configuration. */
-const assembly = (...args: ReadonlyArray<string>) => Effect.runPromise(Spawned.run(args))
+/** Runs the command line without any configuration. */
+const assembly = (...args: ReadonlyArray<string>) =>
+  Effect.runPromise(InProcess.assembly(import.meta.dirname, {}, args))
 
 /** Prints the name of each module of the package that is loaded. */
 const hook = `import { registerHooks } from "node:module"
@@ -26,14 +28,8 @@ const modulesOf = async (...args: ReadonlyArray<string>) => {
 it("prints commands as the user has typed them", async () => {
   const stderrOf = async (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
     (await Effect.runPromise(Spawned.run(args, { env }))).stderr
-  const npx = {
-    npm_execpath: "/usr/lib/node_modules/npm/bin/npm-cli.js",
-    npm_command: "exec",
-    npm_lifecycle_event: "npx",
-    npm_lifecycle_script: "'assembly'"
-  }
-  expect(await stderrOf(npx, "get")).toMatch(/\nSee: npx --no-install assembly get --help\n$/)
-  expect(await stderrOf(npx, "list")).toContain("; npx --no-install assembly emulator prints them for")
+  const dlx = { npm_command: "dlx" }
+  expect(await stderrOf(dlx, "get")).toMatch(/\nSee: npx @assembly-effect\/cli get --help\n$/)
   expect(await stderrOf({}, "get")).toMatch(/\nSee: assembly get --help\n$/)
 })
 
@@ -47,7 +43,7 @@ it("fails if its output cannot be written, because the output may be a secret th
   // A write to a file that is open only for reading fails, as a write to a full disk does.
   const unwritable = openSync(Spawned.bin, "r")
   try {
-    for (const args of [["--version"], ["--help"], ["keys", "--help"]]) {
+    for (const args of [["--version"], ["keys", "--help"]]) {
       const { code, stderr } = await withOutput(unwritable, ...args)
       expect(stderr).toMatch(/^assembly: the output cannot be written: EBADF[^\n]*\n$/)
       expect(code).toBe(1)

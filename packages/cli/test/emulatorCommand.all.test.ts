@@ -11,9 +11,14 @@ import { request } from "node:http"
 import { connect } from "node:http2"
 import { createServer } from "node:net"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as InProcess from "./support/inProcess.ts"
 import * as Spawned from "./support/spawned.ts"
 
 const run = (...args: ReadonlyArray<string>) => Spawned.emulator({}, ...args)
+
+/** The error of a command that refuses its arguments, or cannot listen. */
+const refusal = (...args: ReadonlyArray<string>) =>
+  Effect.map(InProcess.assembly(import.meta.dirname, {}, ["emulator", ...args]), ({ stderr }) => stderr)
 
 /** The environment that the command prints. */
 const environment = (said: string) =>
@@ -36,8 +41,8 @@ it.live("assembly emulator: prints the environment of a client, and reads Templa
     assert.isTrue(yield* fs.exists(`${folder}/data/emulator.sqlite`))
 
     yield* fs.writeFileString(`${folder}/templates.json`, `[{ "id": "all", "content": {} }]`)
-    const refused = yield* run("--templates", `${folder}/templates.json`)
-    assert.match(refused.said, /^assembly: .*templates\.json: .*an id that is not reserved for statistics/)
+    const refused = yield* refusal("--templates", `${folder}/templates.json`)
+    assert.match(refused, /^assembly: .*templates\.json: .*an id that is not reserved for statistics/)
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
@@ -50,27 +55,24 @@ it.live("assembly emulator: uses the given Auth Key and secret, and no others", 
     const env = { ASSEMBLY_EMULATOR_KEY: "k1", ASSEMBLY_EMULATOR_SECRET: "s1" }
     // The variables of the real service must not be used for the emulator.
     const foreign = { ASSEMBLY_AUTH_KEY: "production", ASSEMBLY_AUTH_SECRET: "production" }
-    const [own, byFlags, byEnv, half, empty, noKey] = yield* Effect.all(
-      [
-        Spawned.emulator(foreign),
-        run("--key", "k1", "--secret", "s1"),
-        Spawned.emulator(env, "--seed", "1"),
-        run("--key", "k1"),
-        run("--key", "k1", "--secret", ""),
-        run("--key", "", "--secret", "s1")
-      ],
+    const [own, byFlags, byEnv] = yield* Effect.all(
+      [Spawned.emulator(foreign), run("--key", "k1", "--secret", "s1"), Spawned.emulator(env, "--seed", "1")],
       { concurrency: 2 }
     )
     assert.match(own.said, /^export ASSEMBLY_AUTH_SECRET=[0-9a-f]{32}$/m)
     assert.notInclude(own.said, "production")
     for (const { said } of [byFlags, byEnv]) assert.deepStrictEqual(of(said), { key: "k1", secret: "s1" })
-    for (const { said } of [half, empty, noKey]) {
+    for (const args of [
+      ["--key", "k1"],
+      ["--key", "k1", "--secret", ""],
+      ["--key", "", "--secret", "s1"]
+    ]) {
       assert.strictEqual(
-        said,
+        yield* refusal(...args),
         "assembly: give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET\n"
       )
     }
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
 it.live("assembly emulator --quotas service: a client with more than 100 errors in 10 seconds is refused", () =>
@@ -81,8 +83,8 @@ it.live("assembly emulator --quotas service: a client with more than 100 errors 
       102
     )
     assert.deepStrictEqual([statuses[100], statuses[101]], [404, 429])
-    assert.match((yield* run("--quotas", "none")).said, /^assembly: .*--quotas/)
-  }).pipe(Effect.scoped)
+    assert.match(yield* refusal("--quotas", "none"), /^assembly: .*--quotas/)
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
 it.live("assembly emulator: uses the given public URL and hosts", () =>
@@ -104,9 +106,11 @@ it.live("assembly emulator: uses the given public URL and hosts", () =>
     const shell = yield* run("--public-url", "http://$(id).example")
     assert.include(shell.said, "export ASSEMBLY_BASE_URL='http://$(id).example'\n")
 
-    const refused = yield* run("--public-url", "dev.example.com")
-    assert.match(refused.said, /^assembly: --public-url: Expected an origin such as .*\n$/)
-  }).pipe(Effect.scoped)
+    assert.match(
+      yield* refusal("--public-url", "dev.example.com"),
+      /^assembly: --public-url: Expected an origin such as .*\n$/
+    )
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
 it.live("assembly emulator --tls: it answers over HTTP/2, with a certificate of its own or a given one", () =>
@@ -139,11 +143,11 @@ it.live("assembly emulator --tls: it answers over HTTP/2, with a certificate of 
     assert.deepStrictEqual(yield* certificateOf(given.said), { protocol: "h2", pem })
 
     const together = "assembly: give --tls-cert and --tls-key together"
-    assert.isTrue((yield* run("--tls", "--tls-cert", cert)).said.startsWith(together))
-    assert.isTrue((yield* run("--tls-key", key)).said.startsWith(together))
-    const swapped = yield* run("--tls-cert", key, "--tls-key", cert)
-    assert.match(swapped.said, /^assembly: --tls-cert and --tls-key: Expected a certificate and its private key/)
-    assert.notInclude(swapped.said, made.private.slice(40, 60))
+    assert.isTrue((yield* refusal("--tls", "--tls-cert", cert)).startsWith(together))
+    assert.isTrue((yield* refusal("--tls-key", key)).startsWith(together))
+    const swapped = yield* refusal("--tls-cert", key, "--tls-key", cert)
+    assert.match(swapped, /^assembly: --tls-cert and --tls-key: Expected a certificate and its private key/)
+    assert.notInclude(swapped, made.private.slice(40, 60))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
@@ -196,10 +200,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 it.live("assembly emulator: a port that another program uses is named with the remedy", () =>
   Effect.gen(function* () {
     const port = yield* Loopback.listen(createServer())
-    const { said } = yield* run("--port", String(port))
     assert.strictEqual(
-      said,
+      yield* refusal("--port", String(port)),
       `assembly: cannot listen on port ${port}: another program uses this port; name another port with --port, or leave out --port for a free port\n`
     )
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import * as InProcess from "./support/inProcess.ts"
-import { assembly, environment, folderWith } from "./support/processes.ts"
+import { assembly, environment, folderWith, spawned } from "./support/processes.ts"
 
 const run = (args: ReadonlyArray<string>) =>
   InProcess.assembly(
@@ -34,7 +34,8 @@ const flags: ReadonlyArray<readonly [command: string, flag: string, expected: st
   [`wait ${id}`, "timeout", "a length of time such as 30s, 10m or 2h"],
   [`results download ${id}`, "concurrency", "a whole number from 1 to 32"],
   ["emulator", "port", "a whole number from 0 to 65535", "0"],
-  ["queues stats", "since", `${when}, in the past`]
+  ["queues stats", "since", `${when}, in the past`],
+  ["stats", "since", `${when}, in the past`]
 ]
 
 describe("a value that is not valid", () => {
@@ -62,16 +63,6 @@ describe("a value that is not valid", () => {
       })
     )
   }
-
-  it.effect("of stats --since is refused if it is empty, and the service refuses a text that is no date", () =>
-    Effect.gen(function* () {
-      expect(yield* run(["stats", "--since="])).toMatchObject({
-        code: 2,
-        stderr:
-          "assembly: --since needs a value: an age such as 24h or 7d, or a date of the last 91 days\nSee: assembly stats --help\n"
-      })
-    })
-  )
 })
 
 describe("a flag without a value", () => {
@@ -110,10 +101,7 @@ describe("a period that ends before it begins", () => {
       "--since is 2026-02-22T00:00:00Z and --until is 2026-01-30T00:00:00Z: --since must be before --until"
     ],
     ["list --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`],
-    [
-      "stats --since 2026-03-02",
-      'Invalid value for flag --since: "2026-03-02". Expected: an age such as 24h or 7d, or a date of the last 91 days'
-    ],
+    ["stats --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`],
     ["queues stats --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`]
   ])("%s", ([args, problem]) =>
     Effect.gen(function* () {
@@ -133,11 +121,6 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
     Effect.gen(function* () {
       const cwd = yield* folderWith({})
       const env = yield* environment
-      expect(yield* assembly(cwd, env, "stats", "--since", "soon")).toEqual({
-        code: 2,
-        stdout: "",
-        stderr: 'assembly: --since: Expected an age such as 24h or 7d, or a date of the last 91 days, got "soon"\n'
-      })
       const late = yield* assembly(cwd, env, "queues", "stats", "--since", "2020-01-01")
       expect(late).toEqual({
         code: 2,
@@ -157,15 +140,15 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
         })
       })
       const env = { ...(yield* environment), XDG_STATE_HOME: cwd }
-      const token = yield* assembly(cwd, env, "token", "--json")
+      const token = yield* spawned(cwd, env, "token", "--json")
       expect(token).toMatchObject({ code: 0, stderr: "" })
       expect(JSON.parse(token.stdout)).toEqual({
         access_token: expect.stringMatching(/^\S+$/),
         expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
       })
 
-      const uploaded = yield* assembly(cwd, env, "upload", "a.txt", "--steps", "steps.json", "--json")
-      const [, assemblyId = ""] = /"assembly_id":"(\w+)"/.exec(uploaded.stdout) ?? []
+      const uploaded = yield* assembly(cwd, env, "upload", "a.txt", "--steps", "steps.json")
+      const [, assemblyId = ""] = /Assembly (\w+)/.exec(uploaded.stdout) ?? []
       const download = Effect.map(
         assembly(cwd, env, "results", "download", assemblyId, "--output", "results", "--json"),
         ({ code, stdout }) => ({

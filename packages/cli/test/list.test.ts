@@ -28,7 +28,7 @@ interface Options {
 const layoutOf = (options: Options) => ({ width: undefined, style: Text.plain, now, ...options })
 
 const render = (entries: ReadonlyArray<AssemblyList.Entry>, options: Options = {}) =>
-  Table.list(List.columns(layoutOf(options)), entries, layoutOf(options))
+  Table.render(List.columns(layoutOf(options)), entries, layoutOf(options))
 
 describe("the table of Assemblies", () => {
   it("shows the error instead of ok, and nothing for an empty error", () => {

@@ -1,39 +1,24 @@
-/** A lost message is never a success, lost progress is no loss, and a command without a reader ends. */
+/** A lost message or progress changes no exit code, and a command without a reader ends. */
 import { expect, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
-import { statistics } from "./support/answers.ts"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Spawned from "./support/spawned.ts"
 import * as Uploading from "./support/uploading.ts"
 
 layer(Uploading.live, { excludeTestServices: true })("the standard error", (it) => {
-  it.effect.skipIf(!existsSync("/dev/full"))("makes a command fail if it loses a message, but not progress", () =>
+  it.effect.skipIf(!existsSync("/dev/full"))("may be lost, and the exit code is that of the command", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const full = { redirection: "2>/dev/full" }
-      const progress = yield* Uploading.assembly(folder, ["upload", "a.txt"], full)
-      expect(progress.code).toBe(0)
-      const ASSEMBLY_BASE_URL = yield* Loopback.serve((request, response) =>
-        response.end(
-          JSON.stringify(
-            request.url?.startsWith("/assembly_stats") ? { ...statistics, totalAssemblies: 0 } : { items: [], count: 0 }
-          )
-        )
+      const [done, failed] = yield* Effect.all(
+        [
+          Uploading.spawned(folder, ["upload", "a.txt"], { redirection: "2>/dev/full" }),
+          Uploading.spawned(folder, ["get", "x"], { redirection: "2>&-" })
+        ],
+        { concurrency: 2 }
       )
-      const stats = ["stats", "--region", "us-east-1"]
-      const told = yield* Uploading.assembly(folder, stats, { env: { ASSEMBLY_BASE_URL } })
-      expect(told).toMatchObject({ code: 0, stderr: "no Assemblies in the region us-east-1 in this period\n" })
-      // This hint is lost.
-      const hint = yield* Uploading.assembly(folder, stats, { ...full, env: { ASSEMBLY_BASE_URL } })
-      expect(hint.code).toBe(1)
-      expect(hint.stdout).not.toBe("")
-      // The exit code of a failure stays.
-      expect((yield* Uploading.assembly(folder, ["get", "x"], full)).code).toBe(2)
-      // A closed standard error is the choice of the user, as /dev/null.
-      const closed = yield* Uploading.assembly(folder, stats, { redirection: "2>&-", env: { ASSEMBLY_BASE_URL } })
-      expect(closed.code).toBe(0)
+      expect([done.code, failed.code]).toEqual([0, 2])
     }).pipe(Effect.scoped)
   )
 

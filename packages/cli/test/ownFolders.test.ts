@@ -6,7 +6,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Spawned from "./support/spawned.ts"
 
 /** Shows the help, with only these variables. Returns the exit code. */
-const help = (env: Readonly<Record<string, string>>) => Effect.map(Spawned.run(["--help"], { env }), ({ code }) => code)
+const help = (env: Readonly<Record<string, string>>) =>
+  Effect.map(Spawned.run(["--help"], { env: { NODE_COMPILE_CACHE: "", ...env } }), ({ code }) => code)
 
 it.live(
   "keeps compiled modules only in a folder of the user, because whoever writes to it can change the program",

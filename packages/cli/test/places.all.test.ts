@@ -68,17 +68,15 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
           return stderr
         })
       const folder = "--data: Expected a folder that can be created and written"
-      expect(yield* said("--data", "afile/x")).toBe(
-        `assembly: ${folder}, got "afile/x" (a part of the path is a file, not a folder)\n`
-      )
+      expect(yield* said("--data", "afile/x")).toBe(`assembly: ${folder} (ENOTDIR)\n`)
       expect(yield* said("--data", "afile")).toBe("assembly: --data afile is not a folder\n")
       expect(yield* said("--public-url", "foo")).toBe(
-        'assembly: --public-url: Expected an origin such as https://assembly.example.com, without a path, got "foo"\n'
+        "assembly: --public-url: Expected an origin such as https://assembly.example.com, without a path\n"
       )
       expect(yield* said("--allowed-host", "a:1")).toMatch(/^assembly: --allowed-host: Expected a host name /)
-      expect(yield* said("--templates", "t.json")).toBe(`assembly: ${cwd}/t.json: not JSON\n`)
+      expect(yield* said("--templates", "t.json")).toBe("assembly: t.json: not JSON\n")
       if (process.platform !== "linux") return
-      expect(yield* said("--data", "/proc/x")).toBe(`assembly: ${folder}, got "/proc/x" (ENOENT)\n`)
+      expect(yield* said("--data", "/proc/x")).toBe(`assembly: ${folder} (ENOENT)\n`)
     }).pipe(Effect.scoped)
   )
 })

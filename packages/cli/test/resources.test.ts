@@ -265,7 +265,7 @@ describe("output", () => {
       ]
     ],
     ["credentials list", ["Credentials  Name    Type  Modified", "─".repeat(35), "c1           photos  s3    3d"]],
-    ["credentials types", ["Type  Fields (* required)", "─".repeat(25), "s3    key*, region"]],
+    ["credentials types", ["Type, and its fields (* required)", "─".repeat(33), "s3", "  key*, region"]],
     [
       "keys list",
       [

@@ -63,7 +63,7 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
   it.effect.skipIf(process.platform === "win32")("a file that the system does not let grow is named", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
-      const { stdout } = yield* Uploading.assembly(folder, ["upload", "a.bin", "--json"])
+      const { stdout } = yield* Uploading.spawned(folder, ["upload", "a.bin", "--json"])
       const [, id = ""] = /"assembly_id":"(\w+)"/.exec(stdout) ?? []
       const env = { ...process.env, NO_COLOR: "1", ...(yield* Processes.environment), XDG_STATE_HOME: folder }
       const ran = yield* Effect.callback<string>((resume) => {

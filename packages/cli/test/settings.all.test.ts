@@ -67,28 +67,27 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("doctor says once which .env it has read, and what in it is not used", () =>
+  it.effect("doctor says from where each variable is, and why .env is not used", () =>
     Effect.gen(function* () {
       const { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_BASE_URL } = yield* environment
       const values = { ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }
-      const cwd = yield* folderWith({ ".env": `${toDotEnv(values)}\nASSEMBLY_REGION=x\n` })
+      const cwd = yield* folderWith({ ".env": toDotEnv(values) })
       const doctor = (env: Readonly<Record<string, string>>) =>
-        Effect.map(assembly(cwd, env, "doctor", "--json"), ({ code, stdout }) => ({
+        Effect.map(assembly(cwd, env, "doctor", "--no-upload", "--json"), ({ code, stdout }) => ({
           code,
           found: (JSON.parse(stdout) as ReadonlyArray<{ about: string; verdict: string; text: string }>)
-            .filter(({ about }) => about === ".env")
+            .filter(({ about }) => about === ".env" || about === "settings")
             .map(({ text, verdict }) => `${verdict}: ${text}`)
         }))
-      const problem = `note: ${cwd}/.env, line 4: there is no variable ASSEMBLY_REGION; this program reads ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_EMULATOR_KEY, ASSEMBLY_EMULATOR_SECRET`
-      expect(yield* doctor({})).toEqual({
+      expect(yield* doctor({ ASSEMBLY_BASE_URL })).toEqual({
         code: 0,
-        found: [`good: ${cwd}/.env is read: ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET`, problem]
+        found: ["good: ASSEMBLY_BASE_URL (environment), ASSEMBLY_AUTH_KEY (.env), ASSEMBLY_AUTH_SECRET (.env)"]
       })
       expect(yield* doctor(values)).toEqual({
         code: 0,
         found: [
-          `note: ${cwd}/.env is not used: the environment has ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET, and the file could send them to another address`,
-          problem
+          `note: ${cwd}/.env is not used: the environment has ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET, and the file could send them to another address. Set all three variables in the environment, or all three in the file.`,
+          "good: ASSEMBLY_BASE_URL (environment), ASSEMBLY_AUTH_KEY (environment), ASSEMBLY_AUTH_SECRET (environment)"
         ]
       })
     }).pipe(Effect.scoped)
@@ -99,14 +98,6 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
       const { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_BASE_URL } = yield* environment
       const { host } = new URL(ASSEMBLY_BASE_URL)
       const file = { ASSEMBLY_BASE_URL: "http://127.0.0.1:1", ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }
-      const cwd = yield* folderWith({ ".env": toDotEnv(file) })
-      const doctor = yield* assembly(cwd, { ASSEMBLY_BASE_URL }, "doctor", "--json")
-      expect(JSON.parse(doctor.stdout)).toContainEqual({
-        about: ".env",
-        verdict: "good",
-        text: `${cwd}/.env is read: ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET; the environment has ASSEMBLY_BASE_URL, and its value counts`
-      })
-
       const wrong = yield* folderWith({ ".env": toDotEnv({ ...file, ASSEMBLY_AUTH_KEY: "nobody" }) })
       const refused = yield* assembly(wrong, { ASSEMBLY_BASE_URL }, "list")
       expect({ code: refused.code, said: refused.stderr.split("\n").slice(1) }).toEqual({
@@ -150,22 +141,6 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
           "<folder>/.env is not used: the environment has ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET, and the file could send them to another address. Set all three variables in the environment, or all three in the file."
         ]
       })
-      const lost = `ASSEMBLY_BASE_URL ${ASSEMBLY_BASE_URL}\nASSEMBLY_AUTH_KEY=${ASSEMBLY_AUTH_KEY}\nASSEMBLY_AUTH_SECRET=`
-      expect(yield* ofFile(lost)).toEqual({
-        code: 2,
-        said: [
-          "<folder>/.env, line 1: ASSEMBLY_BASE_URL has no value: write ASSEMBLY_BASE_URL=value",
-          "<folder>/.env, line 3: ASSEMBLY_AUTH_SECRET is empty"
-        ]
-      })
-      const open = toDotEnv({ ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET: `"${ASSEMBLY_AUTH_SECRET}` })
-      const refused = yield* ofFile(open)
-      expect(refused).toEqual({
-        code: 3,
-        said: ["<folder>/.env, line 3: the quote of ASSEMBLY_AUTH_SECRET is not closed"]
-      })
-      expect(JSON.stringify(refused)).not.toContain(ASSEMBLY_AUTH_SECRET)
-
       const cwd = yield* folderWith({})
       yield* fs.makeDirectory(`${cwd}/.env`)
       const folder = yield* assembly(cwd, {}, "list")

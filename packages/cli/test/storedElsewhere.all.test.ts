@@ -15,7 +15,7 @@ layer(Uploading.live, { excludeTestServices: true })("stored files", (it) => {
       const first = yield* Uploading.assembly(folder, args)
       const before = idIn(first.stdout)
       assert(before !== undefined)
-      const { stdout: status } = yield* Uploading.assembly(folder, ["get", "--json", before])
+      const status = yield* Uploading.statusOf(before)
       assert(status.includes(`"backup/a.bin"`))
 
       // The second Assembly ends as the first one has ended, but with another path.

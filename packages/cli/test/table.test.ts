@@ -20,9 +20,11 @@ const files: ReadonlyArray<File> = [
   { name: "ファイル.mp4", size: "1,024 B" }
 ]
 
+const wide = Number.POSITIVE_INFINITY
+
 describe("Table.render", () => {
   it("aligns columns, counting wide characters as two cells", () => {
-    expect(Table.render(fileColumns, files)).toEqual([
+    expect(Table.render(fileColumns, files, { width: wide })).toEqual([
       "Name             Size",
       "─────────────────────",
       "cat.jpg          12 B",
@@ -73,25 +75,6 @@ describe("Table.render", () => {
     ])
   })
 
-  it("breaks a cell between words in a column with wrap", () => {
-    const wrapped: ReadonlyArray<Table.Column<string>> = [
-      { title: "Name", value: () => "s3", keep: true },
-      { title: "Fields", value: (row) => row, wrap: true }
-    ]
-    expect(Table.render(wrapped, ["bucket, key, secret"], { width: 18 })).toEqual([
-      "Name  Fields",
-      "─".repeat(18),
-      "s3    bucket, key,",
-      "      secret"
-    ])
-    expect(Table.render(wrapped, ["bucket, a_word_of_many_cells"], { width: 20 })).toEqual([
-      "Name s3",
-      "  Fields bucket,",
-      "  a_word_of_many_cel",
-      "  ls"
-    ])
-  })
-
   it("leaves out the last optional columns that do not fit, and names them below the table", () => {
     const optional = fileColumns.map((column, index) => ({ ...column, optional: index === 0 }))
     expect(Table.render(optional, files, { width: 12 }).slice(0, 5)).toEqual([
@@ -123,8 +106,8 @@ describe("Table.render", () => {
       ...fileColumns,
       { title: "Age", value: () => "3d", exact: () => "2026-01-01", keep: true }
     ]
-    expect(Table.list(dated, [{ name: "a\tb", size: "–" }])).toEqual(["a\\x09b\t\t2026-01-01"])
-    expect(Table.list(dated, files.slice(0, 1), { width: 80 })[2]).toBe("cat.jpg  12 B  3d")
+    expect(Table.render(dated, [{ name: "a\tb", size: "–" }], {})).toEqual(["a\\x09b\t\t2026-01-01"])
+    expect(Table.render(dated, files.slice(0, 1), { width: 80 })[2]).toBe("cat.jpg  12 B  3d")
   })
 
   it("has a line below a row for a text that has no column", () => {
@@ -132,7 +115,7 @@ describe("Table.render", () => {
       ...fileColumns,
       { title: "Error", value: ({ size }) => (size === "12 B" ? "a long error" : ""), below: true }
     ]
-    expect(Table.render(failed, [...files.slice(0, 1), { name: "b", size: "1 B" }])).toEqual([
+    expect(Table.render(failed, [...files.slice(0, 1), { name: "b", size: "1 B" }], { width: wide })).toEqual([
       "Name     Size",
       "─────────────",
       "cat.jpg  12 B",
@@ -147,7 +130,11 @@ describe("Table.render", () => {
   })
 
   it("shows a line if there are no rows", () => {
-    expect(Table.render(fileColumns, [], { empty: "no files" })).toEqual(["Name  Size", "──────────", "no files"])
+    expect(Table.render(fileColumns, [], { width: wide, empty: "no files" })).toEqual([
+      "Name  Size",
+      "──────────",
+      "no files"
+    ])
   })
 
   it("shows a row without any text in a narrow terminal", () => {
@@ -159,7 +146,7 @@ describe("Table.render", () => {
   })
 
   it("renders no lines without columns", () => {
-    expect(Table.render([], [], { empty: "" })).toEqual(["", "", ""])
+    expect(Table.render([], [], { width: wide, empty: "" })).toEqual(["", "", ""])
   })
 
   it("paints after cutting, so colours change no layout", () => {
@@ -180,7 +167,7 @@ describe("Table.render", () => {
 
   it("shows escape sequences instead of obeying them", () => {
     const rows = [{ name: "\u001b[2Jevil\nname\u202egpj", size: "" }]
-    expect(Table.render(fileColumns, rows)[2]).toBe("\\x1b[2Jevil\\x0aname\\u202egpj")
+    expect(Table.render(fileColumns, rows, { width: wide })[2]).toBe("\\x1b[2Jevil\\x0aname\\u202egpj")
   })
 
   it.prop(
@@ -191,7 +178,7 @@ describe("Table.render", () => {
         [
           { title: "First", value: (row) => row[0] },
           { title: "Second", align: "right", value: (row) => row[1], keep: true },
-          { title: "第三", value: (row) => row[2], wrap: true },
+          { title: "第三", value: (row) => row[2] },
           { title: "Below", value: (row) => row[0], below: true }
         ],
         rows,
@@ -209,7 +196,9 @@ describe("Table.render", () => {
     "with room nothing is cut and right-aligned cells end at one edge",
     { values: Arbitrary.array(text) },
     ({ values }) => {
-      const lines = Table.render([{ title: "Value", align: "right", value: (value: string) => `${value}|` }], values)
+      const lines = Table.render([{ title: "Value", align: "right", value: (value: string) => `${value}|` }], values, {
+        width: wide
+      })
       const ends = lines.slice(2).map((line) => CliOutput.displayWidth(line))
       if (values.length > 0) expect(new Set(ends).size).toBe(1)
     }

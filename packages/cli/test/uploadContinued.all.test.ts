@@ -6,7 +6,6 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { content } from "./support/resources.ts"
 import * as Uploading from "./support/uploading.ts"
@@ -47,22 +46,6 @@ layer(live, { excludeTestServices: true })("a continued assembly upload", (it) =
       expect(again.stderr).toMatch(new RegExp(String.raw`^a\.bin: Waiting: ${resource}\.get: `))
       expect(again.stderr).toMatch(/\na\.bin: Continuing Assembly /)
       expect(again.code).toBe(0)
-    })
-  )
-
-  it.effect("does not wait if the files have changed, because the address may be wrong", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* Uploading.folderWith(Uploading.large)
-      const faults = yield* Faults.Faults
-      yield* interrupted(folder)
-      yield* fs.writeFileString(`${folder}/a.bin`, "changed")
-      yield* faults.inject(Faults.Fault.LoseAnswer({ times: 1000 }))
-      const again = yield* Uploading.upload(folder, ["a.bin"], Uploading.quitAt(/Waiting: /))
-      yield* faults.clear
-      expect(again.code).toBe(4)
-      expect(again.stderr).not.toContain("Waiting: ")
-      expect(again.stderr).not.toContain("kept")
     })
   )
 

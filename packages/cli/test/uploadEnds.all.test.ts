@@ -111,14 +111,6 @@ layer(Uploading.live, { excludeTestServices: true })("an assembly upload ends", 
     })
   )
 
-  it.effect.skipIf(process.platform !== "linux")("well, although its progress cannot be written", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const { code, stdout } = yield* Uploading.upload(folder, ["a.txt"], { redirection: "2>/dev/full" })
-      expect({ code, ids: idsIn(stdout) }).toEqual({ code: 0, ids: [expect.any(String)] })
-    })
-  )
-
   it.effect("not sooner than --limit-rate allows", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(50_000) })

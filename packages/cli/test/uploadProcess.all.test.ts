@@ -9,7 +9,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
   it.effect("refuses a standard input that is a folder, and creates nothing", () =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})
-      const refused = yield* Uploading.assembly(folder, ["upload", "--name", "folder.bin", "-"], {
+      const refused = yield* Uploading.spawned(folder, ["upload", "--name", "folder.bin", "-"], {
         redirection: `< "${folder}"`
       })
       expect(refused).toEqual({
@@ -26,7 +26,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})
       for (const input of ["<&-", "</dev/null"]) {
-        const refused = yield* Uploading.assembly(folder, ["upload", "--name", "closed.bin", "-"], {
+        const refused = yield* Uploading.spawned(folder, ["upload", "--name", "closed.bin", "-"], {
           redirection: input
         })
         expect(refused).toEqual({
@@ -39,7 +39,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
       const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
       expect(stdout).not.toContain("closed.bin")
       // An empty file is a file.
-      const empty = yield* Uploading.assembly(folder, ["upload", "--name", "empty.bin", "-"], { input: "" })
+      const empty = yield* Uploading.spawned(folder, ["upload", "--name", "empty.bin", "-"], { input: "" })
       expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining("empty.bin") })
     })
   )
@@ -48,7 +48,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith({})
       // The standard input stays open.
-      const { code, stderr } = yield* Uploading.assembly(folder, ["upload", "--name", "endless.bin", "-"], {
+      const { code, stderr } = yield* Uploading.spawned(folder, ["upload", "--name", "endless.bin", "-"], {
         onError: (text, kill) => {
           if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
         }
@@ -70,7 +70,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
       const faults = yield* Faults.Faults
       // The upload succeeds, but each response with the Status is lost until the command waits.
       yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
-      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "a.txt"], {
+      const { code, stderr, stdout } = yield* Uploading.spawned(folder, ["upload", "a.txt"], {
         onError: (text) => {
           if (text.includes("Waiting")) Effect.runSync(faults.clear)
         }

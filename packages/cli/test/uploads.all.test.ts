@@ -53,10 +53,9 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
         expect.stringMatching(/^Age {7}\d+s$/),
         `Continue  cd ${folder} && assembly upload --limit-rate 200k --fields 'a=b c' 'it'\\''s a.bin'`
       ])
-      const status = yield* Uploading.assembly(folder, ["get", "--json", id])
-      const [receipt] = (
-        JSON.parse(status.stdout) as { readonly tus_uploads: ReadonlyArray<{ readonly offset: number }> }
-      ).tus_uploads
+      const status = yield* Uploading.statusOf(id)
+      const [receipt] = (JSON.parse(status) as { readonly tus_uploads: ReadonlyArray<{ readonly offset: number }> })
+        .tus_uploads
       const json = yield* list(folder, "--json")
       expect(JSON.parse(json.stdout)).toEqual({
         assembly_id: id,
@@ -109,8 +108,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
         stdout: `forgot the upload, and canceled ${id}\n`,
         stderr: ""
       })
-      const { stdout } = yield* Uploading.assembly(folder, ["get", "--json", id])
-      expect(JSON.parse(stdout)).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
+      expect(JSON.parse(yield* Uploading.statusOf(id))).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
       expect((yield* list(folder)).stdout).toBe("no unfinished uploads\n")
       // Neither the memory of the command nor the upload of the file is left.
       const left = yield* fs.readDirectory(`${folder}/.state/assembly/uploads`, { recursive: true })

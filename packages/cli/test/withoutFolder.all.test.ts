@@ -16,7 +16,7 @@ layer(Uploading.live, { excludeTestServices: true })("without a folder", (it) =>
       const done = yield* Uploading.assembly(folder, ["upload", "b.txt"], unset)
       expect(done.code).toBe(0)
       expect(done.stderr).toContain(notice)
-      const json = yield* Uploading.assembly(folder, ["upload", "b.txt", "--json"], unset)
+      const json = yield* Uploading.spawned(folder, ["upload", "b.txt", "--json"], unset)
       expect(JSON.parse(json.stdout.split("\n")[0] ?? "")).toEqual({ event: "Notice", message: notice })
       const kept = yield* Uploading.assembly(folder, ["upload", "b.txt", "--journal", "j"], unset)
       expect(kept.stderr).not.toContain("No command can continue")

@@ -186,7 +186,7 @@ const listResults = Cli.command(
     const files = yield* Download.find(status, steps)
     const rows = files.map(({ file, step }) => ({ ...file, step }))
     yield* Output.show(json, Schema.Array(Row), rows, (layout) =>
-      Table.list(Shown.columns(files), files, { ...layout, empty: "no results" })
+      Table.render(Shown.columns(files), files, { ...layout, empty: "no results" })
     )
     // The suggested command downloads the results of all Steps, so it does not fit a list of some Steps.
     if (!json && steps.length === 0) yield* Shown.suggestFor(status)

@@ -69,7 +69,7 @@ const list = Cli.query(
   {},
   TemplateCredential.Listing,
   () => Effect.map(TemplateCredentials.list, (found) => ({ ...found, credentials: found.credentials.map(hidden) })),
-  (found, layout) => Table.list(columns(layout), found.credentials, { ...layout, empty: "no credentials" })
+  (found, layout) => Table.render(columns(layout), found.credentials, { ...layout, empty: "no credentials" })
 )
 
 const get = Cli.query(
@@ -84,14 +84,14 @@ const get = Cli.query(
 )
 
 const typeColumns: ReadonlyArray<Table.Column<readonly [name: string, type: TemplateCredential.Type]>> = [
-  { title: "Type", value: ([name]) => name, keep: true },
+  { title: "Type, and its fields (* required)", value: ([name]) => name },
   {
-    title: "Fields (* required)",
+    title: "Fields",
     value: ([, { fields }]) =>
       Object.entries(fields)
         .map(([name, { requiredOnCreate }]) => (requiredOnCreate === true ? `${name}*` : name))
         .join(", "),
-    wrap: true
+    below: true
   }
 ]
 
@@ -100,7 +100,7 @@ const types = Cli.query(
   {},
   TemplateCredential.TypeListing,
   () => TemplateCredentials.types,
-  (found, layout) => Table.list(typeColumns, Object.entries(found.types), { ...layout, empty: "no types" })
+  (found, layout) => Table.render(typeColumns, Object.entries(found.types), { ...layout, empty: "no types" })
 )
 
 const create = Cli.query(

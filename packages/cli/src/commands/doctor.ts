@@ -16,7 +16,6 @@ import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -47,7 +46,12 @@ type Finding = typeof Finding.Type
 
 const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
 
-const note = (about: string, text: string, advice: string): Finding => ({ about, verdict: "note", text, advice })
+const note = (about: string, text: string, advice?: string): Finding => ({
+  about,
+  verdict: "note",
+  text,
+  ...(advice === undefined ? {} : { advice })
+})
 
 const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
   about,
@@ -81,18 +85,6 @@ const problemOf = (error: unknown, host: string | undefined): string =>
 const broken = (about: string, error: unknown, way: Address.Address, otherwise: string): Finding =>
   bad(about, problemOf(error, way.baseUrl?.host), Advice.next(error, way) ?? otherwise, Failure.codeOf(error))
 
-/** The findings about the file `.env`: which variables are read from it, or why not, and its problems. */
-const dotEnv = Effect.map(Settings.DotEnv, (report): ReadonlyArray<Finding> => {
-  if (report === undefined) return []
-  const { has, ignored, loaded, path, problems } = report
-  const others = [...has].filter((name) => !loaded.has(name)).join(", ")
-  const found = problems.map((problem) => note(".env", problem, "Correct the file, or remove the line."))
-  if (ignored !== undefined) return [note(".env", `${path} is not used: ${ignored}`, Settings.ignoredAdvice), ...found]
-  if (loaded.size === 0) return found
-  const also = others === "" ? "" : `; the environment has ${others}, and its value counts`
-  return [good(".env", `${path} is read: ${[...loaded].join(", ")}${also}`), ...found]
-})
-
 /** Whether the variables are set, and where each comes from. */
 const settings = Effect.gen(function* () {
   const loaded = (yield* Settings.DotEnv)?.loaded
@@ -122,30 +114,6 @@ const address = Effect.fnUntraced(function* (baseUrl: string, way: Address.Addre
   return Result.isSuccess(answer) || isOfService(answer.failure, way)
     ? good("address", `${baseUrl} answers as the service does, in ${Text.latency(Duration.toMillis(elapsed))}`)
     : broken("address", answer.failure, way, "Check ASSEMBLY_BASE_URL.")
-})
-
-/** A larger skew can break other programs, although this client corrects a skew of up to an hour. */
-const tolerable = Duration.seconds(30)
-
-/**
- * Compares the clock of this machine with the clock of the service. The date of a response has whole seconds, so a
- * difference below two seconds does not count.
- */
-const clock = Effect.fnUntraced(function* (baseUrl: string) {
-  // Tracing is off, because a span of the HTTP client would contain the URL.
-  const request = Effect.withTracerEnabled(HttpClient.get(baseUrl), false)
-  const response = yield* Effect.option(Effect.timeout(Effect.scoped(request), patience))
-  const theirs = Option.flatMap(response, ({ headers }) => DateTime.make(headers["date"] ?? ""))
-  if (Option.isNone(theirs)) return []
-  const skew = DateTime.distance(theirs.value, yield* DateTime.now)
-  const size = Duration.abs(skew)
-  if (Duration.isLessThan(size, Duration.seconds(2))) return [good("clock", "agrees with the clock of the service")]
-  const text = `${Text.duration(size)} ${Duration.isNegative(skew) ? "behind" : "ahead of"} the clock of the service`
-  return [
-    Duration.isLessThanOrEqualTo(size, tolerable)
-      ? good("clock", text)
-      : bad("clock", text, "Set the clock of this machine, because signatures expire.", failed)
-  ]
 })
 
 const isRefusal = Schema.is(ApiError.AuthenticationFailed)
@@ -184,10 +152,8 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
     good("credentials", "the service accepts the Auth Key"),
     ...(granted.length === 0 ? [] : [good("scopes", granted.join(", "))]),
     ...(missing.length === 0 ? [] : [note("scopes", `not granted: ${namesOf(missing)}`, advice)]),
-    // One finding for each problem, with all scopes whose requests failed with it.
-    ...Array.from(
-      Map.groupBy(unknown, ({ error }) => problemOf(error, way.baseUrl?.host)),
-      ([problem, some]) => note("scopes", `not known: ${namesOf(some)}`, `${problem}. ${again}`)
+    ...unknown.map(({ error, scope }) =>
+      note("scopes", `not known: ${scope}`, `${problemOf(error, way.baseUrl?.host)}. ${again}`)
     )
   ]
 })
@@ -262,7 +228,6 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
   const reached = yield* address(baseUrl, way)
   yield* tell([reached])
   if (reached.verdict === "bad") return
-  yield* tell(yield* clock(baseUrl))
   const found = yield* credentials(way)
   yield* tell(found)
   const isAccepted = found.some(({ about, verdict }) => about === "credentials" && verdict === "good")
@@ -298,7 +263,8 @@ export const doctor = Cli.local(
       findings.push(...found)
       return json || found.length === 0 ? Effect.void : Output.report(render(found, layout, program))
     }
-    yield* tell(yield* dotEnv)
+    const unused = (yield* Settings.DotEnv)?.problem
+    yield* tell(unused === undefined ? [] : [note(".env", unused)])
     const found = yield* settings
     // If a variable is set but invalid, the layer of the client fails before `found` is printed, and its error is
     // printed instead.

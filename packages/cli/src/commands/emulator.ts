@@ -29,23 +29,12 @@ const flagOf: Readonly<Record<string, string>> = {
 }
 
 /** Names the flag, or the file of the Templates, instead of the option of the emulator. */
-const refused = ({ issues: [issue] }: InvalidRequest, input: Input): Failure.CommandError => {
+const refused = ({ issues: [issue] }: InvalidRequest, { templates }: Input): Failure.CommandError => {
   const { message, path } = issue ?? { message: "Expected other options", path: [] }
   const [option = "", ...below] = path
-  if (option === "templates") {
-    return Failure.invalidFile(
-      Option.getOrElse(input.templates, () => ""),
-      `${below.join(".")}: ${message}`
-    )
-  }
-  const values: Readonly<Record<string, unknown>> = { ...input, tls: input.tlsCert }
-  const given = values[option]
-  const found = Option.isOption(given) ? Option.getOrUndefined(given) : given
-  const value = String(Array.isArray(found) ? found[Number(below[0])] : found)
-  const [rule = message, code] = message.replace(/^Expected /, "").split(/ \((E[A-Z]+)\)$/)
-  // For ENOENT, the message has the code: "no such file" would confuse a user whose folder cannot be created.
-  const why = code === undefined ? "" : ` (${code === "ENOENT" ? code : Failure.problemOfCode(code)})`
-  return Failure.invalidFlag(flagOf[option] ?? `--${option}`, value, rule, why)
+  return option === "templates" && Option.isSome(templates)
+    ? Failure.invalidFile(templates.value, `${below.join(".")}: ${message}`)
+    : Failure.usage(`${flagOf[option] ?? `--${option}`}: ${message}`)
 }
 
 /** Reads a list of Templates from a JSON file. */
@@ -67,12 +56,12 @@ const parameters = {
     Flag.optional
   ),
   tls: Cli.flag("tls"),
-  tlsCert: Flag.optional(Flag.File("tls-cert")),
-  tlsKey: Flag.optional(Flag.File("tls-key")),
+  tlsCert: Cli.optional("tls-cert", "file"),
+  tlsKey: Cli.optional("tls-key", "file"),
   publicUrl: Cli.optional("public-url", "url"),
   allowedHosts: Cli.repeated(Cli.text("allowed-host", "host")),
   allowPrivateNotifications: Cli.flag("allow-private-notifications"),
-  templates: Flag.optional(Flag.File("templates")),
+  templates: Cli.optional("templates", "file"),
   quotas: Flag.optional(Flag.Literals("quotas", ["service"])),
   log: Cli.choice("log"),
   command: Argument.variadic(Cli.argument("command"))

@@ -59,7 +59,7 @@ const list = Cli.query(
   {},
   AuthKey.Listing,
   () => Effect.map(AuthKeys.list, (found) => ({ ...found, auth_keys: found.auth_keys.map(hidden) })),
-  (found, layout) => Table.list(columns(layout), found.auth_keys, { ...layout, empty: "no Auth Keys" })
+  (found, layout) => Table.render(columns(layout), found.auth_keys, { ...layout, empty: "no Auth Keys" })
 )
 
 const create = Cli.query(

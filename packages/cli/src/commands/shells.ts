@@ -20,7 +20,10 @@ export const paths: Readonly<Record<string, "file" | "directory" | "either">> = 
   content: "file",
   "files-from": "file",
   output: "directory",
-  data: "directory"
+  data: "directory",
+  templates: "file",
+  "tls-cert": "file",
+  "tls-key": "file"
 }
 
 /**

@@ -18,13 +18,13 @@ type Statistics = AssemblyStatistics.Statistics
 type Bucket = AssemblyStatistics.StatsBucket
 
 /**
- * - `from`, `to`: the window of the charts, which begins by default with the first bucket.
+ * - `from`, `to`: the window of the charts.
  * - `region`: the region of the statistics, or `all`.
  * - `template`: the id or the name of the Template of the statistics. `all` stands for all Assemblies, and `none` for
  *   the Assemblies without a Template.
  */
 interface Window {
-  readonly from?: DateTime.DateTime | undefined
+  readonly from: DateTime.DateTime
   readonly to: DateTime.DateTime
   readonly region: string
   readonly template: string
@@ -59,12 +59,11 @@ const points = ({ stats }: Statistics, value: (bucket: Bucket) => number): Reado
     Option.toArray(Option.map(DateTime.make(bucket.data_from_ts * 1000), (at) => ({ at, value: value(bucket) })))
   )
 
-const windowOf = (statistics: Statistics, query: Window): Chart.Window => {
-  const to = query.to.epochMilliseconds
-  const times = points(statistics, () => 0).map(({ at }) => at.epochMilliseconds)
-  const from = query.from?.epochMilliseconds ?? times.reduce((first, time) => Math.min(first, time), to)
-  return { from, to, granularity: statistics.granularity * 1000 }
-}
+const windowOf = ({ granularity }: Statistics, { from, to }: Window): Chart.Window => ({
+  from: from.epochMilliseconds,
+  to: to.epochMilliseconds,
+  granularity: granularity * 1000
+})
 
 const seriesOf = (statistics: Statistics): ReadonlyArray<Chart.Series> => [
   ...counted(statistics).map(({ count, name, tone }) => ({
@@ -162,6 +161,9 @@ const headline = (statistics: Statistics, query: Window): string => {
 export const svg = (statistics: Statistics, query: Window): string =>
   Chart.picture(seriesOf(statistics), windowOf(statistics, query), headline(statistics, query))
 
+/** The page scrolls sideways, so its tables have the width of their content. */
+const wide = Number.POSITIVE_INFINITY
+
 /** The report as one file without scripts and without links to other files. The picture brings the colours. */
 export const html = (statistics: Statistics, query: Window): string => `<!doctype html>
 <html lang="en">
@@ -183,14 +185,14 @@ svg { min-width: 600px }
 ${svg(statistics, query)}
 </div>
 <pre>
-${tables(statistics, {}).map(Chart.escape).join("\n")}
+${tables(statistics, { width: wide }).map(Chart.escape).join("\n")}
 </pre>
 </body>
 </html>`
 
 interface Query {
   readonly region: string
-  readonly since: string | DateTime.Utc
+  readonly since: DateTime.Utc
   readonly template: string
 }
 
@@ -225,36 +227,25 @@ const sayRegion = Effect.fnUntraced(function* (region: string, fromDate: DateTim
   yield* Output.hint(`no Assemblies in the region ${region} in this period${elsewhere}`)
 })
 
-/** A date that this program cannot parse is sent unchanged, because the service may accept it. */
-const since = Cli.parsed(Cli.text("since", "when").pipe(Flag.withDefault("7d")), "since", Cli.ofStatistics, (text) =>
-  Effect.map(DateTime.now, (now) => {
-    const moment = Cli.parse(text, now)
-    return Option.exists(moment, (at) => Cli.isFuture(at, now)) || text.trim() === ""
-      ? Option.none()
-      : Option.some({ text, moment })
-  })
-)
-
 /** `assembly stats`: shows totals and charts since a moment. */
 export const stats = Cli.command(
   "stats",
   {
     region: Cli.region,
-    since,
+    since: Cli.startFlag("since", "7d"),
     template: Flag.withDefault(Cli.text("template", "template"), "all"),
     json: Cli.json(AssemblyStatistics.Statistics),
     csv: Cli.flag("csv"),
     svg: Cli.flag("svg"),
     html: Cli.flag("html")
   },
-  Effect.fnUntraced(function* ({ json, region, since: { moment, text }, template, ...wanted }) {
+  Effect.fnUntraced(function* ({ json, region, since, template, ...wanted }) {
     const now = yield* DateTime.now
-    const statistics = yield* readNamed({ region, template, since: Option.getOrElse(moment, () => text) })
-    const from = Option.getOrUndefined(moment)
+    const statistics = yield* readNamed({ region, template, since })
     if (statistics.totalAssemblies === 0 && region !== "all") {
-      yield* sayRegion(region, from ?? DateTime.subtract(now, { days: 91 }))
+      yield* sayRegion(region, since)
     }
-    const window = { from, to: now, region, template }
+    const window = { from: since, to: now, region, template }
     if (wanted.csv) return yield* Output.lines(csv(statistics))
     if (wanted.svg) return yield* Output.lines(svg(statistics, window).split("\n"))
     if (wanted.html) return yield* Output.lines(html(statistics, window).split("\n"))

@@ -177,11 +177,10 @@ const forget = Cli.command(
     const forgotten = yield* inJournal(
       journal,
       Effect.fnUntraced(function* (folder) {
-        const { damaged, uploads } = yield* Journal.list(folder)
+        const unfinished = yield* Journal.list(folder)
         for (const id of new Set(assemblyIds)) {
-          const upload = uploads.find(({ entry }) => entry.assemblyId === id)
-          // A damaged entry may be the entry of this upload.
-          if (upload === undefined) return yield* damaged.length > 0 ? Journal.damagedError(damaged) : unknown(id)
+          const upload = unfinished.find(({ entry }) => entry.assemblyId === id)
+          if (upload === undefined) return yield* unknown(id)
           yield* forgetOne(id, upload, json)
         }
         return true
@@ -195,19 +194,17 @@ const listed = Cli.command(
   "uploads",
   { json: Cli.jsonLines, journal: Journal.flag },
   Effect.fnUntraced(function* ({ journal, json }) {
-    const { damaged, uploads: found } = (yield* inJournal(journal, Journal.list)) ?? { uploads: [], damaged: [] }
+    const found = (yield* inJournal(journal, Journal.list)) ?? []
     const all: ReadonlyArray<Kept> = yield* Effect.forEach(found, ask, { concurrency: 8 })
     const kept = all.filter((one) => !isDone(one))
     const program = yield* Invocation.Program
     const layout = yield* Output.layout
     if (json) {
       for (const one of kept) yield* Output.jsonLine(recordOf(one))
-      for (const one of damaged) yield* Output.jsonLine({ assembly_id: null, state: "damaged", ...one })
     } else if (kept.length > 0) {
       const lines = kept.flatMap((one) => [Text.blank].concat(Table.facts(factsOf(one, layout.now, program), layout)))
       yield* Output.report(lines.slice(1))
-    } else if (damaged.length === 0) yield* Output.lines(["no unfinished uploads"])
-    if (damaged.length > 0) return yield* Journal.damagedError(damaged)
+    } else yield* Output.lines(["no unfinished uploads"])
   })
 )
 

@@ -53,7 +53,7 @@ const list = Cli.query(
   Notification.Listing,
   ({ assemblyId }) => Notifications.list(assemblyId),
   (found, layout) =>
-    Table.list(notificationColumns(layout), found.notifications, { ...layout, empty: "no notifications" })
+    Table.render(notificationColumns(layout), found.notifications, { ...layout, empty: "no notifications" })
 )
 
 const replay = Cli.query(
@@ -207,7 +207,8 @@ const robotsOf = ({ currency, robots }: Bill.Bill, layout: Table.Options): Reado
     }))
   ]
   const all = rows.length === 1 ? rows : [...rows, { robot: "all robots", use: new Map(sums) }]
-  return [Text.blank, ...Table.render(columns, all, layout)]
+  // The columns are not the same in each bill, so another program needs the heading too.
+  return [Text.blank, ...Table.render(columns, all, { ...layout, width: layout.width ?? Number.POSITIVE_INFINITY })]
 }
 
 /** The fields that {@link render} shows itself. */

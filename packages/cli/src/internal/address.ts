@@ -11,13 +11,15 @@ import * as Invocation from "./invocation.ts"
 
 /**
  * How requests reach the service, and how the user runs this program. `baseUrl` is undefined if ASSEMBLY_BASE_URL is not
- * set or is not a URL. `proxyOf` is the proxy of the requests to a host.
+ * set or is not a URL. `proxy` is the variable that may name a proxy.
  */
 export interface Address {
   readonly baseUrl?: URL | undefined
-  readonly proxyOf?: ((host: string) => Route | undefined) | undefined
+  readonly proxy?: string | undefined
   readonly program?: string | undefined
 }
+
+const proxies = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
 
 /** The address from ASSEMBLY_BASE_URL and the variables that name a proxy. */
 export const current: Effect.Effect<Address> = Effect.gen(function* () {
@@ -25,10 +27,7 @@ export const current: Effect.Effect<Address> = Effect.gen(function* () {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return {
     baseUrl: url?.host === "" ? undefined : url,
-    proxyOf: (host) => {
-      const target = `${url?.protocol ?? "https:"}//${host}`
-      return URL.canParse(target) ? routeOf(new URL(target), Process.env) : undefined
-    },
+    proxy: proxies.find((name) => (Process.env[name] ?? "") !== ""),
     program: yield* Invocation.Program
   }
 })
@@ -78,31 +77,8 @@ const certificate = /CERT|TLS|SSL|SIGNATURE|ISSUER/
 /** A handshake with a server that does not speak TLS at all. */
 const notTls = /^(?:EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST)$/
 
-/** The codes of undici for a proxy that does not open a tunnel, whose errors have no status. */
-const noTunnel = /^UND_ERR_(?:ABORTED|PRX_)/
-
-/** The code of undici for a request without TLS to which a proxy responded with 407. */
-const noName = "UND_ERR_INVALID_ARG"
-
 /** The hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with `http://`. */
 const loopback = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/
-
-/** What to do if the proxy is the cause: it refuses the request, or a connection to it or from it to the host failed. */
-const throughProxy = (failure: Failure, host: string, { address, variable }: Route): string | undefined => {
-  const { code = "", status } = failure
-  if (status === 407 || code === noName)
-    return `Set the name and the password in ${variable}: the proxy ${address} asks for them.`
-  if (noTunnel.test(code)) {
-    return `Check ${variable}: the proxy ${address} opens no connection to ${host}. It may need a name and a password.`
-  }
-  if (code === "ECONNREFUSED") {
-    return `Check ${variable}: no proxy listens at ${address}. NO_PROXY names the hosts that need no proxy, such as ${host}.`
-  }
-  if (unknownHost.test(code)) return `Check ${variable}: the host of the proxy ${address} is unknown.`
-  return closed.test(code) || silent.test(code)
-    ? `Check ${variable}: the connection to ${host} goes through the proxy ${address}.`
-    : undefined
-}
 
 const later = "Run the command again later."
 
@@ -152,76 +128,26 @@ const ofResponse = (failure: Failure, address: Address): string => {
 export const isWrongPath = (failure: Failure, address: Address): boolean =>
   failure.status === 404 && pathOf(address) !== "" && !(failure.code ?? "").endsWith("_NOT_FOUND")
 
-/** Names the proxy, if there is one, because it may be the cause or may have answered instead of the host. */
-const tellsProxy = (failure: Failure, address: Address, advice: string): string => {
-  const host = hostOf(failure, address)
-  const route = address.proxyOf?.(host)
-  if (route === undefined) return advice
-  const through = `${advice} The request went through the proxy ${route.address} (${route.variable}).`
-  return throughProxy(failure, host, route) ?? through
-}
+/** Names the variable of a proxy, because the proxy may be the cause, or may have answered instead of the host. */
+const tellsProxy = ({ proxy }: Address, advice: string): string =>
+  proxy === undefined ? advice : `${advice} The request may have gone through the proxy of ${proxy}.`
 
 /** What to do after a request that got no response, or after a token request that got a server error (5xx). */
 export const unreachable = (failure: Failure, address: Address): string => {
-  if (failure.status === undefined) return tellsProxy(failure, address, ofUnreachable(failure, address))
-  return ServiceError.gatewayStatuses.has(failure.status)
-    ? tellsProxy(failure, address, ofResponse(failure, address))
-    : later
+  if (failure.status === undefined) return tellsProxy(address, ofUnreachable(failure, address))
+  return ServiceError.gatewayStatuses.has(failure.status) ? tellsProxy(address, ofResponse(failure, address)) : later
 }
 
 /** What to do after a request whose response did not arrive in time. */
 export const late = (failure: Failure, address: Address): string =>
-  tellsProxy(failure, address, `Check ${settingOf(failure, address)}, or run the command again later.`)
+  tellsProxy(address, `Check ${settingOf(failure, address)}, or run the command again later.`)
 
 /** What to do after a response from ASSEMBLY_BASE_URL that is not a response of the service. */
 export const unexpected = (failure: Failure, address: Address): string | undefined =>
-  isOfBaseUrl(failure, address) ? tellsProxy(failure, address, ofResponse(failure, address)) : undefined
+  isOfBaseUrl(failure, address) ? tellsProxy(address, ofResponse(failure, address)) : undefined
 
 /** What to do after an error response, if ASSEMBLY_BASE_URL has a wrong path, or a proxy or a gateway has responded. */
 export const refused = (failure: Failure, address: Address): string | undefined => {
   if (isWrongPath(failure, address)) return unexpected(failure, address)
   return ServiceError.gatewayStatuses.has(failure.status) ? later : undefined
-}
-
-/** A proxy, and the environment variable that names it. `address` contains no user and no password. */
-export interface Route {
-  readonly variable: string
-  readonly address: string
-}
-
-type Env = Readonly<Record<string, string | undefined>>
-
-/**
- * For each protocol, the variables that may name the proxy, of which the first one with a value counts. A request with TLS
- * uses the variables for HTTP if the variables for HTTPS name no proxy.
- */
-const http = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
-const variables: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>> = {
-  "http:": [http],
-  "https:": [["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"], http]
-}
-
-/** A host without the brackets of IPv6 and without the dot at its end, in lower case. */
-const bare = (host: string): string => host.toLowerCase().replaceAll(/^\[|(?<=.)\.$|\]$/g, "")
-
-/** Whether an entry of NO_PROXY exempts a host. `*.example.com` exempts only the hosts below `example.com`. */
-const exempts = (entry: string, host: string, port: string): boolean => {
-  // An address of IPv6 with a port has brackets.
-  const [, name = entry, only = port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(entry) ?? []
-  const suffix = bare(name.replace(/^\*?\./, ""))
-  const isNamed = name === "*" || (host === suffix && !entry.startsWith("*")) || host.endsWith(`.${suffix}`)
-  return isNamed && Number(only) === Number(port)
-}
-
-/** The proxy for requests to a URL. The result is undefined if the requests go to the host directly. */
-export const routeOf = ({ hostname, port, protocol }: URL, env: Env): Route | undefined => {
-  const exceptions = (env["no_proxy"] ?? env["NO_PROXY"] ?? "").split(/[,\s]/).filter((entry) => entry !== "")
-  const target = port === "" ? (protocol === "https:" ? "443" : "80") : port
-  if (exceptions.some((entry) => exempts(entry, bare(hostname), target))) return undefined
-  return (variables[protocol] ?? [])
-    .map((names) => names.find((name) => (env[name] ?? "") !== "") ?? "")
-    .flatMap((variable) => {
-      const value = env[variable] ?? ""
-      return URL.canParse(value) ? [{ variable, address: new URL(value).origin }] : []
-    })[0]
 }

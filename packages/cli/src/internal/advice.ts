@@ -42,20 +42,11 @@ const isMistyped = Schema.is(Schema.Union([CliError.UnrecognizedOption, CliError
 const isEnded = Schema.is(Schema.Union([ApiError.AssemblyFailed, ApiError.AssemblyCanceled, ApiError.AssemblyAborted]))
 const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError.UnexpectedTokenResponse]))
 
-/** The messages of the parser about a path, and what the path must be. */
-const paths: ReadonlyArray<readonly [words: RegExp, rule: string]> = [
-  [/^Path is not a file: /, "a file, not a folder"],
-  [/^Path is not a directory: /, "a folder, not a file"],
-  [/^Path does not exist: /, "a path that exists"],
-  [/^Failed to (?:check path existence|stat path): /, "a path that can be read"]
-]
-
 /** Says once what a flag or an argument expects, and names the value once. The parser and the schemas repeat both. */
 const invalidValue = ({ expected, kind, option, value }: CliError.InvalidValue): string => {
   const rule = expected.replace(/^(?:Schema validation failed: *)+/, "").replace(/^(?:Expected:? +){2,}/, "Expected ")
-  const said = paths.find(([words]) => words.test(rule))?.[1] ?? rule
   const repeated = `, got ${JSON.stringify(value)}`
-  const once = said.endsWith(repeated) ? said.slice(0, -repeated.length) : said
+  const once = rule.endsWith(repeated) ? rule.slice(0, -repeated.length) : rule
   if (kind !== "flag" || value !== "") return new CliError.InvalidValue({ option, value, kind, expected: once }).message
   const missing = once.replace(/^Expected:? +/, "")
   // This is the rule of a text that must not be empty.

@@ -236,44 +236,31 @@ const parseDate = (typed: string): Option.Option<DateTime.Utc> => {
   return typed === day ? midnight : Option.map(DateTime.make(typed.replace(" ", "T")), DateTime.toUtc)
 }
 
-/** The start of a window is rounded down and the end is rounded up, so that the window never gets smaller. */
-type Rounding = "floor" | "ceil"
-
 /** Parses a moment or an age into a moment in whole seconds. */
-export const parse = (typed: string, now: DateTime.Utc, rounding: Rounding = "floor"): Option.Option<DateTime.Utc> =>
+const parse = (typed: string, now: DateTime.Utc): Option.Option<DateTime.Utc> =>
   Option.map(
     Option.orElse(
       Option.map(parseAge(typed), (age) => DateTime.subtractDuration(now, age)),
       () => parseDate(typed)
     ),
-    (moment) => DateTime.makeUnsafe(Math[rounding](moment.epochMilliseconds / 1000) * 1000)
+    (moment) => DateTime.makeUnsafe(Math.floor(moment.epochMilliseconds / 1000) * 1000)
   )
-
-/** The clock of the service may be ahead of this clock. The client corrects a difference of up to an hour. */
-const tolerance = Duration.hours(1)
-
-/** Whether a period that begins at this moment is empty. */
-export const isFuture = (since: DateTime.Utc, now: DateTime.Utc): boolean =>
-  DateTime.isGreaterThan(since, DateTime.addDuration(now, tolerance))
 
 const expected = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
 
 /** A flag for the start of a time range, with a default. */
 export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
   parsed(Flag.withDefault(text(name, "when"), otherwise), name, `${expected}, in the past`, (value) =>
-    Effect.map(DateTime.now, (now) => Option.filter(parse(value, now), (since) => !isFuture(since, now)))
+    Effect.map(DateTime.now, (now) => Option.filter(parse(value, now), DateTime.isLessThanOrEqualTo(now)))
   )
 
-/** What the start of statistics must be. */
-export const ofStatistics = "an age such as 24h or 7d, or a date of the last 91 days"
-
 /** The service has refused the start of statistics. */
-export const refusedStart = (since: string | DateTime.Utc) =>
-  Failure.invalidFlag("--since", typeof since === "string" ? since : DateTime.formatIso(since), ofStatistics)
+export const refusedStart = (since: DateTime.Utc) =>
+  Failure.invalidFlag("--since", DateTime.formatIso(since), "an age such as 24h or 7d, or a date of the last 91 days")
 
 /** A flag for the end of a time range. */
 export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>
-  parsed(text(name, "when"), name, expected, (value) => Effect.map(DateTime.now, (now) => parse(value, now, "ceil")))
+  parsed(text(name, "when"), name, expected, (value) => Effect.map(DateTime.now, (now) => parse(value, now)))
 
 const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).slice(0, 19)}Z`
 

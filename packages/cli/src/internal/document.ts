@@ -32,25 +32,12 @@ const standardInput = Stdio.Stdio.use(({ stdin }) =>
   )
 )
 
-/**
- * Whether the path leads to a pipe without a name, as in `--steps <(jq .steps job.json)`. Opening such a pipe never
- * waits. Opening a named pipe waits until another program opens it for writing.
- */
-const isPipeOfShell = Effect.fnUntraced(function* (path: string) {
-  if (!/^\/(?:dev|proc\/self)\/fd\/[0-9]+$/.test(path)) return false
-  const fs = yield* FileSystem.FileSystem
-  // On Linux, the path is a link. The link to a pipe without a name is a text such as pipe:[4026].
-  return !Option.exists(yield* Effect.option(fs.readLink(path)), (to) => to.startsWith("/"))
-})
-
+/** A pipe is read to its end, as in `--steps <(jq .steps job.json)`. A device may never end. */
 const file = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const { size, type } = yield* Effect.mapError(fs.stat(path), Failure.problemOf)
   if (type === "Directory") return yield* Effect.fail("is a folder")
-  // A device may never end.
-  if (type !== "File" && !(type === "FIFO" && (yield* isPipeOfShell(path)))) {
-    return yield* Effect.fail("is not a file; redirect it to the standard input, and give - as the path")
-  }
+  if (type !== "File" && type !== "FIFO") return yield* Effect.fail("is not a file")
   if (size > maxBytes) return yield* Effect.fail(tooLarge)
   return yield* Effect.mapError(fs.readFileString(path), Failure.problemOf)
 })

@@ -44,8 +44,8 @@ export const usage = (message: string, next?: string): CommandError =>
   new CommandError({ message, exitCode: codes.usage, ...(next === undefined ? {} : { next }) })
 
 /** The value of a flag is wrong, which was detected only when the command used the value. */
-export const invalidFlag = (flag: string, value: string, rule: string, why = ""): CommandError =>
-  usage(`${flag}: Expected ${rule}, got ${JSON.stringify(value)}${why}`)
+export const invalidFlag = (flag: string, value: string, rule: string): CommandError =>
+  usage(`${flag}: Expected ${rule}, got ${JSON.stringify(value)}`)
 
 /** A file or the standard input cannot be read, is not valid JSON, or has a content that the command refuses. */
 export const invalidFile = (path: string, problem: string): CommandError =>

@@ -25,51 +25,11 @@ const names = /(?<![\w./-])assembly(?= [a-z<[-])/g
 /** A text of the help in which `program` replaces the name of this program. */
 export const inHelp = (text: string, program: string): string => text.replace(names, () => program)
 
-interface Process {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** The path of this program, as Node got it. */
-  readonly path: string
-}
-
-const npm = /[\\/]np[mx]-cli\.js$/
-const pnpm = /[\\/]pnpm(?:\.[a-z]+)?$/
-
-/** Matches a path in the folder in which `npx` keeps packages that no project has installed. */
-const cached = /[\\/]_npx[\\/]/
-
-/** Matches a script of a `package.json` that runs `assembly` by its name. */
-const runsByName = /(?:^|[\s;&|(])assembly(?:\s|$)/
-
-const ofNpm = ({ env, path }: Process): string => {
-  if (cached.test(path)) return "npx @assembly-effect/cli"
-  const { npm_command: kind, npm_lifecycle_event: event, npm_lifecycle_script: script = "" } = env
-  // For `npx --no-install assembly` and `npm exec assembly`, npm sets `script` to the name in quotes, without the arguments.
-  if (kind === "exec" && event === "npx") {
-    return script === "'assembly'" || runsByName.test(script) ? "npx --no-install assembly" : installed
-  }
-  return (kind === "run" || kind === "run-script") && runsByName.test(script) ? "npx --no-install assembly" : installed
-}
-
-const ofPnpm = ({ env }: Process, manager: string): string => {
-  const { npm_command: kind, npm_lifecycle_event: event, npm_lifecycle_script: script = "" } = env
-  if (kind === "dlx") return "pnpm dlx @assembly-effect/cli"
-  if (kind === "exec") return `${manager} exec assembly`
-  if (kind !== "run-script") return installed
-  // `pnpm assembly` runs no script of the `package.json`, so `event` is undefined, or is `npx` if npx runs pnpm.
-  const isScript = event !== undefined && event !== "npx"
-  if (isScript && !runsByName.test(script)) return installed
-  return isScript ? `${manager} exec assembly` : `${manager} assembly`
-}
-
 /**
- * The words with which a user runs this program, from the path of the program and the variables that npm and pnpm set.
- * The result is `assembly` unless they show another way.
+ * The words with which a user runs this program, from its path and the variable that npm and pnpm set. Both install
+ * programs of a project where npx finds them. Without `--no-install`, npx offers an unrelated package of this name.
  */
-export const ofProcess = (started: Process): string => {
-  const { npm_config_user_agent: agent = "", npm_execpath: manager = "" } = started.env
-  if (npm.test(manager)) return ofNpm(started)
-  if (!pnpm.test(manager)) return installed
-  const [, version = ""] = /^pnpm\/(\d+)\./.exec(agent) ?? []
-  // `npx pnpm` runs a pnpm that the shell of the user does not find by its name.
-  return ofPnpm(started, cached.test(manager) && version !== "" ? `npx -y pnpm@${version}` : "pnpm")
+export const ofProcess = ({ npm_command: kind }: NodeJS.ProcessEnv, path: string): string => {
+  if (kind === "dlx" || /[\\/]_npx[\\/]/.test(path)) return "npx @assembly-effect/cli"
+  return kind !== undefined && /[\\/]node_modules[\\/]/.test(path) ? "npx --no-install assembly" : installed
 }

@@ -21,7 +21,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Clock from "effect/Clock"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Advice from "./advice.ts"
@@ -61,21 +60,6 @@ export const layer = (folder: Option.Option<string>) =>
     onSome: (at) => UploadJournal.layerFileSystem(at, { completedExpiry: "24 hours" })
   })
 
-/** An entry of the journal that cannot be read: its path, and why. */
-export interface Damaged {
-  readonly file: string
-  readonly description: string
-}
-
-/** Entries of unfinished uploads are damaged, so no command can continue these uploads. */
-export const damagedError = ([first, ...others]: ReadonlyArray<Damaged>) => {
-  const rest = others.length === 0 ? "" : `; and ${others.length} more, such as ${others[0]?.file}`
-  return Failure.failed(
-    `the entry of an unfinished upload is damaged: ${first?.file} (${first?.description})${rest}`,
-    "Delete each damaged file. The same command then uploads into a new Assembly; assembly list --type=uploading shows the Assemblies that still wait for files."
-  )
-}
-
 const unusable = (folder: string, problem: string, isKept: boolean) => {
   const repair = Failure.isFull(Failure.codeIn(problem)) ? "Free some space" : "Make the folder writable"
   return Failure.failed(
@@ -102,7 +86,10 @@ export const failureOf = (
       : error
   switch (first?._tag) {
     case "JournalTorn":
-      return damagedError([{ file: `${folder}/${first.key}.json`, description: first.description }])
+      return Failure.failed(
+        `the entry of an unfinished upload is damaged: ${folder}/${first.key}.json (${first.description})`,
+        "Delete this file. The same command then uploads into a new Assembly; assembly list --type=uploading shows the Assemblies that still wait for files."
+      )
     case "JournalFailed":
       return unusable(folder, first.description, isKept)
     case "LeaseLost":
@@ -120,7 +107,6 @@ const mostNames = 3
  * An unfinished command.
  *
  * - `origin`: the origin of the service.
- * - `content`: a hash of the identities of the files, which change with their sizes and modification times.
  * - `folder` and `args`: the working directory and the arguments, without `--restart`.
  * - `names`: the names of the first files; `files` is the number of files, and `size` their total size in bytes.
  * - `startedAt`: milliseconds since 1970.
@@ -128,7 +114,6 @@ const mostNames = 3
 const Command = Schema.Struct({
   assemblyId: Assembly.AssemblyId,
   origin: Schema.String,
-  content: Schema.String,
   folder: Schema.String,
   args: Schema.Array(Schema.String),
   names: Schema.Array(Schema.String),
@@ -161,9 +146,7 @@ const filesIn = Effect.fnUntraced(function* (folder: string) {
   const inside = path.join(folder, "commands")
   const at = (name: string) => path.join(inside, name)
   const read = (name: string) =>
-    // Opening a named pipe would wait for ever.
-    fs.stat(at(name)).pipe(
-      Effect.flatMap(({ type }) => (type === "File" ? fs.readFileString(at(name)) : Effect.succeed(""))),
+    fs.readFileString(at(name)).pipe(
       Effect.map((text) => Option.getOrUndefined(decode(text))),
       Effect.orElseSucceed(() => undefined)
     )
@@ -187,58 +170,32 @@ const filesIn = Effect.fnUntraced(function* (folder: string) {
 /** An unfinished upload of the journal. `command` is undefined if its file is missing or cannot be read. */
 export interface Upload extends Unfinished {
   readonly command: Command | undefined
-  /** Removes the files in `commands` that name the Assembly of this upload. */
+  /** Removes the file in `commands` that names the Assembly of this upload. */
   readonly forget: Effect.Effect<void>
 }
 
 /** When the upload was started, or else when its entry was last written, in milliseconds since 1970. */
 export const startOf = ({ command, entry }: Upload): number => command?.startedAt ?? entry.writtenAt
 
-/**
- * Reads each entry of a journal folder on its own, so that a damaged entry does not hide the other entries. Returns the
- * entries of the jobs that are not complete, and the entries that cannot be read.
- */
-const readAll = Effect.fnUntraced(function* (folder: string) {
-  const journal = yield* UploadJournal.UploadJournal
-  // Listing the jobs also removes the expired entries.
-  yield* Effect.ignore(journal.assemblies.list)
-  const names = yield* Effect.mapError((yield* FileSystem.FileSystem).readDirectory(folder), (error) =>
-    Failure.failed(
-      `the folder of unfinished uploads ${folder} cannot be read: ${Failure.problemOf(error)}`,
-      "Make the folder readable, or name another folder with --journal."
-    )
-  )
-  const jobs: Array<Unfinished> = []
-  const damaged: Array<Damaged> = []
-  for (const name of names.toSorted().filter((one) => one.endsWith(".json"))) {
-    const key = name.slice(0, -".json".length)
-    const job = yield* Effect.result(journal.assemblies.get(key))
-    if (Result.isSuccess(job)) {
-      const entry = Option.getOrUndefined(job.success)
-      if (entry !== undefined && entry._tag !== "Completed") jobs.push({ key, entry })
-      continue
-    }
-    // The entry may be the entry of one file, and not of a job.
-    const problem = yield* Effect.option(Effect.flip(journal.get(key)))
-    if (Option.isSome(problem) && problem.value._tag !== "InvalidRequest") {
-      const description = Failure.problemOfText(problem.value.description)
-      damaged.push({ file: (yield* Path.Path).join(folder, name), description })
-    }
-  }
-  return { jobs, damaged }
-})
-
-/** The unfinished uploads of a journal folder, the oldest first, and the entries that cannot be read. */
+/** The unfinished uploads of a journal folder, the oldest first. Removes the files of commands whose entry has expired. */
 export const list = Effect.fnUntraced(function* (folder: string) {
   const memory = yield* filesIn(folder)
+  const open = yield* unfinished
   const commands = yield* memory.all
-  const { damaged, jobs } = yield* readAll(folder)
-  const uploads = jobs.map(({ entry, key }): Upload => {
-    const own = commands.filter(({ command }) => command?.assemblyId === entry.assemblyId)
-    const forgetAll = Effect.forEach(own, ({ name }) => memory.remove(name), { discard: true })
-    return { key, entry, command: own[0]?.command, forget: Effect.ignore(forgetAll) }
+  const isOpen = (id?: Assembly.AssemblyId) => open.some(({ entry }) => entry.assemblyId === id)
+  for (const { command, name } of commands) {
+    if (!isOpen(command?.assemblyId)) yield* Effect.ignore(memory.remove(name))
+  }
+  const uploads = open.map((one): Upload => {
+    const own = commands.find(({ command }) => command?.assemblyId === one.entry.assemblyId)
+    return {
+      key: one.key,
+      entry: one.entry,
+      command: own?.command,
+      forget: own === undefined ? Effect.void : Effect.ignore(memory.remove(own.name))
+    }
   })
-  return { uploads: uploads.toSorted((one, other) => startOf(one) - startOf(other)), damaged }
+  return uploads.toSorted((one, other) => startOf(one) - startOf(other))
 })
 
 /**
@@ -281,9 +238,7 @@ const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   }).pipe(
     Effect.catch((error) =>
       Effect.succeed(
-        error._tag === "UploadLeased"
-          ? `${what} changed, but another process still uploads the earlier content to Assembly ${assemblyId}`
-          : `${what} changed after an interrupted upload. Its Assembly ${assemblyId} could not be canceled and may still wait for files: ${Advice.line(error)}`
+        `${what} changed after an interrupted upload. Its Assembly ${assemblyId} could not be canceled and may still wait for files: ${Advice.line(error)}`
       )
     )
   )
@@ -311,12 +266,8 @@ export const make = Effect.fnUntraced(function* (
   const memory = yield* filesIn(folder)
   const paths = files.map(({ name, realPath }) => [realPath, name])
   const own = yield* UploadJournal.assemblyKeyOf([origin, JSON.stringify(params), paths])
-  const identities = yield* Effect.forEach(UploadPlan.replayable(files) ?? [], ({ source }) =>
-    Effect.map(Effect.option(source.identity), (identity) => Option.getOrUndefined(identity) ?? null)
-  )
   const about = {
     origin,
-    content: yield* UploadJournal.assemblyKeyOf(identities),
     folder: (yield* Path.Path).resolve("."),
     args: toContinue(yield* (yield* Stdio.Stdio).args),
     names: files.slice(0, mostNames).map(({ name }) => name),
@@ -325,15 +276,7 @@ export const make = Effect.fnUntraced(function* (
   }
   const before = yield* memory.read(own)
   const isKept = (yield* Effect.orElseSucceed(entryOf(before?.assemblyId), () => undefined)) !== undefined
-  const earlier = isKept && before?.content === about.content ? before.assemblyId : undefined
-
-  /** Removes the files of commands whose jobs are complete or not in the journal, and files that cannot be read. */
-  const sweep = Effect.gen(function* () {
-    const open = new Set((yield* unfinished).map(({ entry }) => entry.assemblyId))
-    for (const { command, name } of yield* memory.all) {
-      if (command === undefined || !open.has(command.assemblyId)) yield* memory.remove(name)
-    }
-  })
+  const earlier = isKept ? before?.assemblyId : undefined
 
   const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
   return {
@@ -341,7 +284,7 @@ export const make = Effect.fnUntraced(function* (
     runs: Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
       const last = yield* memory.read(own)
       const startedAt = last?.assemblyId === assemblyId ? last.startedAt : yield* Clock.currentTimeMillis
-      yield* Effect.ignore(Effect.andThen(memory.write(own, { ...about, assemblyId, startedAt }), sweep))
+      yield* Effect.ignore(memory.write(own, { ...about, assemblyId, startedAt }))
       return last === undefined || last.assemblyId === assemblyId ? undefined : yield* leave(last.assemblyId, what)
     }),
     completed: Effect.ignore(memory.remove(own))

@@ -6,17 +6,6 @@ import * as FileSystem from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
 
-let messages = 0
-
-/**
- * Marks the write of a message to the standard error, which the user must be able to read, unlike progress. Call this
- * function before the write. Node reports the failure of a write before the next turn of the event loop.
- */
-export const beginMessage = (): void => {
-  messages += 1
-  setImmediate(() => (messages -= 1))
-}
-
 const readPackage = () =>
   JSON.parse(FileSystem.readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
     readonly version: string
@@ -33,28 +22,22 @@ const isOlder = (version: string, minimum: string): boolean =>
  */
 const unread = 141
 
-const exitCodeOf = (code: string | undefined): number => (code === "EPIPE" ? unread : 1)
-
 /**
  * Reports a standard output that cannot be written, and makes the process fail. Node ignores the failures of its
  * console, but a full disk must not look like a success: the output may be a secret that is never shown again. If the
  * reader of a pipe has ended, this reader needs no more output, so the process fails without a message.
- *
- * A standard error that cannot be written has no place for a report. If a message was lost, such as a hint, the process
- * fails too. Lost progress is ignored.
+ * A standard error that cannot be written has no place for a report, so its loss is ignored.
  */
 const reportLost = (): void => {
   let isReported = false
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     if (isReported) return
     isReported = true
-    process.exitCode = exitCodeOf(code)
+    process.exitCode = code === "EPIPE" ? unread : 1
     if (code === "EPIPE") return
     process.stderr.write(`assembly: the output cannot be written: ${message}\n`)
   })
-  process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
-    if (messages > 0) process.exitCode ??= exitCodeOf(code)
-  })
+  process.stderr.on("error", () => {})
 }
 
 /**
@@ -68,17 +51,7 @@ const keepCompiled = (env: NodeJS.ProcessEnv): void => {
   const folder = [XDG_CACHE_HOME, HOME && Path.join(HOME, ".cache"), LOCALAPPDATA].find(
     (at) => at && Path.isAbsolute(at)
   )
-  if (folder === undefined) return
-  const compiled = Path.join(folder, "assembly", "compiled")
-  // The recursive `mkdir` of Node, which `enableCompileCache` uses too, never ends in a folder such as `/proc`.
-  for (const at of [folder, Path.dirname(compiled), compiled]) {
-    try {
-      FileSystem.mkdirSync(at)
-    } catch {
-      // The folder exists, or cannot be created.
-    }
-  }
-  if (FileSystem.existsSync(compiled)) Module.enableCompileCache(compiled)
+  if (folder !== undefined) Module.enableCompileCache(Path.join(folder, "assembly", "compiled"))
 }
 
 /** Runs the command line. `load` loads the part that needs Effect, and returns the function that runs this part. */

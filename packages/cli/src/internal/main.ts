@@ -7,10 +7,8 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as PlatformError from "effect/PlatformError"
 import * as Runtime from "effect/Runtime"
 import * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
@@ -41,23 +39,12 @@ const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter 
 }))
 
 /**
- * Whether a cause without a failure is a prompt whose terminal cannot be written, for example because its reader has
- * ended. `launch.ts` reports a standard output that cannot be written. Its input may have ended at the same time.
- */
-export const isLostTerminal = <E>(cause: Cause.Cause<E>): boolean =>
-  !cause.reasons.some(Cause.isFailReason) &&
-  cause.reasons.some((reason) => {
-    if (!Cause.isDieReason(reason) || !PlatformError.isPlatformError(reason.defect)) return false
-    return "module" in reason.defect.reason && reason.defect.reason.module === "Terminal"
-  })
-
-/**
  * Reports a failure, unless it was reported already: by the presenter (a wrong invocation), by the program that
  * `assembly emulator` ran, or by `launch.ts` (lost output). Interruptions are left to `Fate`.
  */
 const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
-  if (!Runtime.getErrorReported(error) || isLostTerminal(cause) || Cause.hasInterruptsOnly(cause)) return
+  if (!Runtime.getErrorReported(error) || Cause.hasInterruptsOnly(cause)) return
   const Advice = yield* loadAdvice
   const address = yield* Address.of(error)
   const isDefect = !cause.reasons.some(Cause.isFailReason)
@@ -107,13 +94,9 @@ export const main = (version: string): void =>
   run(version).pipe(
     Effect.provide(Layer.provideMerge(Output.standardErrorLayer, NodeServices.layer)),
     Output.sayingFate,
-    Effect.provideService(Invocation.Program, Invocation.ofProcess({ env: process.env, path: process.argv[1] ?? "" })),
+    Effect.provideService(Invocation.Program, Invocation.ofProcess(process.env, process.argv[1] ?? "")),
     NodeRuntime.runMain({
       disableErrorReporting: true,
-      teardown: (exit, onExit) => {
-        const isLost = Exit.isFailure(exit) && isLostTerminal(exit.cause)
-        // If the output was lost, `launch.ts` has set the exit code.
-        onExit(isLost ? Number(process.exitCode ?? Failure.codes.failed) : Failure.codeOfExit(exit))
-      }
+      teardown: (exit, onExit) => onExit(Failure.codeOfExit(exit))
     })
   )

@@ -16,7 +16,6 @@ import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Help from "./help.ts"
 import * as Invocation from "./invocation.ts"
-import * as Launch from "./launch.ts"
 import * as Text from "./text.ts"
 import * as Failure from "./failure.ts"
 import * as Context from "effect/Context"
@@ -34,21 +33,17 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
 export const report = (rendered: ReadonlyArray<Text.Line>): Effect.Effect<void> =>
   rendered.length === 0 ? Effect.void : Console.log(rendered.join("\n"))
 
-/** Writes a message to the standard error. If the message cannot be written, `launch.ts` sets the exit code. */
-const tell = (text: string): Effect.Effect<void> =>
-  Effect.andThen(Effect.sync(Launch.beginMessage), Console.error(text))
-
 /** Writes a message whose lines are broken between words if the standard error is a terminal. */
 const tellWrapped = Effect.fnUntraced(function* (text: string) {
   const services = yield* StandardError
   const width = services === undefined ? 0 : yield* Context.get(services, Terminal.Terminal).columns
   const whole = Help.commandsOf(yield* Invocation.Program)
   const broken = width === 0 ? [text] : text.split("\n").flatMap((line) => Text.wrap(line, width, { whole }))
-  yield* tell(broken.join("\n"))
+  yield* Console.error(broken.join("\n"))
 })
 
 /** Writes a rendered line to the standard error, such as a line of a log. */
-export const log = (line: Text.Line): Effect.Effect<void> => tell(line)
+export const log = (line: Text.Line): Effect.Effect<void> => Console.error(line)
 
 /** Writes an error to the standard error. */
 export const error = (text: string): Effect.Effect<void> => tellWrapped(keepLines(`assembly: ${text}`))
@@ -57,7 +52,7 @@ export const error = (text: string): Effect.Effect<void> => tellWrapped(keepLine
 export const hint = (text: string): Effect.Effect<void> => tellWrapped(Printable.escape(text))
 
 /** Writes a line that ends with a command to paste, which is never broken. */
-export const next = (text: string): Effect.Effect<void> => tell(Printable.escape(text))
+export const next = (text: string): Effect.Effect<void> => Console.error(Printable.escape(text))
 
 /** Whether the process was able to write all earlier output to its standard output. Waits until it is written. */
 export const isWritten: Effect.Effect<boolean> = Effect.callback((resume) => {
@@ -216,6 +211,12 @@ export const layout: Effect.Effect<Layout, never, Terminal.Terminal> = Effect.ge
   const width = yield* (yield* Terminal.Terminal).columns
   return { width: width === 0 ? undefined : width, style: yield* Text.current, now: yield* DateTime.now }
 })
+
+/** Writes a line about a list below it. Another program reads the list without this line. */
+export const below = (text: string) =>
+  Effect.flatMap(layout, ({ width }) =>
+    width === undefined ? hint(text) : lines<string>(["", ...Text.wrap(text, width)])
+  )
 
 /** Says what happened to the work of an interrupted command. A command replaces `say` when it begins its work. */
 export const Fate = Context.Reference<{ say: Effect.Effect<void> }>("@assembly-effect/cli/Fate", {

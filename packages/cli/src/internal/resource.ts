@@ -58,7 +58,7 @@ export const all = Effect.fnUntraced(function* <Page, Item, E, R>(
     return Output.report(part.lines)
   }
   yield* Stream.runDrain(Output.whileRead(pages, print))
-  if (!json) yield* Output.report(end ?? Table.list(columns, [], { ...layout, empty }))
+  if (!json) yield* Output.report(end ?? Table.render(columns, [], { ...layout, empty }))
 })
 
 /** Prints one page: as JSON, or as a table and the cursor of the next page. `more` is undefined after the last page. */
@@ -72,13 +72,12 @@ export const page = Effect.fnUntraced(function* <Page, Item>(
   const { empty = `no ${listing.what}` } = listing
   if (json && json.length > 0) return yield* Output.json(Schema.Array(listing.item), json)(items)
   yield* Output.show(json, listing.page, found, (layout) =>
-    Table.list(listing.columns(layout), items, { ...layout, empty })
+    Table.render(listing.columns(layout), items, { ...layout, empty })
   )
   if (json || more === undefined) return
   const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${listing.what}; `
   const rest = `${part}--cursor=${Text.word(String(more.cursor))} goes on, --all lists all`
-  const { width } = yield* Output.layout
-  yield* width === undefined ? Output.hint(rest) : Output.lines<string>(["", ...Text.wrap(rest, width)])
+  yield* Output.below(rest)
 })
 
 interface Numbers {

@@ -12,6 +12,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
@@ -26,18 +27,13 @@ export const variables = ["ASSEMBLY_BASE_URL", ...credentials] as const
 const names = [...variables, "ASSEMBLY_EMULATOR_KEY", "ASSEMBLY_EMULATOR_SECRET"] as const
 
 /**
- * What this program knows about `.env`.
- *
- * - `has`: the variables of this program that the file sets. `loaded`: those whose values are taken from the file.
- * - `ignored`: why the whole file is ignored, although it sets variables of this program.
- * - `problems`: what is wrong with the file or its lines, without the text of the lines, which may contain a secret.
+ * What this program knows about `.env`: the variables whose values are taken from it, and why the file is not used,
+ * although it exists.
  */
 export interface Report {
   readonly path: string
-  readonly has: ReadonlySet<string>
   readonly loaded: ReadonlySet<string>
-  readonly ignored: string | undefined
-  readonly problems: ReadonlyArray<string>
+  readonly problem: string | undefined
 }
 
 /** The report about `.env`. It is undefined if the file does not exist. */
@@ -63,48 +59,15 @@ export const folderOf = Effect.fnUntraced(function* (variable: string, below: st
   return Option.firstSomeOf([yield* absolute(variable), home, yield* absolute("LOCALAPPDATA")])
 })
 
-/** A line that begins with a variable whose name begins with `ASSEMBLY_`. */
-const ours = /^[\s\uFEFF]*(?:export\s+)?(ASSEMBLY_\w+)(.*)$/
-
-/** What is wrong with the rest of a line, which follows the name of the variable. */
-const problemOf = (name: string, rest: string): string | undefined => {
-  const [, value] = /^(?:\s*=|:\s)(.*)$/.exec(rest) ?? []
-  if (value === undefined) return `${name} has no value: write ${name}=value`
-  const text = value.trim()
-  const quote = text[0] ?? ""
-  if (text === "" || text.startsWith("#")) return `${name} is empty`
-  if (!/['"`]/.test(quote)) return undefined
-  const end = text.indexOf(quote, 1)
-  if (end === -1) return `the quote of ${name} is not closed`
-  return end === 1 ? `${name} is empty` : undefined
-}
-
-/** What is wrong in the text of the file. Effect's parser skips lines that it cannot read. */
-export const problemsIn = (text: string): ReadonlyArray<string> => {
-  if (/[\0\uFFFD]/.test(text)) return ["line 1: the file is not UTF-8 text; save it as UTF-8"]
-  const seen = new Map<string, number>()
-  return text.split(/\r\n?|\n/).flatMap((content, index) => {
-    const [, name = "", rest = ""] = ours.exec(content) ?? []
-    if (name === "") return []
-    const isKnown = names.some((one) => one === name)
-    const before = isKnown ? seen.get(name) : undefined
-    seen.set(name, index + 1)
-    const found = isKnown
-      ? [problemOf(name, rest), before && `${name} is set in line ${before} too; this line is used`]
-      : [`there is no variable ${name}; this program reads ${names.join(", ")}`]
-    return found.flatMap((problem) => (problem ? [`line ${index + 1}: ${problem}`] : []))
-  })
-}
-
-/** The values of the variables of this program in a text, and what is wrong with its lines. */
-const parse = Effect.fnUntraced(function* (path: string, text: string) {
+/** The values of the variables of this program in a text. */
+const parse = Effect.fnUntraced(function* (text: string) {
   const provider = ConfigProvider.fromDotEnvContents(text)
   const values: Record<string, string> = {}
   for (const variable of names) {
     const found = yield* Effect.orElseSucceed(provider.load([variable]), () => undefined)
     if (found?._tag === "Value") values[variable] = found.value
   }
-  return { values, problems: problemsIn(text).map((problem) => `${path}, ${problem}`) }
+  return values
 })
 
 /** The text of a file, or undefined if it does not exist. Fails with why it cannot be read, or with what `check` says. */
@@ -124,21 +87,22 @@ const read = (path: string, check?: (info: FileSystem.File.Info) => Failure.Comm
 
 const dotEnv = Effect.gen(function* () {
   const path = (yield* Path.Path).resolve(".env")
-  const content = yield* Effect.matchEffect(read(path), {
-    onSuccess: (text) => (text === undefined ? Effect.undefined : parse(path, text)),
-    onFailure: ({ message }) => Effect.succeed({ values: {}, problems: [message] })
-  })
-  if (content === undefined) return Layer.empty
-  const has = new Set(Object.keys(content.values))
+  const report = (problem?: string, loaded: ReadonlySet<string> = new Set()) =>
+    Layer.succeed(DotEnv, { path, loaded, problem })
+  const content = yield* Effect.result(read(path))
+  if (Result.isFailure(content)) return report(content.failure.message)
+  if (content.success === undefined) return Layer.empty
+  const values = yield* parse(content.success)
   const given = yield* Effect.filter(credentials, isSet)
-  const isIgnored = given.length > 0 && has.size > 0
-  const those = given.length === 1 ? "it" : "them"
-  const ignored = `the environment has ${given.join(" and ")}, and the file could send ${those} to another address`
-  const unset = yield* Effect.filter(has, (variable) => Effect.map(isSet(variable), (set) => !set))
-  const loaded = new Set(given.length > 0 ? [] : unset)
-  const report = { path, has, loaded, ignored: isIgnored ? ignored : undefined, problems: content.problems }
-  const provider = ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: content.values }))
-  return Layer.merge(loaded.size === 0 ? Layer.empty : provider, Layer.succeed(DotEnv, report))
+  if (given.length > 0 && Object.keys(values).length > 0) {
+    const those = given.length === 1 ? "it" : "them"
+    return report(
+      `${path} is not used: the environment has ${given.join(" and ")}, and the file could send ${those} to another address. Set all three variables in the environment, or all three in the file.`
+    )
+  }
+  const unset = yield* Effect.filter(Object.keys(values), (name) => Effect.map(isSet(name), (set) => !set))
+  const provider = ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: values }))
+  return Layer.merge(unset.length === 0 ? Layer.empty : provider, report(undefined, new Set(unset)))
 })
 
 /**
@@ -147,18 +111,14 @@ const dotEnv = Effect.gen(function* () {
  */
 export const layerDotEnv: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(dotEnv)
 
-/** What to do if the file is not used, although it sets variables of this program. */
-export const ignoredAdvice = "Set all three variables in the environment, or all three in the file."
-
 /**
  * What a user whose settings are missing or refused must know about `.env`: why it is not used, which variables come
- * from the file and which from the environment, and what is wrong with the file.
+ * from the file and which from the environment, and why it cannot be read.
  */
 export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* () {
   const report = yield* DotEnv
   if (report === undefined) return []
-  const { ignored, loaded, path, problems } = report
-  const unused = ignored === undefined ? [] : [`${path} is not used: ${ignored}. ${ignoredAdvice}`]
+  const { loaded, path, problem } = report
   const fromFile = variables.filter((variable) => loaded.has(variable))
   const others = yield* Effect.filter(
     variables.filter((variable) => !loaded.has(variable)),
@@ -168,7 +128,7 @@ export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* 
     fromFile.length === 0 || others.length === 0
       ? []
       : [`${fromFile.join(" and ")}: from ${path}; ${others.join(" and ")}: from the environment.`]
-  return [...unused, ...origins, ...problems]
+  return problem === undefined ? origins : [problem, ...origins]
 })
 
 /** The flag `--profile` of every command. */
@@ -186,18 +146,17 @@ const profiles = folderOf("XDG_CONFIG_HOME", ".config").pipe(
   Effect.map(Option.map((folder) => `${folder}/assembly/credentials`))
 )
 
-/** The profiles of the file, with the lines of the other sections emptied, so that problems name the right lines. */
-const sectionsOf = (text: string): ReadonlyMap<string, string> => {
-  const lines = text.split(/\r\n?|\n/)
-  let name = "default"
-  const named = lines.map((line) => {
-    const [, start] = /^\s*\[(.+)\]\s*$/.exec(line) ?? []
-    name = start?.trim() ?? name
-    return { name, text: start === undefined ? line : "" }
-  })
-  const texts = (one: string) => named.map((line) => (line.name === one ? line.text : "")).join("\n")
-  return new Map([...new Set(named.map((line) => line.name))].map((one) => [one, texts(one)]))
-}
+/** The texts of the profiles of the file by their names. */
+const sectionsOf = (text: string): ReadonlyMap<string, string> =>
+  new Map(
+    `[default]\n${text}`
+      .split(/^\s*\[(?=.+\]\s*$)/m)
+      .slice(1)
+      .map((section) => {
+        const [, name = "", rest = ""] = /^(.+?)\]\s*\n?([^]*)$/.exec(section) ?? []
+        return [name.trim(), rest] as const
+      })
+  )
 
 /** The text of the file of profiles, or undefined if it does not exist. A file that others can read is refused. */
 const readProfiles = (path: string) =>
@@ -209,11 +168,10 @@ const readProfiles = (path: string) =>
 
 /** The settings of a profile, which must have all three: another file must not redirect the credentials. */
 const settingsOf = Effect.fnUntraced(function* (path: string, name: string, text: string) {
-  const { problems, values } = yield* parse(path, text)
+  const values = yield* parse(text)
   const missing = variables.filter((variable) => values[variable] === undefined)
   if (missing.length === 0) return values
-  const why = [`the profile ${name} has no ${missing.join(", ")}`, ...problems].join("; ")
-  return yield* Failure.usage(`${path}: ${why}`)
+  return yield* Failure.usage(`${path}: the profile ${name} has no ${missing.join(", ")}`)
 })
 
 const layerOf = (values: Readonly<Record<string, string>>, source: string) =>

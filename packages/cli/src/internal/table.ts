@@ -14,7 +14,6 @@ import * as Text from "./text.ts"
  * - `least`: the minimum width to which the column may be cut, 6 by default. The title is never cut.
  * - `optional`: in a narrow terminal, the column may be left out, the last one first. A line below the table names what
  *   is left out.
- * - `wrap`: a text that is too wide is broken between words into several lines, and is not cut.
  * - `style`: the style of a cell, from the text after cutting and the row.
  */
 export interface Column<in Row> {
@@ -26,11 +25,10 @@ export interface Column<in Row> {
   readonly keep?: boolean | undefined
   readonly least?: number | undefined
   readonly optional?: boolean | undefined
-  readonly wrap?: boolean | undefined
   readonly style?: ((text: string, row: Row, style: Text.Style) => string) | undefined
 }
 
-/** `width` is the width of the terminal in cells, unlimited by default. `empty` is shown if there are no rows. */
+/** `width` is the width of the terminal in cells; it is undefined for another program. `empty` is shown if there are no rows. */
 export interface Options {
   readonly width?: number | undefined
   readonly style?: Text.Style | undefined
@@ -96,13 +94,17 @@ const most = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, ot
 
 const draw = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<Row>) =>
   columns.map((column): Drawn<Row> => {
-    const { keep = false, least = 6, title, wrap = false } = column
+    const { keep = false, least = 6, title } = column
     const value = (row: Row) => Printable.escape(column.value(row))
     const texts = rows.map(value)
     const natural = most([title, ...texts].map(Text.width))
     // The column is at least as wide as its title, because a user cannot understand a title that is cut.
-    const readable = [title, ...(wrap ? texts.flatMap((text) => text.split(" ")) : [])].map(Text.width)
-    return { ...column, value, natural, narrowest: keep ? natural : Math.min(natural, most([least, ...readable])) }
+    return {
+      ...column,
+      value,
+      natural,
+      narrowest: keep ? natural : Math.min(natural, most([least, Text.width(title)]))
+    }
   })
 
 const widthOf = (cells: ReadonlyArray<number>): number =>
@@ -168,50 +170,28 @@ const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<R
   if (shown === undefined) return blocks(all, rows, width)
   const widths = shrink(shown, width)
 
-  const linesOf = (textOf: (column: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
+  const lineOf = (textOf: (column: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
     const cells = shown.map((column, index) => {
       const room = widths[index] ?? 0
-      const lines = column.wrap === true ? Text.wrap(textOf(column), room) : [textOf(column)]
-      return lines.map((line) => Text.truncate(line, room))
+      return Text.pad(paint(Text.truncate(textOf(column), room), column), room, column.align ?? "left")
     })
-    return Array.from({ length: most([1, ...cells.map(({ length }) => length)]) }, (_, at) => {
-      const line = shown.map((column, index) =>
-        Text.pad(paint(cells[index]?.[at] ?? "", column), widths[index] ?? 0, column.align ?? "left")
-      )
-      return Text.toLine(line.join(gap).trimEnd())
-    })
+    return Text.toLine(cells.join(gap).trimEnd())
   }
   const body = rows.flatMap((row) => {
     const paint = (text: string, column: Column<Row>) => column.style?.(text, row, style) ?? text
     const texts = below.filter(({ value }) => value(row) !== "")
     return [
-      ...linesOf(({ value }) => value(row), paint),
+      lineOf(({ value }) => value(row), paint),
       ...texts.flatMap((column) => indented(column.value(row), width, gap, (line) => paint(line, column)))
     ]
   })
   const hidden = beside.filter((column) => !shown.includes(column)).map(({ title }) => title)
   const note = `not shown: ${hidden.join(", ")} (use a wider terminal or --json)`
   return {
-    head: [...linesOf(({ title }) => title, style.bold), Text.toLine(style.dim("─".repeat(widthOf(widths))))],
+    head: [lineOf(({ title }) => title, style.bold), Text.toLine(style.dim("─".repeat(widthOf(widths))))],
     body,
     end: hidden.length === 0 ? [] : indented(note, width, "", style.dim)
   }
-}
-
-/**
- * Renders rows under a heading. Columns are as wide as their content. If the table does not fit, the widest columns are
- * made narrower, and `optional` columns are left out. If the others do not fit either, each row is a block of lines with
- * whole texts.
- */
-export const render = <Row>(
-  columns: ReadonlyArray<Column<Row>>,
-  rows: ReadonlyArray<Row>,
-  options: Options = {}
-): ReadonlyArray<Text.Line> => {
-  const { empty = "none", style = Text.plain, width = Number.POSITIVE_INFINITY } = options
-  const { body, end, head } = arrange(columns, rows, options)
-  const none = style.dim(Text.truncate(Printable.escape(empty), width))
-  return [...head, ...(rows.length === 0 ? [Text.toLine(none)] : body), ...end]
 }
 
 /** The rows for another program: the texts of all columns between tabs. An unknown value is empty. */
@@ -219,10 +199,6 @@ const separated = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray
   const fieldOf = (text: string) => (text === unknown ? "" : Printable.escape(text))
   return rows.map((row) => Text.toLine(columns.map(({ exact, value }) => fieldOf((exact ?? value)(row))).join("\t")))
 }
-
-/** Renders a list as {@link render} does, or for another program with tabs, without a heading. */
-export const list: typeof render = (columns, rows, options) =>
-  options?.width === undefined ? separated(columns, rows) : render(columns, rows, options)
 
 /** Makes a function that renders a further part of a list. A part whose columns have other widths has a heading too. */
 export const makeParts = <Row>(columns: ReadonlyArray<Column<Row>>, options: Options) => {
@@ -235,6 +211,23 @@ export const makeParts = <Row>(columns: ReadonlyArray<Column<Row>>, options: Opt
     last = heading
     return { lines: isSame ? body : [...head, ...body], end }
   }
+}
+
+/**
+ * Renders rows: for another program with tabs and without a heading, or under a heading. Columns are as wide as their
+ * content. If the table does not fit, the widest columns are made narrower, and `optional` columns are left out. If the
+ * others do not fit either, each row is a block of lines with whole texts.
+ */
+export const render = <Row>(
+  columns: ReadonlyArray<Column<Row>>,
+  rows: ReadonlyArray<Row>,
+  options: Options
+): ReadonlyArray<Text.Line> => {
+  const { empty = "none", style = Text.plain, width = 0 } = options
+  const { end, lines } = makeParts(columns, options)(rows)
+  const isEmpty = rows.length === 0 && options.width !== undefined
+  const none = isEmpty ? [Text.toLine(style.dim(Text.truncate(Printable.escape(empty), width)))] : []
+  return [...lines, ...none, ...end]
 }
 
 /** The name of a value, its text, and what matches the commands to paste in the text. */

@@ -212,7 +212,7 @@ export const report = Effect.fnUntraced(function* (
   const uploads = (status.uploads ?? []).map((file) => ({ step: ":original", file }))
   yield* Output.lines<string>(layout.width === undefined ? id : ["", ...id])
   const shown = made.length > 0 ? made : uploads
-  yield* Output.report(Table.list(Shown.columns(shown), shown, layout))
+  yield* Output.report(Table.render(Shown.columns(shown), shown, layout))
 })
 
 /**
@@ -256,5 +256,5 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
     Table.sizeColumn(({ source }) => source.size)
   ]
   yield* Output.report(Table.render(planned, files, yield* Output.layout))
-  yield* Output.lines<string>(["", `${totalOf(files)}; nothing was uploaded`])
+  yield* Output.below(`${totalOf(files)}; nothing was uploaded`)
 })

@@ -42,16 +42,14 @@ const unreadable = (path: string) => (error: PlatformError.PlatformError) => {
   return problem(path, isBroken ? "the name is not valid UTF-8; rename the file" : Failure.problemOf(error))
 }
 
-/** The type of the file or folder at a path. Follows links. For a broken link, the error names its target. */
-const typeOf = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const info = yield* Effect.result(fs.stat(path))
-  if (Result.isSuccess(info)) return info.success.type
-  const isMissing = info.failure.reason._tag === "NotFound"
-  const target = isMissing ? yield* Effect.option(fs.readLink(path)) : Option.none()
-  if (Option.isNone(target)) return yield* unreadable(path)(info.failure)
-  return yield* refuse(path, `is a link to ${target.value}, which does not exist`)
-})
+/** The type of the file or folder at a path. Follows links. */
+const typeOf = (path: string) =>
+  FileSystem.FileSystem.use((fs) =>
+    fs.stat(path).pipe(
+      Effect.map(({ type }) => type),
+      Effect.mapError(unreadable(path))
+    )
+  )
 
 /** Checks that a file can be read, and makes a source of it. Sends nothing. */
 const open = Effect.fnUntraced(function* (path: string) {

@@ -22,13 +22,8 @@ import * as Follow from "./follow.ts"
 import * as Journal from "./journal.ts"
 import * as UploadJob from "./uploadJob.ts"
 
-/**
- * If the service is unreachable, the job is continued after this pause, until the service has been unreachable for
- * `patience`. The number of pauses is limited too: each Status from the service starts `patience` again, so a service
- * that sends a Status in each attempt and then fails would never reach `patience`.
- */
+/** If the service is unreachable, the job is continued after this pause, at most this number of times: for 10 minutes. */
 const pause = Duration.seconds(5)
-const patience = Duration.minutes(10)
 const maxPauses = 120
 
 /**
@@ -85,16 +80,13 @@ interface Seen {
   /** Whether the job continues the Assembly of an earlier command, which had ended when this command began. */
   isEarlier: boolean
   isUploaded: boolean
-  /** When the service became unreachable: the first failure since the last Status, in milliseconds since 1970. */
-  goneSince: number | undefined
 }
 
 const unseen = (): Seen => ({
   status: undefined,
   earlier: undefined,
   isEarlier: false,
-  isUploaded: false,
-  goneSince: undefined
+  isUploaded: false
 })
 
 const note = (seen: Seen, event: UploadJob.JobEvent): void => {
@@ -103,8 +95,29 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
   const { status } = event
   if (event._tag === "AssemblyCreated") Object.assign(seen, unseen())
   if (event._tag === "AssemblyResumed" && seen.status === undefined) seen.isEarlier = Assembly.isOver(status)
-  Object.assign(seen, { status, goneSince: undefined })
+  seen.status = status
 }
+
+type Tag = UploadJob.JobError["_tag"]
+
+const ended: ReadonlySet<Tag> = new Set<Tag>([
+  "AssemblyFailed",
+  "AssemblyCanceled",
+  "AssemblyAborted",
+  "DeliveryMismatch",
+  "FormBroken"
+])
+
+const own: ReadonlySet<Tag> = new Set<Tag>([
+  "InvalidRequest",
+  "CommandError",
+  "SourceFailed",
+  "InvalidTarget",
+  "JournalFailed",
+  "JournalTorn",
+  "UploadLeased",
+  "LeaseLost"
+])
 
 /**
  * What an error of the job means.
@@ -115,40 +128,19 @@ const note = (seen: Seen, event: UploadJob.JobEvent): void => {
  * - `own`: the message already says what the user must do about the arguments, the files or the journal.
  */
 const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | "own" | undefined => {
-  switch (error._tag) {
-    case "TimedOut":
-      return "temporary"
-    case "TransportFailure":
-      return error.permanent ? undefined : "temporary"
-    case "ServiceFailure":
-    case "UnexpectedResponse":
-      return error.status !== 407 && ServiceError.gatewayStatuses.has(error.status) ? "temporary" : undefined
-    case "FilesFailed": {
-      const errors = error.files.flatMap((file) => (file.outcome === "Failed" ? [file.error] : []))
-      // If a file has changed, the next command starts again in a new Assembly.
-      const isChanged = errors.some((one) => one._tag === "SourceFailed" && one.kind === "Changed")
-      if (isChanged || error.assembly === "canceled") return "ended"
-      const isUnknown = errors.every(({ _tag }) => _tag === "CreationUnknown")
-      return isUnknown && error.assembly === "kept" ? "temporary" : undefined
-    }
-    case "AssemblyFailed":
-    case "AssemblyCanceled":
-    case "AssemblyAborted":
-    case "DeliveryMismatch":
-    case "FormBroken":
-      return "ended"
-    case "InvalidRequest":
-    case "CommandError":
-    case "SourceFailed":
-    case "InvalidTarget":
-    case "JournalFailed":
-    case "JournalTorn":
-    case "UploadLeased":
-    case "LeaseLost":
-      return "own"
-    default:
-      return undefined
+  if (ended.has(error._tag)) return "ended"
+  if (own.has(error._tag)) return "own"
+  if (error._tag === "TimedOut" || (error._tag === "TransportFailure" && !error.permanent)) return "temporary"
+  if (error._tag === "ServiceFailure" || error._tag === "UnexpectedResponse") {
+    return error.status !== 407 && ServiceError.gatewayStatuses.has(error.status) ? "temporary" : undefined
   }
+  if (error._tag !== "FilesFailed") return undefined
+  const errors = error.files.flatMap((file) => (file.outcome === "Failed" ? [file.error] : []))
+  // If a file has changed, the next command starts again in a new Assembly.
+  const isChanged = errors.some((one) => one._tag === "SourceFailed" && one.kind === "Changed")
+  if (isChanged || error.assembly === "canceled") return "ended"
+  const isUnknown = errors.every(({ _tag }) => _tag === "CreationUnknown")
+  return isUnknown && error.assembly === "kept" ? "temporary" : undefined
 }
 
 /** Why the job waits. The errors of the files are too long for a note. */
@@ -172,11 +164,9 @@ const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): 
       Stream.catch((error) =>
         Stream.unwrap(
           Effect.gen(function* () {
-            const now = yield* Clock.currentTimeMillis
-            seen.goneSince ??= now
-            const isOver = pauses >= maxPauses || now - seen.goneSince >= Duration.toMillis(patience)
-            if (isOver || !hasUpload(settings, seen) || meaningOf(error) !== "temporary") return Stream.fail(error)
-            const until = now + Duration.toMillis(pause)
+            const mayHeal = hasUpload(settings, seen) && meaningOf(error) === "temporary"
+            if (!mayHeal || pauses >= maxPauses) return Stream.fail(error)
+            const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(pause)
             return Stream.succeed(AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until })).pipe(
               Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
               Stream.concat(Stream.suspend(() => attempt(again, pauses + 1)))

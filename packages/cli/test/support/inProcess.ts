@@ -7,20 +7,30 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import { format } from "node:util"
 import * as Failure from "../../src/internal/failure.ts"
 import * as Output from "../../src/internal/output.ts"
 
-/** A console that keeps what is written. */
-export const captured = () => {
-  const written = { stdout: "", stderr: "" }
+interface Written {
+  stdout: string
+  stderr: string
+}
+
+/** A console that keeps what is written, and then calls `heard`. */
+export const captured = (heard: (written: Written) => void = () => {}) => {
+  const written: Written = { stdout: "", stderr: "" }
+  const write = (to: keyof Written, text: string): void => {
+    written[to] += text
+    heard(written)
+  }
   const console: Console.Console = Object.assign(Object.create(globalThis.console), {
-    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
-    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
+    log: (...values: ReadonlyArray<unknown>) => write("stdout", `${format(...values)}\n`),
+    error: (...values: ReadonlyArray<unknown>) => write("stderr", `${format(...values)}\n`)
   })
-  return { written, layer: Layer.succeed(Console.Console, console) }
+  return { written, write, layer: Layer.succeed(Console.Console, console) }
 }
 
 /** The variables for a service at an origin. */
@@ -34,34 +44,69 @@ export const settings = (origin: string) =>
     })
   )
 
-/** Runs the command line in a folder, with only these variables. */
-export const assembly = (cwd: string, env: Readonly<Record<string, string>>, args: ReadonlyArray<string>) =>
+/** The working directory of the tests, and the number of commands that run in another one. */
+const folder = process.cwd()
+let running = 0
+
+/**
+ * Runs a command in a folder. Its progress, which is written without the console, goes to `write`. A command that runs
+ * beside another one has no progress.
+ */
+const inFolder = <A, E, R>(
+  cwd: string,
+  args: ReadonlyArray<string>,
+  write: (text: string) => void,
+  run: Effect.Effect<A, E, R>
+) =>
   Effect.suspend(() => {
-    const { layer, written } = captured()
+    const isFirst = running === 0
+    const { argv } = process
     const stderr = process.stderr.write
-    const folder = process.cwd()
+    running += 1
     process.chdir(cwd)
-    // Progress is written without the console.
-    process.stderr.write = (text: string | Uint8Array) => {
-      written.stderr += String(text)
-      return true
+    if (isFirst) {
+      process.argv = [process.execPath, "assembly", ...args]
+      process.stderr.write = (text: string | Uint8Array) => {
+        write(String(text))
+        return true
+      }
     }
+    return Effect.ensuring(
+      run,
+      Effect.sync(() => {
+        running -= 1
+        if (isFirst) {
+          process.argv = argv
+          process.stderr.write = stderr
+        }
+        if (running === 0) process.chdir(folder)
+      })
+    )
+  })
+
+/**
+ * Runs the command line in a folder, with only these variables. `heard` gets what the command has written so far, and a
+ * function that interrupts the command as Ctrl-C does.
+ */
+export const assembly = (
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  args: ReadonlyArray<string>,
+  heard: (written: Readonly<Written>, interrupt: () => void) => void = () => {}
+) =>
+  Effect.gen(function* () {
+    const interrupt = () => void setImmediate(() => command.interruptUnsafe())
+    const { layer, write, written } = captured((all) => heard({ ...all }, interrupt))
     const services = Layer.mergeAll(
       Stdio.layerTest({ args: Effect.succeed(args) }),
       layer,
       Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     )
-    return Program.run("0.0.0").pipe(
-      Effect.provide(
-        Output.standardErrorLayer.pipe(Layer.provideMerge(services), Layer.provideMerge(NodeServices.layer))
-      ),
-      Effect.exit,
-      Effect.map((exit) => ({ code: Failure.codeOfExit(exit), ...written })),
-      Effect.ensuring(
-        Effect.sync(() => {
-          process.stderr.write = stderr
-          process.chdir(folder)
-        })
-      )
+    const program = Effect.provide(
+      Output.sayingFate(Program.run("0.0.0")),
+      Output.standardErrorLayer.pipe(Layer.provideMerge(services), Layer.provideMerge(NodeServices.layer))
     )
+    const command = yield* Effect.forkChild(inFolder(cwd, args, (text) => write("stderr", text), program))
+    const exit = yield* Fiber.await(command)
+    return { code: Failure.codeOfExit(exit), ...written }
   })

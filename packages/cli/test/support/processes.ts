@@ -1,13 +1,18 @@
 /**
- * The command line in processes of their own.
+ * The command line with the variables of the emulator.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as InProcess from "./inProcess.ts"
 import * as Spawned from "./spawned.ts"
 
-/** Runs the command line in a folder, with only these variables. */
+/** Runs the command line in the process of the test, in a folder, with only these variables. */
 export const assembly = (cwd: string, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+  InProcess.assembly(cwd, env, args)
+
+/** Runs the command line in a process of its own, as {@link assembly} does otherwise. */
+export const spawned = (cwd: string, env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   Spawned.run(args, { cwd, env })
 
 export { folderWith } from "./uploading.ts"

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as Spawned from "./spawned.ts"
 
 /** Runs a program of the documentation in a folder, with the variables of the embedded service and `env`. */
 export const run = Effect.fnUntraced(function* (program: string, cwd: string, env?: Readonly<Record<string, string>>) {
@@ -13,6 +14,7 @@ export const run = Effect.fnUntraced(function* (program: string, cwd: string, en
       ASSEMBLY_BASE_URL: baseUrl,
       ASSEMBLY_AUTH_KEY: credentials.key,
       ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
+      ...Spawned.compiled,
       ...env
     },
     extendEnv: true

@@ -1,12 +1,16 @@
 /** The command line in a process of its own, with only the given variables. */
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
+import { tmpdir } from "node:os"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 
 export const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 
 const { PATH = "" } = process.env
+
+/** Processes of all tests share compiled modules, so that all but the first start faster. */
+export const compiled = { NODE_COMPILE_CACHE: `${tmpdir()}/assembly-effect-compiled` }
 
 type Env = Readonly<Record<string, string>>
 
@@ -34,7 +38,7 @@ export const run = (args: ReadonlyArray<string>, { cwd, env, node = [], started,
   Effect.callback<Ran>((resume) => {
     const child = spawn(process.execPath, [...node, bin, ...args], {
       cwd,
-      env: { NO_COLOR: "1", PATH, ...env },
+      env: { NO_COLOR: "1", PATH, ...compiled, ...env },
       stdio: ["ignore", typeof stdout === "number" ? stdout : "pipe", "pipe"]
     })
     const said = { stdout: "", stderr: "" }
@@ -54,7 +58,7 @@ export const emulator = (env: Env, ...args: ReadonlyArray<string>) =>
       readonly end: (signal: NodeJS.Signals) => Effect.Effect<number | null>
       readonly interrupt: Effect.Effect<number | null>
     }>((resume) => {
-      const child = spawn(process.execPath, [bin, "emulator", ...args], { env: { NO_COLOR: "1", ...env } })
+      const child = spawn(process.execPath, [bin, "emulator", ...args], { env: { NO_COLOR: "1", ...compiled, ...env } })
       const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
       const end = (signal: NodeJS.Signals) =>
         Effect.promise(() => {

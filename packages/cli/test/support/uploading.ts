@@ -5,41 +5,61 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import * as InProcess from "./inProcess.ts"
+import * as Spawned from "./spawned.ts"
 
-const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
+const { PATH = "" } = process.env
+
+interface Options {
+  readonly input?: string | undefined
+  readonly redirection?: string | undefined
+  readonly state?: string | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  readonly onOutput?: ((stdout: string) => void) | undefined
+  readonly onError?: ((stderr: string, kill: (signal?: NodeJS.Signals) => void) => void) | undefined
+}
+
+const environmentOf = Effect.fnUntraced(function* (cwd: string, { env, state }: Options) {
+  const { baseUrl, credentials } = yield* Emulator.Emulator
+  const all = {
+    HOME: cwd,
+    ASSEMBLY_BASE_URL: baseUrl,
+    ASSEMBLY_AUTH_KEY: credentials.key,
+    ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
+    XDG_STATE_HOME: state ?? `${cwd}/.state`,
+    ...env
+  }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  )
+})
 
 /**
- * Runs the command line in a folder, as a user does. `input` is its standard input, or `redirection` redirects it as in a
- * shell. `env` adds variables to its environment.
+ * Runs the command line in the process of the test, in a folder, with the variables of the emulator and `env`. `kill`
+ * presses Ctrl-C.
  */
 export const assembly = Effect.fnUntraced(function* (
   cwd: string,
   args: ReadonlyArray<string>,
-  options: {
-    readonly input?: string | undefined
-    readonly redirection?: string | undefined
-    readonly state?: string | undefined
-    readonly env?: Readonly<Record<string, string>> | undefined
-    readonly onOutput?: ((stdout: string) => void) | undefined
-    readonly onError?: ((stderr: string, kill: (signal?: NodeJS.Signals) => void) => void) | undefined
-  } = {}
+  { onError, onOutput, ...options }: Omit<Options, "input" | "redirection"> = {}
 ) {
-  const { baseUrl, credentials } = yield* Emulator.Emulator
-  const env = {
-    ...process.env,
-    // The program prints commands as a user of npm or pnpm types them. The tests may run in a script of both.
-    npm_execpath: "",
-    ASSEMBLY_BASE_URL: baseUrl,
-    ASSEMBLY_AUTH_KEY: credentials.key,
-    ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret),
-    XDG_STATE_HOME: options.state ?? `${cwd}/.state`,
-    ...options.env
-  }
+  const env = yield* environmentOf(cwd, options)
+  return yield* InProcess.assembly(cwd, env, args, ({ stderr, stdout }, interrupt) => {
+    onOutput?.(stdout)
+    onError?.(stderr, interrupt)
+  })
+})
+
+/**
+ * Runs the command line in a process of its own, as {@link assembly} does otherwise. `input` is its standard input, or
+ * `redirection` redirects it as in a shell. `kill` sends a signal.
+ */
+export const spawned = Effect.fnUntraced(function* (cwd: string, args: ReadonlyArray<string>, options: Options = {}) {
+  const env = { PATH, ...Spawned.compiled, ...(yield* environmentOf(cwd, options)) }
   return yield* Effect.promise(
     (interrupted) =>
       new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
-        const program = [process.execPath, bin, ...args]
+        const program = [process.execPath, Spawned.bin, ...args]
         const [file = "", ...rest] =
           options.redirection === undefined
             ? program
@@ -63,6 +83,12 @@ export const assembly = Effect.fnUntraced(function* (
       })
   )
 })
+
+/** The Status of an Assembly as the service sends it. The command `get --json` would show the URLs in it. */
+export const statusOf = (id: string) =>
+  Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
+    Effect.promise(async () => (await fetch(`${baseUrl}/assemblies/${id}`)).text())
+  )
 
 export const live = Layer.mergeAll(Emulator.layer(), NodeServices.layer)
 
