@@ -47,23 +47,21 @@ const ways = Effect.fnUntraced(function* (key: string) {
   ] as const
 })
 
-for (const [name, provided] of Object.entries(Journals.layers)) {
-  const test = Tests.within(Tests.it.effect, Journals.running(provided))
+describe("a journal", () => {
+  const test = Tests.within(Tests.it.effect, Journals.running(Journals.layers.files))
 
-  describe(`a journal in ${name}`, () => {
-    for (const key of wrong) {
-      test(`refuses the key ${JSON.stringify(key)}, naming the field and the rule`, function* () {
-        for (const way of yield* ways(key)) {
-          const error = yield* way
-          if (!isRefused(error)) return assert.fail(error._tag)
-          assert.deepStrictEqual(error.issues[0]?.path, ["key"])
-          assert.strictEqual(error.message, "UploadJournal: key: Expected 1 to 64 characters of a-z and 0-9")
-        }
-        assert.deepStrictEqual(yield* (yield* UploadJournal.UploadJournal).list, [])
-      })
-    }
-  })
-}
+  for (const key of wrong) {
+    test(`refuses the key ${JSON.stringify(key)}, naming the field and the rule`, function* () {
+      for (const way of yield* ways(key)) {
+        const error = yield* way
+        if (!isRefused(error)) return assert.fail(error._tag)
+        assert.deepStrictEqual(error.issues[0]?.path, ["key"])
+        assert.strictEqual(error.message, "UploadJournal: key: Expected 1 to 64 characters of a-z and 0-9")
+      }
+      assert.deepStrictEqual(yield* (yield* UploadJournal.UploadJournal).list, [])
+    })
+  }
+})
 
 describe("a journal in a folder", () => {
   const test = Tests.within(

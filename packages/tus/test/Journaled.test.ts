@@ -113,6 +113,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       )
     })
 
+    // The stores keep texts, see UploadJournal.test.ts; what a run makes of an entry does not depend on its store.
+    if (name !== "files") return
+
     test("that is not to be trusted gives the same answer again, and nothing is sent", function* () {
       const { entry, error, key, server, target } = yield* untrusted
       assert.deepInclude(error, {

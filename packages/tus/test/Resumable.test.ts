@@ -44,6 +44,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       )
     })
 
+    // The stores keep texts, see UploadJournal.test.ts; what a run makes of an entry does not depend on its store.
+    if (name !== "files") return
+
     test("a lost creation is found again by the next run", function* () {
       const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
       server.receipts = false
