@@ -119,6 +119,18 @@ describe("input", () => {
     }
   )
 
+  it.effect("a key that the operation does not have is an Unknown key, and no request is sent", () =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.json(200, {}))
+      const error = yield* Effect.flip(Assemblies.list({ fromDate, password: "hunter2" } as never)).pipe(
+        provide(service)
+      )
+      assert(error._tag === "InvalidRequest")
+      assert.deepStrictEqual(error.issues, [{ path: ["password"], message: "Unknown key" }])
+      assert.strictEqual(service.requests.length, 0)
+    })
+  )
+
   const day = Duration.days(1)
   it.effect.prop(
     "statistics with `since` more than 91 days ago fails with InvalidRequest, to the millisecond",

@@ -224,6 +224,16 @@ describe("a pause that the service requests", () => {
     })
   )
 
+  it.effect("by a 429 for a creation holds the other requests too", () =>
+    Effect.gen(function* () {
+      const service = account([limited(429, 100), ok])
+      const reading = Effect.delay(get, "1 second")
+      yield* run(service, {}, Effect.all([create, reading], { concurrency: 2 }))
+      assert.lengthOf(service.times, 3)
+      for (const time of service.times.slice(1)) assert.isAtLeast(time, 100)
+    })
+  )
+
   it.effect(
     "by a 413 is followed by one creation in each interval, and by no burst of what came together meanwhile",
     () =>
@@ -234,6 +244,20 @@ describe("a pause that the service requests", () => {
         assert.lengthOf(after, 21 - 5)
         for (const [index, time] of after.entries()) assert.isAtLeast(time - (after[index - 1] ?? 0), 248)
       })
+  )
+
+  it.effect("by a 413 of another process is followed by one creation in each interval, and by no burst", () =>
+    Effect.gen(function* () {
+      const entered = Effect.gen(function* () {
+        const [told, other] = yield* Effect.forEach(Array(2), () => Effect.provide(Low.Budget, Budget.layerNoDeps()))
+        yield* told!.pause("creation", Duration.seconds(100))
+        const enter = other!.enter({ url: publicService, need: "creation", until: Infinity })
+        return yield* atOnce(20, Effect.andThen(enter, Clock.currentTimeMillis))
+      })
+      const { value } = yield* Idle.passTime(Effect.provide(entered, stores))
+      assert.isAtLeast(value[0] ?? 0, 100_000)
+      for (const [index, time] of value.entries()) assert.isAtLeast(time - (value[index - 1] ?? 0), 240)
+    })
   )
 
   it.effect("of 100 seconds that 20 budgets share ends at a different time for each, at most a second later", () =>

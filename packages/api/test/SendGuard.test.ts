@@ -21,7 +21,9 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
 import { clients } from "./utils/clients.ts"
+import { createServer } from "node:net"
 import { gzipSync } from "node:zlib"
+import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -317,6 +319,12 @@ describe.each(clients)("with %s", (_, layer) => {
       )
     assert.deepStrictEqual(facts(yield* Effect.flip(send(request, inventing))), repeated)
     assert.strictEqual(server.received.length, 1)
+  })
+
+  it.effect("a refused connection fails with sent `maybe` if a client hides its sends", layer, function* () {
+    const port = yield* Effect.scoped(Loopback.listen(createServer()))
+    const error = facts(yield* Effect.flip(send(post(`http://127.0.0.1:${port}/`, inMemory), hiding)))
+    assert.deepInclude(error, { code: "ECONNREFUSED", sent: "maybe", permanent: false })
   })
 
   it.effect("checks origin and length in the response of a client that hides its sends", layer, function* () {

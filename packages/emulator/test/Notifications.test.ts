@@ -96,4 +96,16 @@ layer(layerEmulator({ notificationPause: "5 millis" }))("A notification", (it) =
     const all = yield* Effect.repeat(listed(assembly_id), { until: ([one]) => one?.["status"] === "successful" })
     assert.strictEqual(all[0]?.["id"], json(replayed)["notification_id"])
   })
+
+  it.effect("that was asked for again is sent once, although it is answered with 500", function* () {
+    const { heard, next, url } = yield* receiver([500])
+    const { assembly_id } = yield* Assemblies.create({})
+    yield* signedForm(`/assembly_notifications/${assembly_id}/replay`, { notify_url: url })
+    yield* next
+    yield* Effect.repeat(statusesOf(assembly_id), { until: ([one]) => one?.[0] === "error" })
+    // Longer than the pause before a second attempt.
+    yield* Effect.sleep("100 millis")
+    assert.strictEqual(yield* heard, 0)
+    assert.deepStrictEqual(yield* statusesOf(assembly_id), [["error", 500]])
+  })
 })

@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import * as Secure from "./secure.ts"
 import { call } from "./signedCalls.ts"
-import { layer } from "./support.ts"
+import { createUpload, layer } from "./support.ts"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const create = (steps: object = {}) => call("POST", "/assemblies", { steps })
@@ -101,6 +101,22 @@ describe("An Assembly", () => {
       assert.strictEqual((yield* Assemblies.get(executing)).ok, "ASSEMBLY_EXECUTING")
       yield* TestClock.adjust("1 hour")
       yield* end(executing)
+    }
+  )
+
+  it.effect(
+    "whose file came after 7 hours does not expire before 8 hours of its Steps",
+    layer({ quotas: "service" }),
+    function* () {
+      const status = yield* Assemblies.create({ steps: running, numExpectedUploadFiles: 1 })
+      yield* TestClock.adjust("7 hours")
+      yield* createUpload(status, { "upload-length": "0" })
+      yield* TestClock.adjust("7 hours")
+      yield* TestClock.adjust("59 minutes")
+      const read = Assemblies.get(Assembly.AssemblyId.make(status.assembly_id))
+      assert.strictEqual((yield* read).ok, "ASSEMBLY_EXECUTING")
+      yield* TestClock.adjust("1 minute")
+      yield* Effect.repeat(read, { until: ({ error }) => error === "ASSEMBLY_EXPIRED" })
     }
   )
 })

@@ -214,6 +214,27 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
     })
   )
 
+  it.effect("that was processed for longer than its patience has its whole patience for its cancellation", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const faults = yield* Faults.Faults
+      const content = yield* file("a.bin", 100)
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("long", [content], { params: { steps: slow(600) } }))
+        yield* until("long", ({ state }) => state === "Processing")
+      }).pipe(withRunner(database))
+      yield* query(database, "UPDATE durable_jobs SET waited = 7200000")
+      yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
+      yield* Effect.gen(function* () {
+        yield* Durable.cancel("long")
+        const { state } = yield* until("long", ({ failure, waiting }) => (waiting ?? failure) !== undefined)
+        assert.strictEqual(state, "Canceling")
+        yield* faults.clear
+        assert.strictEqual((yield* Effect.flip(Durable.await("long")))._tag, "JobCanceled")
+      }).pipe(withRunner(database))
+    })
+  )
+
   it.effect("is continued if the service knows its Assembly only a moment later", () =>
     Effect.gen(function* () {
       const { database } = yield* folder

@@ -185,6 +185,22 @@ layer(live, { excludeTestServices: true })("Durable.startAll with packing", ({ e
     })
   )
 
+  effect("the last of 3 jobs in a pack has the first key: each sees its own file", () =>
+    Effect.gen(function* () {
+      const { database, path } = yield* folder
+      const { hashes, jobs } = yield* jobsIn(path, "order", 3)
+      const full = { packing: { ...packing, files: 3, within: "1 hour" } } as const
+      yield* Effect.gen(function* () {
+        yield* startAll(jobs.slice(1), full)
+        // The order of a pack is that of its milliseconds, and then that of its keys.
+        yield* Effect.sleep("5 millis")
+        yield* startAll(jobs.slice(0, 1), full)
+        const ids = yield* Effect.forEach(jobs, ({ key }) => isOwn(key, hashes.get(key)))
+        assert.strictEqual(new Set(ids).size, 1)
+      }).pipe(withRunner(database))
+    })
+  )
+
   effect("a runner that ends leaves its pack to the next one, which sends it again: one Assembly is not canceled", () =>
     Effect.gen(function* () {
       const { database, path } = yield* folder

@@ -2,17 +2,19 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
+import { FilesFailed } from "@assembly-effect/tus/AssemblyUploadError"
 import * as TusError from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, describe, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import type * as Journal from "../src/internal/journal.ts"
 import * as Verdict from "../src/internal/verdict.ts"
 import { gated } from "./gates.ts"
 import { folder, hurried, job, live, steps, storedIn, until, withRunner } from "./support.ts"
@@ -168,7 +170,8 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* Effect.gen(function* () {
         yield* Durable.start(job("paused", [content]))
         assert.deepStrictEqual(storedIn(yield* Durable.await("paused")), [content.sha256])
-      }).pipe(withRunner(database, { patience: "1500 millis" }), hurried)
+        // The pause after the first 403 alone would use it up.
+      }).pipe(withRunner(database, { patience: "1 second" }), hurried)
     })
   )
 
@@ -240,6 +243,16 @@ describe("After an error of a transfer, a job", () => {
       })
     }
   }
+
+  test("waits for a correction if its account refuses one of its files, also if the connection of another broke", () => {
+    const files = [connection(false)(), upload(402)].map(
+      (error) => ({ filename: "a", outcome: "Failed", error }) as const
+    )
+    const failed = new FilesFailed({ assemblyId: "", files, assembly: "kept" })
+    const sources = files.map(({ filename }) => ({ filename, source: DurableJob.path(filename) }))
+    const journal = { problem: () => undefined } as Journal.Journal
+    assert.strictEqual(verdict(Verdict.decisive(failed, journal, sources)), "waits for a correction, without a limit")
+  })
 
   test("is tried again if its Assembly is missing, but not while it is processed", () => {
     assert.strictEqual(verdict(missing()), "is tried again within its patience")

@@ -37,17 +37,18 @@ const shared = Effect.gen(function* () {
   return yield* Layer.build(SqliteClient.layer({ path: database }))
 })
 
-/** A runner that the test freezes: it does not prolong its row. */
-const freezable = Effect.gen(function* () {
-  const latch = yield* Latch.make(true)
-  const hook: Statement.Transformer = (statement) =>
-    statement.compile()[0].includes("held_until =") ? Effect.as(latch.await, statement) : Effect.succeed(statement)
-  return {
-    freeze: latch.close,
-    thaw: latch.open,
-    run: Effect.provideService(Statement.CurrentTransformer, hook)
-  }
-})
+/** A runner that the test freezes: it does not prolong its row, or does nothing with the rows of runners. */
+const freezable = (what: "held_until =" | "durable_runners") =>
+  Effect.gen(function* () {
+    const latch = yield* Latch.make(true)
+    const hook: Statement.Transformer = (statement) =>
+      statement.compile()[0].includes(what) ? Effect.as(latch.await, statement) : Effect.succeed(statement)
+    return {
+      freeze: latch.close,
+      thaw: latch.open,
+      run: Effect.provideService(Statement.CurrentTransformer, hook)
+    }
+  })
 
 /** Starts a runner, which ends when its scope or that of the test closes. */
 const runner = (options: Partial<Host.Options> = {}, expiry: Duration.Input = "1 second") =>
@@ -63,9 +64,10 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
   it.effect("stops when the database has not confirmed its row for the expiry, and continues when it answers", () =>
     Effect.gen(function* () {
       const gate = yield* gated
-      const { freeze, run, thaw } = yield* freezable
+      // It can neither prolong its row nor join again, so that nothing else stops the upload.
+      const { freeze, run, thaw } = yield* freezable("durable_runners")
       yield* Effect.gen(function* () {
-        const { durable } = yield* runner()
+        const { durable } = yield* runner({ upload: { stallTimeout: "1 hour" } })
         yield* Effect.gen(function* () {
           yield* Durable.start(job("stops", [], { files: [gate.file("stops")] }))
           yield* gate.reached
@@ -135,7 +137,7 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
   it.effect("has lost it when it wakes up: the other runner has uploaded the file, with one Assembly", () =>
     Effect.gen(function* () {
       const gate = yield* gated
-      const { freeze, run, thaw } = yield* freezable
+      const { freeze, run, thaw } = yield* freezable("held_until =")
       const before = (yield* assemblies()).length
       yield* Effect.gen(function* () {
         const frozen = yield* run(runner())

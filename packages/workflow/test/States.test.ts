@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { gated } from "./gates.ts"
 import { select } from "./selecting.ts"
@@ -258,6 +259,23 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* Durable.retry("sends")
         assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
       }).pipe(withRunner(database), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("that was canceled leaves its place among the running Assemblies to the next one", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
+        yield* gate.reached
+        const sql = yield* SqlClient.SqlClient
+        const places = sql`SELECT place FROM assembly_budget_places`
+        assert.lengthOf(yield* places, 1)
+        yield* Durable.cancel("placed")
+        assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
+        assert.lengthOf(yield* places, 0)
+      }).pipe(withRunner(database, { budget: { running: 1 } }), Effect.provide(gate.layer))
     })
   )
 
