@@ -57,6 +57,15 @@ const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   if (Advice.isOfSettings(error)) for (const note of yield* Settings.notes) yield* Output.hint(note)
 })
 
+/** `--json id,created` as `--json=id,created`. Without a comma, the next argument may be an id, and stays one. */
+const attachFields = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isFields = (arg: string | undefined) => /^\w+(?:,\w+)+$/.test(arg ?? "")
+  return args.flatMap((arg, index) => {
+    if (arg === "--json" && isFields(args[index + 1])) return [`--json=${args[index + 1]}`]
+    return args[index - 1] === "--json" && isFields(arg) ? [] : [arg]
+  })
+}
+
 /** `help list` as `list --help`, and `version` as `--version`: so users know it from other programs. */
 const asFlags = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first, second = ""] = args
@@ -67,7 +76,7 @@ const asFlags = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 /** Runs the command that the arguments in `Stdio` name. */
 export const run = (version: string) =>
-  Stdio.Stdio.use(({ args }) => Effect.map(args, asFlags)).pipe(
+  Stdio.Stdio.use(({ args }) => Effect.map(args, (all) => attachFields(asFlags(all)))).pipe(
     Effect.flatMap((args) => Effect.flatMap(root(args), (command) => Command.runWith(command, { version })(args))),
     Effect.tapCause(report),
     Effect.provide([
