@@ -58,5 +58,5 @@ it.live.each(pages)(
       const outputs = yield* Session.run(Console.commandsOf(page))
       yield* Effect.promise(() => expect(Console.withOutputs(page, outputs)).toMatchFileSnapshot(root + path))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
-  180_000
+  600_000
 )

@@ -39,6 +39,9 @@ interface Program {
 const notTheService = (host: string): string =>
   `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does. Another program may listen there.`
 
+const mayBeOther = (host: string, scheme: string): string =>
+  `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}, or the URL must begin with ${scheme}://.`
+
 const gone = (host: string): string =>
   `Run the command again later, or check ASSEMBLY_BASE_URL: the service does not answer at ${host}.`
 
@@ -57,8 +60,7 @@ const programs: ReadonlyArray<Program> = [
     make: () => page(301, "", { location: "https://example.com/" }),
     code: 1,
     says: "status 301",
-    advice: (host) =>
-      `Check ASSEMBLY_BASE_URL: ${host} redirects to another address, which the Assembly Processing Service does not do.`
+    advice: notTheService
   },
   { what: "a gateway", make: () => page(502, "<html>"), code: 4, says: "status 502", advice: gone },
   { what: "a busy gateway", make: () => page(503, ""), code: 4, says: "status 503", advice: gone },
@@ -75,15 +77,14 @@ const programs: ReadonlyArray<Program> = [
     make: greeter,
     code: 4,
     says: "the response is not HTTP",
-    advice: (host) => `Check ASSEMBLY_BASE_URL: the program that listens at ${host} does not speak HTTP.`
+    advice: (host) => mayBeOther(host, "https")
   },
   {
     what: "a server that needs https",
     make: secure,
     code: 4,
     says: "the server closed the connection",
-    advice: (host) =>
-      `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}, or the URL must begin with https://.`
+    advice: (host) => mayBeOther(host, "https")
   },
   {
     what: "a server without TLS",
@@ -91,8 +92,7 @@ const programs: ReadonlyArray<Program> = [
     scheme: "https",
     code: 4,
     says: "the TLS handshake failed",
-    advice: (host) =>
-      `Check ASSEMBLY_BASE_URL: ${host} does not speak TLS. Another program may listen there, or the URL must begin with http://.`
+    advice: (host) => mayBeOther(host, "http")
   },
   {
     what: "a server whose certificate is not trusted",

@@ -170,50 +170,52 @@ const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget
   ]
 })
 
-const skips = (way: Address.Address): string => `${Address.command(way, "doctor --no-upload")} skips this check.`
-
 /**
- * Asks the upload server below ASSEMBLY_BASE_URL what it can do. The service may have its upload server at another
- * address, which only the Status of an Assembly names. So an error is a problem only if its exit code is of the network.
+ * Asks an upload server what it can do. After an error that `isUnclear` accepts, it is not known whether uploads work,
+ * and `advice` says how to know it.
  */
-const uploadsHere = (baseUrl: string, way: Address.Address) =>
-  UploadTarget.make({
-    tusUrl: `${baseUrl}/resumable/files/`,
-    assemblySslUrl: `${baseUrl}/assemblies/${nobody}`,
-    baseUrl
-  }).pipe(
-    Effect.flatMap(abilities),
-    Effect.catch((error) => {
-      const advice = `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
-      return Effect.succeed([
-        Failure.codeOf(error) === network
-          ? broken("uploads", error, way, skips(way))
-          : note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
+const uploads = <E, R>(
+  target: Effect.Effect<UploadTarget.UploadTarget, E, R>,
+  way: Address.Address,
+  isUnclear: (error: unknown) => boolean,
+  advice: string
+) =>
+  Effect.flatMap(target, abilities).pipe(
+    Effect.catch((error) =>
+      Effect.succeed([
+        isUnclear(error)
+          ? note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
+          : broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
       ])
-    })
+    )
   )
 
-/** Creates an Assembly that waits for a file, asks its upload server what it can do, and cancels the Assembly. */
+/**
+ * Asks the upload server below ASSEMBLY_BASE_URL. The service may have its upload server at another address, which only
+ * the Status of an Assembly names. So an error is a problem only if its exit code is of the network.
+ */
+const uploadsHere = (baseUrl: string, way: Address.Address) =>
+  uploads(
+    UploadTarget.make({
+      tusUrl: `${baseUrl}/resumable/files/`,
+      assemblySslUrl: `${baseUrl}/assemblies/${nobody}`,
+      baseUrl
+    }),
+    way,
+    (error) => Failure.codeOf(error) !== network,
+    `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
+  )
+
+/** Creates an Assembly that waits for a file, asks its upload server, and cancels the Assembly. */
 const uploadsOfAssembly = (way: Address.Address) =>
-  Effect.matchEffect(Assemblies.create({ numExpectedUploadFiles: 1 }), {
-    onFailure: (error) =>
-      Effect.succeed([
-        isRefusal(error)
-          ? note(
-              "uploads",
-              `not known: ${Advice.line(error, way.baseUrl?.host)}`,
-              "A key with the scope assemblies:write can create Assemblies."
-            )
-          : broken("uploads", error, way, skips(way))
-      ]),
-    onSuccess: (status) =>
-      Effect.flatMap(UploadTarget.fromAssembly(status), abilities).pipe(
-        Effect.catch((error) =>
-          Effect.succeed([broken("uploads", error, way, "Check that this network reaches the host of uploads.")])
-        ),
-        Effect.ensuring(Effect.ignore(Assemblies.cancel(status.assembly_id)))
-      )
-  })
+  uploads(
+    Effect.acquireRelease(Assemblies.create({ numExpectedUploadFiles: 1 }), ({ assembly_id: id }) =>
+      Effect.ignore(Assemblies.cancel(id))
+    ).pipe(Effect.flatMap(UploadTarget.fromAssembly)),
+    way,
+    isRefusal,
+    "A key with the scope assemblies:write can create Assemblies."
+  ).pipe(Effect.scoped)
 
 /** Takes the findings of a check as soon as they are known. */
 type Tell = (found: ReadonlyArray<Finding>) => Effect.Effect<void>

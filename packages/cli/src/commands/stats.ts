@@ -105,7 +105,9 @@ const columns = ([name, value]: Row, style?: Table.Column<Row>["style"]): Readon
 ]
 
 /** Renders the totals, and the errors if there were some. */
-const tables = (statistics: Statistics, layout: Table.Options): ReadonlyArray<Text.Line> => {
+const tables = (statistics: Statistics, given: Table.Options): ReadonlyArray<Text.Line> => {
+  // The report is for a person also in a file; --json and --csv are for another program.
+  const layout = { ...given, width: given.width ?? Number.POSITIVE_INFINITY }
   const red = columns(["Error", "Assemblies"], (text, _, style) => style.red(text))
   const errors = statistics.errorStatsTotals.map(({ error, num_erroneous_assemblies: count }): Row => [
     error,
@@ -161,9 +163,6 @@ const headline = (statistics: Statistics, query: Window): string => {
 export const svg = (statistics: Statistics, query: Window): string =>
   Chart.picture(seriesOf(statistics), windowOf(statistics, query), headline(statistics, query))
 
-/** The page scrolls sideways, so its tables have the width of their content. */
-const wide = Number.POSITIVE_INFINITY
-
 /** The report as one file without scripts and without links to other files. The picture brings the colours. */
 export const html = (statistics: Statistics, query: Window): string => `<!doctype html>
 <html lang="en">
@@ -185,38 +184,16 @@ svg { min-width: 600px }
 ${svg(statistics, query)}
 </div>
 <pre>
-${tables(statistics, { width: wide }).map(Chart.escape).join("\n")}
+${tables(statistics, {}).map(Chart.escape).join("\n")}
 </pre>
 </body>
 </html>`
 
-interface Query {
-  readonly region: string
-  readonly since: DateTime.Utc
-  readonly template: string
+/** The id of the Template that the statistics are about, because the service counts by id. */
+const templateIdOf = (template: string) => {
+  if (template === "none") return Effect.succeed({})
+  return template === "all" ? Effect.succeed({ templateId: "all" }) : TemplateId.inParams({ templateId: template })
 }
-
-const read = ({ region, since, template }: Query) =>
-  Effect.catchTag(
-    Assemblies.statistics({ region, since, ...(template === "none" ? {} : { templateId: template }) }),
-    "StatisticsInvalidTime",
-    () => Effect.fail(Cli.refusedStart(since))
-  )
-
-/**
- * Reads the statistics. If the statistics of a Template are empty, the Template is looked up: the service counts by id,
- * but a user may have given the name of the Template, or a name that does not exist. If the Template cannot be read for
- * another reason, for example because the Auth Key lacks the scope, the empty statistics stay.
- */
-const readNamed = Effect.fnUntraced(function* (query: Query) {
-  const statistics = yield* read(query)
-  const { template } = query
-  if (statistics.totalAssemblies > 0 || template === "all" || template === "none") return statistics
-  const id = yield* TemplateId.find(template).pipe(
-    Effect.catch((error) => (error._tag === "CommandError" ? Effect.fail(error) : Effect.succeed(template)))
-  )
-  return id === template ? statistics : yield* read({ ...query, template: id })
-})
 
 /** Says that a region has no Assemblies, because the service may count 0 for a region that does not exist. */
 const sayRegion = Effect.fnUntraced(function* (region: string, fromDate: DateTime.Utc) {
@@ -241,7 +218,11 @@ export const stats = Cli.command(
   },
   Effect.fnUntraced(function* ({ json, region, since, template, ...wanted }) {
     const now = yield* DateTime.now
-    const statistics = yield* readNamed({ region, template, since })
+    const statistics = yield* Effect.catchTag(
+      Assemblies.statistics({ region, since, ...(yield* templateIdOf(template)) }),
+      "StatisticsInvalidTime",
+      () => Effect.fail(Cli.refusedStart(since))
+    )
     if (statistics.totalAssemblies === 0 && region !== "all") {
       yield* sayRegion(region, since)
     }

@@ -70,12 +70,12 @@ const settingOf = (failure: Failure, address: Address): string =>
 const pathOf = ({ baseUrl }: Address): string => (baseUrl?.pathname ?? "/").replace(/\/+$/, "")
 
 const unknownHost = /^(?:ENOTFOUND|EAI_AGAIN|EAI_NODATA)$/
-const closed = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed)$/
 const silent = /^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/
-const certificate = /CERT|TLS|SSL|SIGNATURE|ISSUER/
 
-/** A handshake with a server that does not speak TLS at all. */
-const notTls = /^(?:EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST)$/
+/** The program that listens does not speak HTTP, or not with the TLS of the URL. */
+const other =
+  /^(?:HPE_.*|ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed|EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/
+const certificate = /CERT|TLS|SSL|SIGNATURE|ISSUER/
 
 /** The hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with `http://`. */
 const loopback = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/
@@ -92,17 +92,14 @@ const ofUnreachable = (failure: Failure, address: Address): string => {
     return `Check ${what} of this machine.`
   }
   if (code === "ECONNREFUSED") return `Check ${setting}: no service listens at ${host}.`
-  if (code.startsWith("HPE_")) return `Check ${setting}: the program that listens at ${host} does not speak HTTP.`
-  if (notTls.test(code)) {
-    const scheme = loopback.test(host) ? ", or the URL must begin with http://" : ""
-    return `Check ${setting}: ${host} does not speak TLS. Another program may listen there${scheme}.`
+  if (other.test(code) && isOwn) {
+    const isPlain = address.baseUrl?.protocol === "http:"
+    const scheme = isPlain ? "https://" : loopback.test(host) ? "http://" : undefined
+    const instead = scheme === undefined ? "" : `, or the URL must begin with ${scheme}`
+    return `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}${instead}.`
   }
   if (certificate.test(code))
     return `Check ${setting}; NODE_EXTRA_CA_CERTS names a file with more certificates to trust.`
-  if (closed.test(code) && isOwn) {
-    const scheme = address.baseUrl?.protocol === "http:" ? ", or the URL must begin with https://" : ""
-    return `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}${scheme}.`
-  }
   return silent.test(code)
     ? `Check ${setting}, and run the command again later.`
     : "Check the network, and run the command again."
@@ -116,12 +113,9 @@ const ofResponse = (failure: Failure, address: Address): string => {
     return `Run the command again later, or check ASSEMBLY_BASE_URL: the service does not answer at ${host}.`
   }
   const path = pathOf(address)
-  if (path !== "") {
-    return `Check ASSEMBLY_BASE_URL: it has the path ${path}, and ${host} does not answer there as the Assembly Processing Service does.`
-  }
-  return status >= 300 && status < 400
-    ? `Check ASSEMBLY_BASE_URL: ${host} redirects to another address, which the Assembly Processing Service does not do.`
-    : `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does. Another program may listen there.`
+  return path === ""
+    ? `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does. Another program may listen there.`
+    : `Check ASSEMBLY_BASE_URL: it has the path ${path}, and ${host} does not answer there as the Assembly Processing Service does.`
 }
 
 /** Whether a response shows that ASSEMBLY_BASE_URL has a path below which there is no service. */

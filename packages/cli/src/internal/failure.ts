@@ -129,7 +129,7 @@ export const systemCodeOf = ({ reason }: PlatformError.PlatformError): string | 
 export const problemOfCause = (cause: unknown): string | undefined => problems.get(codeOfCause(cause) ?? "")
 
 /** Describes a code in words. For a code without words, the result is the code. */
-export const problemOfCode = (code: string): string => problems.get(code) ?? code
+const problemOfCode = (code: string): string => problems.get(code) ?? code
 
 /** Whether a code means that no space or no quota was left. */
 export const isFull = (code: string | undefined): boolean => code === "ENOSPC" || code === "EDQUOT"

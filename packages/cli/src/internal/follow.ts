@@ -23,17 +23,11 @@ type FileEvent = Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>
 export const makeAdvance = (total: bigint | undefined) => {
   /** The files whose bytes are counted, because an event has reported that they were created, resumed or complete. */
   const begun = new Set<number>()
-  /** The files that the current attempt, which begins with its Assembly, has created or resumed or found complete. */
-  const open = new Set<number>()
-  /** Whether the next sum may be smaller, because the server has stored fewer bytes than this run has sent. */
-  let mayFall = false
 
   /** The progress after an event that reports the `bytes` of a file on the server. */
   const found = (progress: Progress.Progress, now: number, file: number, bytes: bigint) => {
     const isOwn = begun.has(file)
-    mayFall ||= isOwn && open.has(file)
     begun.add(file)
-    open.add(file)
     return isOwn ? Progress.pause(Progress.update(progress, { now })) : Progress.inherit(progress, { now, bytes })
   }
 
@@ -41,7 +35,6 @@ export const makeAdvance = (total: bigint | undefined) => {
     switch (event._tag) {
       case "Created":
         begun.add(file)
-        open.add(file)
         return progress
       case "Resumed":
         return found(progress, now, file, event.offset)
@@ -60,16 +53,12 @@ export const makeAdvance = (total: bigint | undefined) => {
     switch (event._tag) {
       case "AssemblyCreated":
         begun.clear()
-        open.clear()
         return Progress.pause({ ...Progress.start(total, now), startedAt: progress.startedAt })
       case "AssemblyResumed":
-        open.clear()
         return Progress.pause(Progress.update(progress, { now, total }))
       case "Progress": {
         // In a new attempt, the sum lacks a file until the first event of this file. So a smaller sum is ignored.
-        const isLess = event.sent < progress.sent && !mayFall
-        mayFall = false
-        const sizes = isLess ? {} : { sent: event.sent, acknowledged: event.acknowledged }
+        const sizes = event.sent < progress.sent ? {} : { sent: event.sent, acknowledged: event.acknowledged }
         return Progress.update(progress, { now, total: event.total, ...sizes })
       }
       case "Waiting":

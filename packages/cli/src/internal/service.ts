@@ -1,11 +1,15 @@
 /** The client of the service for the commands: its time limits, and the line that says what a command waits for. */
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Config from "effect/Config"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 
@@ -24,6 +28,22 @@ const patience = "5 seconds"
  */
 export const Show = Context.Reference<(text: string) => Effect.Effect<void>>("@assembly-effect/cli/Show", {
   defaultValue: () => Output.hint
+})
+
+const isTimedOut = Schema.is(ApiError.TimedOut)
+
+/**
+ * If an operation timed out, sets `after` of the error to the time that the user has waited. The error of the client
+ * has only the limit of the last request, which may be short at the end of the deadline.
+ */
+const withWholeWait = Effect.fnUntraced(function* <A, E, R>(operation: Effect.Effect<A, E | ApiError.TimedOut, R>) {
+  const start = yield* Clock.currentTimeMillis
+  return yield* Effect.catchIf(operation, isTimedOut, (error) =>
+    Effect.flatMap(Clock.currentTimeMillis, (end) => {
+      const after = Duration.seconds(Math.round((end - start) / 1000))
+      return Effect.fail(new ApiError.TimedOut({ ...error, after }))
+    })
+  )
 })
 
 /**
@@ -47,7 +67,7 @@ const noticing = Effect.gen(function* () {
     ...client,
     run: (operation, input) =>
       Effect.forkScoped(Effect.delay(notice, patience)).pipe(
-        Effect.andThen(Effect.tap(client.run(operation, input), () => settle)),
+        Effect.andThen(Effect.tap(withWholeWait(client.run(operation, input)), () => settle)),
         Effect.tapError((error) =>
           Effect.sync(() =>
             Failure.keepInputs(error, { ...(Predicate.isObject(input.params) ? input.params : {}), ...input.path })

@@ -13,26 +13,23 @@ export type TemplateError =
 const unknown = (template: string) =>
   Failure.failed(`there is no Template ${template}`, "Run assembly templates list to see what there is.")
 
-/** The id of the Template with this id or name. */
-export const find = (template: string): Effect.Effect<string, TemplateError, AssemblyClient> =>
-  Templates.get(template).pipe(
-    Effect.map(({ id }) => id),
-    Effect.catchTag("TemplateNotFound", () => Effect.fail(unknown(template)))
-  )
-
 /** Matches the ids that the service makes. A service for tests may have Templates with other ids. */
 const usualId = /^[0-9a-f]{32}$/
 
 /**
- * Returns the id of a Template as {@link find} does, but sends no request if the text has the form of an id. If the
- * Auth Key may not read Templates, the text is used as the id, because the Auth Key may be permitted to use the
- * Template.
+ * The id of the Template with this id or name. A text in the form of an id needs no request. If the Auth Key may not read
+ * Templates, the text is used as the id, because the Auth Key may be permitted to use the Template.
  */
-const resolve = (template: string) =>
+const resolve = (template: string): Effect.Effect<string, TemplateError, AssemblyClient> =>
   usualId.test(template)
     ? Effect.succeed(template)
-    : Effect.catchTag(find(template), "AuthenticationFailed", (error) =>
-        error.code === "INSUFFICIENT_AUTH_SCOPE" ? Effect.succeed(template) : Effect.fail(error)
+    : Templates.get(template).pipe(
+        Effect.map(({ id }) => id),
+        Effect.catchTags({
+          TemplateNotFound: () => Effect.fail(unknown(template)),
+          AuthenticationFailed: (error) =>
+            error.code === "INSUFFICIENT_AUTH_SCOPE" ? Effect.succeed(template) : Effect.fail(error)
+        })
       )
 
 /** Replaces the name of a Template in the params of an Assembly by its id. */

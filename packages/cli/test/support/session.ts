@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url"
 import type { Command } from "./console.ts"
 import * as Samples from "./samples.ts"
 import { visible } from "./screen.ts"
+import * as Spawned from "./spawned.ts"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 const asTerminal = fileURLToPath(new URL("../fixtures/asTerminal.ts", import.meta.url))
@@ -68,7 +69,7 @@ const start = (
     // A group of its own gets the signals, as from a terminal.
     const child = spawn("sh", ["-c", `exec 2>&1\n${script}`], {
       cwd,
-      env,
+      env: { ...Spawned.compiled, ...env },
       detached: true,
       stdio: [isAnswered ? "pipe" : "ignore", "pipe", "inherit"]
     })
