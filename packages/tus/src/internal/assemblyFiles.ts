@@ -38,6 +38,10 @@ export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
   }
 )
 
+/** Runs one upload, or one form, when a permit is free. */
+export const permitted = <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Permits, (permits) => (permits === undefined ? request : permits.withPermit(request)))
+
 /** Uploads one file. `file` is its index. */
 export type UploadOne<R> = (
   target: UploadTarget.UploadTarget,
@@ -121,17 +125,10 @@ const uploadAll = <R>(
     })
   }
 
-  return Permits.pipe(
-    Effect.flatMap((permits) =>
-      Effect.forEach(
-        sources,
-        (source, file) => (permits === undefined ? one(source, file) : permits.withPermit(one(source, file))),
-        { concurrency: job.concurrency ?? 4, discard: true }
-      )
-    ),
-    Effect.ignore,
-    Effect.map(() => ends)
-  )
+  return Effect.forEach(sources, (source, file) => permitted(one(source, file)), {
+    concurrency: job.concurrency ?? 4,
+    discard: true
+  }).pipe(Effect.ignore, Effect.as(ends))
 }
 
 /** The maximum time of a cancellation, and of the request for the Status in `ownError`. */

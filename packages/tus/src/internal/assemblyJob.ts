@@ -78,12 +78,11 @@ const formOf = ({ emit, options, sources }: Job, about: About) =>
       filename,
       bytes: contents[index] ?? new Uint8Array(0)
     }))
-    const permits = yield* AssemblyFiles.Permits
     const request = Form.sendForm(params, about.assemblyId, parts, yield* Assemblies.newId, (bytes) => {
       const sent = BigInt(Math.min(bytes, size))
       emit(AssemblyUploadEvent.Progress({ sent, acknowledged: 0n, total: BigInt(size) }))
     })
-    return Effect.mapError(permits === undefined ? request : permits.withPermit(request), ({ error, isLost }) =>
+    return Effect.mapError(AssemblyFiles.permitted(request), ({ error, isLost }) =>
       isLost ? broken(about, false, error.message) : error
     )
   })

@@ -197,51 +197,40 @@ const proceed = (
 const start = (
   journal: UploadJournal["Service"],
   target: UploadTarget,
-  source: Replayable,
+  source: UploadSource,
   options: Options.Options & { readonly file?: number | undefined },
   emit: Emit
 ) =>
   Effect.gen(function* () {
     const { file, metadata } = options
-    const identity = yield* identify(source)
-    const given = { target, metadata, size: source.size, identity, ...(file === undefined ? undefined : { file }) }
+    const again = yield* Options.replayable(source)
+    const identity = yield* identify(again)
+    const given = { target, metadata, size: again.size, identity, ...(file === undefined ? undefined : { file }) }
     const key = yield* keyFrom(given)
     const lease = yield* Leasing.hold(journal, key, emit)
     const found = Option.getOrUndefined(yield* journal.get(key))
     const known = found === undefined ? undefined : yield* verify(found, key, target.origins)
-    return yield* proceed({ journal, lease, key }, source, options, emit, given, known)
-  })
+    return yield* proceed({ journal, lease, key }, again, options, emit, given, known)
+  }).pipe(Effect.scoped)
 
 /** Runs an upload of a job, whose options were checked with those of the job. */
 export const runFile =
   (journal: UploadJournal["Service"]): AssemblyFiles.UploadOne<HttpClient.HttpClient> =>
   (target, source, options, emit) =>
-    Telemetry.observe(source, emit, (tell) =>
-      Effect.scoped(Effect.flatMap(Options.replayable(source), (again) => start(journal, target, again, options, tell)))
-    )
-
-/** An upload of the journal with telemetry and checked options, whose source can be read again. */
-const observed = <E extends { readonly _tag: string }, R>(
-  source: UploadSource,
-  options: Partial<Options.Options>,
-  emit: Emit,
-  program: (again: Replayable, emit: Emit) => Effect.Effect<UploadEvent.UploadResult, E, R>
-) =>
-  Engine.observed(source, options, true, emit, (tell) =>
-    Effect.scoped(Effect.flatMap(Options.replayable(source), (again) => program(again, tell)))
-  )
+    Telemetry.observe(source, emit, (tell) => start(journal, target, source, options, tell))
 
 export const run: JournalEngine["run"] = (journal, target, source, options, emit) =>
-  observed(source, options, emit, (again, tell) => start(journal, target, again, options, tell))
+  Engine.observed(source, options, true, emit, (tell) => start(journal, target, source, options, tell))
 
 export const resume: JournalEngine["resume"] = (journal, { key, origins }, source, options, emit) =>
-  observed(source, options, emit, (again, tell) =>
+  Engine.observed(source, options, true, emit, (tell) =>
     Effect.gen(function* () {
+      const again = yield* Options.replayable(source)
       const lease = yield* Leasing.hold(journal, key, tell)
       const found = yield* journal.get(key)
       if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
       const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
       const given = { ...known.about, size: again.size, identity: yield* identify(again) }
       return yield* proceed({ journal, lease, key }, again, options, tell, given, known)
-    })
+    }).pipe(Effect.scoped)
   )

@@ -254,7 +254,5 @@ export const check = (
       ...sourceIssues(source, { ...options, isReplayed }),
       ...missing
     ]
-    return found.length === 0
-      ? Effect.succeed(Result.getOrUndefined(header))
-      : Effect.fail(new InvalidRequest({ operation: "Upload", issues: found }))
+    return Effect.as(refuse("Upload", found), Result.getOrUndefined(header))
   })
