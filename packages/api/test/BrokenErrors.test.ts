@@ -90,8 +90,7 @@ describe.each(senders)("with %s", (_name, http) => {
       }
     ]
   ] as const)("%s fails with its status after one request", function* ([, answer, options, expected]) {
-    const server = yield* Server.make
-    server.script(answer)
+    const server = yield* Server.answering(answer)
     const { begun, layer } = clientAt(server, http, options)
     const error = yield* afterBeginning(Effect.flip(Effect.provide(list, layer)), begun)
     assert.deepInclude<object>(error, expected)
@@ -121,8 +120,7 @@ describe.each(senders)("with %s", (_name, http) => {
   )
 
   it.effect("a 429 with an incomplete body fails with RateLimited behind a budget", function* () {
-    const server = yield* Server.make
-    server.script((_, response) => {
+    const server = yield* Server.answering((_, response) => {
       response.writeHead(429, { "retry-after": "300", "content-length": 100 })
       response.write("{", () => response.destroy())
     })
@@ -134,8 +132,10 @@ describe.each(senders)("with %s", (_name, http) => {
   })
 
   it.effect("a 200 with an incomplete body is retried like a lost response", function* () {
-    const server = yield* Server.make
-    server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
+    const server = yield* Server.answering(
+      Server.cut(200, JSON.stringify({ items: [], count: 0 })),
+      Server.json(200, [])
+    )
     const again = RetryPolicy.withPolicy(Schedule.recurs(1))
     const { items } = yield* list.pipe(again, Effect.provide(clientAt(server, http).layer))
     assert.deepStrictEqual(items, [])
@@ -147,8 +147,7 @@ describe("a token that is repeated in an error", () => {
   const [[, http]] = senders as readonly [(typeof senders)[number]]
   const failure = (secret: string, answer: Server.Answer) =>
     Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(answer)
+      const server = yield* Server.answering(answer)
       return yield* Effect.flip(Effect.provide(list, clientAt(server, http, { token: secret }).layer))
     })
 

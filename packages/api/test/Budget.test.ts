@@ -5,7 +5,7 @@ import * as Budget from "@assembly-effect/api/Budget"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Low from "@assembly-effect/auth/unstable/Budget"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -91,97 +91,86 @@ describe("Assemblies created in a minute", () => {
       })
   )
 
-  it.effect("1,000 at once: any minute has at most 250, and at least 95 % of them while there are enough", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "1,000 at once: any minute has at most 250, and at least 95 % of them while there are enough",
+    function* () {
       const { times, ...rest } = account([ok])
       yield* run({ times, ...rest }, {}, atOnce(1000, create))
       const millis = times.map((time) => time * 1000)
       assert.strictEqual(inOneMinute(millis), 246)
       assert.isAtLeast(1000 / ((millis.at(-1) ?? 0) / 60_000), 0.95 * 250)
-    })
+    }
   )
 
   it.effect.each([
     ["another service than the public one", "https://api.example.com", {}],
     ["the public service with `created: false`", publicService, { created: false }]
-  ] as const)("has no limit for %s", ([, baseUrl, options]) =>
-    Effect.gen(function* () {
-      const service = account([ok], { baseUrl })
-      yield* run(service, options, atOnce(300, create))
-      assert.deepStrictEqual(new Set(service.times), new Set([0]))
-    })
-  )
+  ] as const)("has no limit for %s", function* ([, baseUrl, options]) {
+    const service = account([ok], { baseUrl })
+    yield* run(service, options, atOnce(300, create))
+    assert.deepStrictEqual(new Set(service.times), new Set([0]))
+  })
 
-  it.effect("two clients with one budget share it, and two budgets do not", () =>
-    Effect.gen(function* () {
-      const [one, other, third] = [account([ok]), account([ok]), account([ok])]
-      const shared = Effect.all([Effect.provide(create, one.client), Effect.provide(create, other.client)])
-      const own = Effect.provide(create, Layer.provideMerge(third.client, Budget.layer({ created: 1 })))
-      yield* Effect.all([shared, own]).pipe(Effect.provide(Budget.layer({ created: 1 })), Idle.passTime)
-      assert.deepStrictEqual([one.times, other.times, third.times], [[0], [61], [61]])
-    })
-  )
+  it.effect("two clients with one budget share it, and two budgets do not", function* () {
+    const [one, other, third] = [account([ok]), account([ok]), account([ok])]
+    const shared = Effect.all([Effect.provide(create, one.client), Effect.provide(create, other.client)])
+    const own = Effect.provide(create, Layer.provideMerge(third.client, Budget.layer({ created: 1 })))
+    yield* Effect.all([shared, own]).pipe(Effect.provide(Budget.layer({ created: 1 })), Idle.passTime)
+    assert.deepStrictEqual([one.times, other.times, third.times], [[0], [61], [61]])
+  })
 })
 
 describe("requests in ten seconds", () => {
-  it.effect("200 requests at one in ten seconds succeed, because the wait is part of no time limit", () =>
-    Effect.gen(function* () {
-      const service = account([ok])
-      const tags = Effect.map(Effect.result(get), (result) => (Result.isFailure(result) ? result.failure._tag : "read"))
-      const seen = yield* run(service, { requests: 1 }, atOnce(200, tags))
-      assert.deepStrictEqual(new Set(seen), new Set(["read"]))
-      assert.isAtLeast(service.times[199] ?? 0, 199 * 10)
-    })
-  )
+  it.effect("200 requests at one in ten seconds succeed, because the wait is part of no time limit", function* () {
+    const service = account([ok])
+    const tags = Effect.map(Effect.result(get), (result) => (Result.isFailure(result) ? result.failure._tag : "read"))
+    const seen = yield* run(service, { requests: 1 }, atOnce(200, tags))
+    assert.deepStrictEqual(new Set(seen), new Set(["read"]))
+    assert.isAtLeast(service.times[199] ?? 0, 199 * 10)
+  })
 
-  it.effect("a request is signed after its wait", () =>
-    Effect.gen(function* () {
-      const service = account([Service.json(200, [])])
-      const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
-      yield* run(service, { requests: 1 }, Effect.all([list, list]))
-      const [first = 0, second = 0] = service.service.requests.map((url) =>
-        Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires)
-      )
-      assert.strictEqual(second - first, (service.times[1] ?? 0) * 1000)
-    })
-  )
+  it.effect("a request is signed after its wait", function* () {
+    const service = account([Service.json(200, [])])
+    const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+    yield* run(service, { requests: 1 }, Effect.all([list, list]))
+    const [first = 0, second = 0] = service.service.requests.map((url) =>
+      Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires)
+    )
+    assert.strictEqual(second - first, (service.times[1] ?? 0) * 1000)
+  })
 
-  it.effect("an explicit deadline ends the wait at once with RateLimited, and takes no permit", () =>
-    Effect.gen(function* () {
-      const service = account([ok])
-      const program = Effect.gen(function* () {
-        yield* get
-        const waiting = yield* Effect.forkChild(get)
-        yield* Effect.sleep("1 second")
-        const error = yield* get.pipe(AssemblyClient.withDeadline("15 seconds"), Effect.flip)
-        const now = yield* Clock.currentTimeMillis
-        yield* Fiber.interrupt(waiting)
-        yield* get.pipe(AssemblyClient.withDeadline("15 seconds"))
-        return { error, now }
-      })
-      const { error, now } = yield* run(service, { requests: 1 }, program)
-      assert(error._tag === "RateLimited")
-      assert.strictEqual(now, 1000)
-      assert.isUndefined(error.status)
-      assert.isAbove(Duration.toSeconds(error.retryAfter), 15)
-      assert.match(error.message, /^Assemblies.get: the budget of the account has no permit for [\d.]+ s; no request/)
-      assert.lengthOf(service.times, 2)
+  it.effect("an explicit deadline ends the wait at once with RateLimited, and takes no permit", function* () {
+    const service = account([ok])
+    const program = Effect.gen(function* () {
+      yield* get
+      const waiting = yield* Effect.forkChild(get)
+      yield* Effect.sleep("1 second")
+      const error = yield* get.pipe(AssemblyClient.withDeadline("15 seconds"), Effect.flip)
+      const now = yield* Clock.currentTimeMillis
+      yield* Fiber.interrupt(waiting)
+      yield* get.pipe(AssemblyClient.withDeadline("15 seconds"))
+      return { error, now }
     })
-  )
+    const { error, now } = yield* run(service, { requests: 1 }, program)
+    assert(error._tag === "RateLimited")
+    assert.strictEqual(now, 1000)
+    assert.isUndefined(error.status)
+    assert.isAbove(Duration.toSeconds(error.retryAfter), 15)
+    assert.match(error.message, /^Assemblies.get: the budget of the account has no permit for [\d.]+ s; no request/)
+    assert.lengthOf(service.times, 2)
+  })
 
-  it.effect("a creation that is interrupted while it waits for its turn gives its request back", () =>
-    Effect.gen(function* () {
-      const service = account([ok])
-      const program = Effect.gen(function* () {
-        yield* create
-        // Its request has a token after 10.2 seconds, and the next token would come after 20.4.
-        yield* Effect.timeoutOption(create, "15 seconds")
-        yield* get
-      })
-      yield* run(service, { created: 1, requests: 1 }, program)
-      assert.deepStrictEqual(service.times, [0, 15])
+  it.effect("a creation that is interrupted while it waits for its turn gives its request back", function* () {
+    const service = account([ok])
+    const program = Effect.gen(function* () {
+      yield* create
+      // Its request has a token after 10.2 seconds, and the next token would come after 20.4.
+      yield* Effect.timeoutOption(create, "15 seconds")
+      yield* get
     })
-  )
+    yield* run(service, { created: 1, requests: 1 }, program)
+    assert.deepStrictEqual(service.times, [0, 15])
+  })
 })
 
 describe("a pause that the service requests", () => {
@@ -189,18 +178,17 @@ describe("a pause that the service requests", () => {
     ["Retry-After", 7, Service.json(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "7" })],
     ["retryIn", 6.5, limited(429, 6.5)],
     ["the longer of both", 7, limited(429, 7, { "retry-after": "2" })]
-  ] as const)("by %s is kept by the next request, if nothing is retried", ([, wait, answer]) =>
-    Effect.gen(function* () {
-      const service = account([answer, ok])
-      const error = yield* run(service, {}, Effect.tap(RetryPolicy.none(Effect.flip(get)), get))
-      assert.deepInclude(error, { _tag: "RateLimited", code: "RATE_LIMIT_REACHED", status: 429 })
-      assert.isAtLeast(service.times[1] ?? 0, wait)
-      assert.isBelow(service.times[1] ?? 0, wait + 1)
-    })
-  )
+  ] as const)("by %s is kept by the next request, if nothing is retried", function* ([, wait, answer]) {
+    const service = account([answer, ok])
+    const error = yield* run(service, {}, Effect.tap(RetryPolicy.none(Effect.flip(get)), get))
+    assert.deepInclude(error, { _tag: "RateLimited", code: "RATE_LIMIT_REACHED", status: 429 })
+    assert.isAtLeast(service.times[1] ?? 0, wait)
+    assert.isBelow(service.times[1] ?? 0, wait + 1)
+  })
 
-  it.effect("of an hour holds every request for it, and uses up neither attempts nor the default deadline", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "of an hour holds every request for it, and uses up neither attempts nor the default deadline",
+    function* () {
       const refusal = limited(429, 3600)
       const service = account([refusal, refusal, refusal, ok])
       const policy = RetryPolicy.withPolicy(Schedule.recurs(1))
@@ -210,58 +198,52 @@ describe("a pause that the service requests", () => {
         if (before !== undefined && index <= 3 && before !== time) assert.isAtLeast(time - before, 3600)
       }
       assert.lengthOf(service.times, 5)
-    })
+    }
   )
 
-  it.effect("by a 413 holds the creations, and no other request", () =>
-    Effect.gen(function* () {
-      const service = account([limited(413, 100), ok])
-      const reading = Effect.delay(get, "1 second")
-      yield* run(service, {}, Effect.all([create, reading], { concurrency: 2 }))
-      assert.deepStrictEqual(service.times.slice(0, 2), [0, 1])
-      assert.isAtLeast(service.times[2] ?? 0, 100)
-      assert.deepStrictEqual(service.service.methods, ["POST", "GET", "POST"])
-    })
-  )
+  it.effect("by a 413 holds the creations, and no other request", function* () {
+    const service = account([limited(413, 100), ok])
+    const reading = Effect.delay(get, "1 second")
+    yield* run(service, {}, Effect.all([create, reading], { concurrency: 2 }))
+    assert.deepStrictEqual(service.times.slice(0, 2), [0, 1])
+    assert.isAtLeast(service.times[2] ?? 0, 100)
+    assert.deepStrictEqual(service.service.methods, ["POST", "GET", "POST"])
+  })
 
-  it.effect("by a 429 for a creation holds the other requests too", () =>
-    Effect.gen(function* () {
-      const service = account([limited(429, 100), ok])
-      const reading = Effect.delay(get, "1 second")
-      yield* run(service, {}, Effect.all([create, reading], { concurrency: 2 }))
-      assert.lengthOf(service.times, 3)
-      for (const time of service.times.slice(1)) assert.isAtLeast(time, 100)
-    })
-  )
+  it.effect("by a 429 for a creation holds the other requests too", function* () {
+    const service = account([limited(429, 100), ok])
+    const reading = Effect.delay(get, "1 second")
+    yield* run(service, {}, Effect.all([create, reading], { concurrency: 2 }))
+    assert.lengthOf(service.times, 3)
+    for (const time of service.times.slice(1)) assert.isAtLeast(time, 100)
+  })
 
   it.effect(
     "by a 413 is followed by one creation in each interval, and by no burst of what came together meanwhile",
-    () =>
-      Effect.gen(function* () {
-        const service = account([limited(413, 100), ok])
-        yield* run(service, {}, atOnce(20, create))
-        const after = service.times.map((time) => Math.round(time * 1000)).filter((time) => time >= 100_000)
-        assert.lengthOf(after, 21 - 5)
-        for (const [index, time] of after.entries()) assert.isAtLeast(time - (after[index - 1] ?? 0), 248)
-      })
+    function* () {
+      const service = account([limited(413, 100), ok])
+      yield* run(service, {}, atOnce(20, create))
+      const after = service.times.map((time) => Math.round(time * 1000)).filter((time) => time >= 100_000)
+      assert.lengthOf(after, 21 - 5)
+      for (const [index, time] of after.entries()) assert.isAtLeast(time - (after[index - 1] ?? 0), 248)
+    }
   )
 
-  it.effect("by a 413 of another process is followed by one creation in each interval, and by no burst", () =>
-    Effect.gen(function* () {
-      const entered = Effect.gen(function* () {
-        const [told, other] = yield* Effect.forEach(Array(2), () => Effect.provide(Low.Budget, Budget.layerNoDeps()))
-        yield* told!.pause("creation", Duration.seconds(100))
-        const enter = other!.enter({ url: publicService, need: "creation", until: Infinity })
-        return yield* atOnce(20, Effect.andThen(enter, Clock.currentTimeMillis))
-      })
-      const { value } = yield* Idle.passTime(Effect.provide(entered, stores))
-      assert.isAtLeast(value[0] ?? 0, 100_000)
-      for (const [index, time] of value.entries()) assert.isAtLeast(time - (value[index - 1] ?? 0), 240)
+  it.effect("by a 413 of another process is followed by one creation in each interval, and by no burst", function* () {
+    const entered = Effect.gen(function* () {
+      const [told, other] = yield* Effect.forEach(Array(2), () => Effect.provide(Low.Budget, Budget.layerNoDeps()))
+      yield* told!.pause("creation", Duration.seconds(100))
+      const enter = other!.enter({ url: publicService, need: "creation", until: Infinity })
+      return yield* atOnce(20, Effect.andThen(enter, Clock.currentTimeMillis))
     })
-  )
+    const { value } = yield* Idle.passTime(Effect.provide(entered, stores))
+    assert.isAtLeast(value[0] ?? 0, 100_000)
+    for (const [index, time] of value.entries()) assert.isAtLeast(time - (value[index - 1] ?? 0), 240)
+  })
 
-  it.effect("of 100 seconds that 20 budgets share ends at a different time for each, at most a second later", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "of 100 seconds that 20 budgets share ends at a different time for each, at most a second later",
+    function* () {
       const entered = Effect.gen(function* () {
         const budgets = yield* Effect.forEach(Array(20), () => Effect.provide(Low.Budget, Budget.layerNoDeps()))
         yield* budgets[0]!.pause("request", Duration.seconds(100))
@@ -276,33 +258,33 @@ describe("a pause that the service requests", () => {
       assert.isAtLeast(new Set(value).size, 15)
       assert.isAtLeast(Math.min(...value), 100_000)
       assert.isAtMost(Math.max(...value), 101_000)
-    })
+    }
   )
 
-  it.effect("of a second leaves 60 s of a pause of 60 s in the memory of a process", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "of a second leaves 60 s of a pause of 60 s in the memory of a process",
+    Budget.layerStoreMemory,
+    function* () {
       const store = yield* Budget.BudgetStore
       yield* store.pause("a", 60_000)
       yield* store.pause("a", 1000)
       assert.strictEqual(yield* store.pauseLeft("a"), 60_000)
-    }).pipe(Effect.provide(Budget.layerStoreMemory))
+    }
   )
 
-  it.effect("of 300 days is kept for a day, and one of another process is seen within half a second", () =>
-    Effect.gen(function* () {
-      const service = account([limited(429, 300 * 86_400), ok])
-      const other = account([ok])
-      const program = Effect.gen(function* () {
-        yield* Effect.provide(get, Layer.provideMerge(other.client, Budget.layerNoDeps()))
-        const [first, second] = [Budget.layerNoDeps(), Budget.layerNoDeps()]
-        yield* Effect.provide(Effect.flip(RetryPolicy.none(get)), Layer.provideMerge(service.client, first))
-        yield* Effect.provide(get, Layer.provideMerge(other.client, second))
-      }).pipe(Effect.provide(stores))
-      yield* Idle.passTime(Effect.orDie(program), "1 hour")
-      assert.lengthOf(other.times, 2)
-      assert.approximately(other.times[1] ?? 0, 86_400, 2)
-    })
-  )
+  it.effect("of 300 days is kept for a day, and one of another process is seen within half a second", function* () {
+    const service = account([limited(429, 300 * 86_400), ok])
+    const other = account([ok])
+    const program = Effect.gen(function* () {
+      yield* Effect.provide(get, Layer.provideMerge(other.client, Budget.layerNoDeps()))
+      const [first, second] = [Budget.layerNoDeps(), Budget.layerNoDeps()]
+      yield* Effect.provide(Effect.flip(RetryPolicy.none(get)), Layer.provideMerge(service.client, first))
+      yield* Effect.provide(get, Layer.provideMerge(other.client, second))
+    }).pipe(Effect.provide(stores))
+    yield* Idle.passTime(Effect.orDie(program), "1 hour")
+    assert.lengthOf(other.times, 2)
+    assert.approximately(other.times[1] ?? 0, 86_400, 2)
+  })
 })
 
 describe("Assemblies running at once", () => {
@@ -323,23 +305,21 @@ describe("Assemblies running at once", () => {
   const names = Array.from({ length: 250 }, (_, index) => `assembly ${index}`)
   const limits = { created: false, running: 250 } as const
 
-  it.effect("the 251st waits until one has ended, and whoever does not watch takes no place", () =>
-    Effect.gen(function* () {
-      const program = Effect.gen(function* () {
-        const budget = (yield* Low.Budget)!
-        yield* atOnce(300, budget.enter({ url: publicService, need: "creation", until: Infinity, assemblyId: "other" }))
-        yield* Effect.forEach(names, (name) => enter(name), { concurrency: "unbounded" })
-        const last = yield* Effect.forkChild(enter("last"))
-        // Who gives up leaves no place taken.
-        yield* Effect.timeoutOption(enter("impatient"), "5 seconds")
-        yield* Effect.sleep("10 seconds")
-        yield* budget.release(publicService, "assembly 7")
-        return yield* Fiber.join(last)
-      })
-      const { value } = yield* Idle.passTime(Effect.provide(program, Budget.layer(limits)))
-      assert.strictEqual(value, 15_000)
+  it.effect("the 251st waits until one has ended, and whoever does not watch takes no place", function* () {
+    const program = Effect.gen(function* () {
+      const budget = (yield* Low.Budget)!
+      yield* atOnce(300, budget.enter({ url: publicService, need: "creation", until: Infinity, assemblyId: "other" }))
+      yield* Effect.forEach(names, (name) => enter(name), { concurrency: "unbounded" })
+      const last = yield* Effect.forkChild(enter("last"))
+      // Who gives up leaves no place taken.
+      yield* Effect.timeoutOption(enter("impatient"), "5 seconds")
+      yield* Effect.sleep("10 seconds")
+      yield* budget.release(publicService, "assembly 7")
+      return yield* Fiber.join(last)
     })
-  )
+    const { value } = yield* Idle.passTime(Effect.provide(program, Budget.layer(limits)))
+    assert.strictEqual(value, 15_000)
+  })
 
   it.effect(
     "a creation that is interrupted during a pause gives its place back: the next enters when the pause ends",
@@ -355,8 +335,9 @@ describe("Assemblies running at once", () => {
       }).pipe(Effect.timeout("10 minutes"))
   )
 
-  it.effect("250 of a program that died are asked for once, and those that do not run are free in two minutes", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "250 of a program that died are asked for once, and those that do not run are free in two minutes",
+    function* () {
       const asked: Array<string> = []
       const running = new Set(names.slice(0, 10))
       const program = Effect.gen(function* () {
@@ -370,49 +351,45 @@ describe("Assemblies running at once", () => {
       const { value } = yield* Idle.passTime(Effect.scoped(Effect.provide(program, Budget.layer(limits))))
       assert.isAtMost(Math.max(...value), 120_000)
       assert.deepStrictEqual(asked.toSorted(), names.slice(0, 249).toSorted())
-    })
+    }
   )
 })
 
 describe("a wait", () => {
-  it.effect("is told to the listeners, its span and a metric", () =>
-    Effect.gen(function* () {
-      const told: Array<string> = []
-      let waited = 0
-      const telling = Low.telling(Effect.all([create, create]), {
-        waits: ({ reason, until }) => Effect.sync(() => told.push(`${reason}, ${until}`)),
-        waited: (millis) => {
-          waited += millis
-        }
-      })
-      const spanned = Effect.andThen(telling, Effect.currentSpan).pipe(Effect.orDie, Effect.withSpan("two creations"))
-      const span = yield* run(account([ok]), { created: 1 }, spanned)
-      assert.deepStrictEqual(told, ["the account may create no more Assemblies now, 61000"])
-      assert.strictEqual(waited, 61_000)
-      assert.strictEqual(span.attributes.get("assembly.budget.creations.wait_ms"), 61_000)
-      const waits = (yield* Metric.snapshot).filter(({ id }) => id === "assembly_budget_wait")
-      assert.isTrue(waits.some(({ attributes }) => attributes?.["kind"] === "creations"))
+  it.effect("is told to the listeners, its span and a metric", function* () {
+    const told: Array<string> = []
+    let waited = 0
+    const telling = Low.telling(Effect.all([create, create]), {
+      waits: ({ reason, until }) => Effect.sync(() => told.push(`${reason}, ${until}`)),
+      waited: (millis) => {
+        waited += millis
+      }
     })
-  )
+    const spanned = Effect.andThen(telling, Effect.currentSpan).pipe(Effect.orDie, Effect.withSpan("two creations"))
+    const span = yield* run(account([ok]), { created: 1 }, spanned)
+    assert.deepStrictEqual(told, ["the account may create no more Assemblies now, 61000"])
+    assert.strictEqual(waited, 61_000)
+    assert.strictEqual(span.attributes.get("assembly.budget.creations.wait_ms"), 61_000)
+    const waits = (yield* Metric.snapshot).filter(({ id }) => id === "assembly_budget_wait")
+    assert.isTrue(waits.some(({ attributes }) => attributes?.["kind"] === "creations"))
+  })
 
-  it.effect("ends with TransportFailure, and nothing is sent, if the store fails", () =>
-    Effect.gen(function* () {
-      const service = account([ok])
-      const store = Layer.effect(
-        Budget.BudgetStore,
-        Effect.map(Budget.BudgetStore, (memory) => ({
-          ...memory,
-          pauseLeft: () => Effect.fail(new Budget.BudgetStoreFailed({ cause: "no connection" }))
-        }))
-      ).pipe(Layer.provide(Budget.layerStoreMemory))
-      const limiter = Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)
-      const budget = Layer.provide(Budget.layerNoDeps(), [store, limiter])
-      const error = yield* RetryPolicy.none(Effect.flip(get)).pipe(
-        Effect.provide(Layer.provideMerge(service.client, budget))
-      )
-      assert.deepInclude(error, { _tag: "TransportFailure", sent: "no" })
-      assert.include(error.message, "the store of the budget failed")
-      assert.isEmpty(service.times)
-    })
-  )
+  it.effect("ends with TransportFailure, and nothing is sent, if the store fails", function* () {
+    const service = account([ok])
+    const store = Layer.effect(
+      Budget.BudgetStore,
+      Effect.map(Budget.BudgetStore, (memory) => ({
+        ...memory,
+        pauseLeft: () => Effect.fail(new Budget.BudgetStoreFailed({ cause: "no connection" }))
+      }))
+    ).pipe(Layer.provide(Budget.layerStoreMemory))
+    const limiter = Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)
+    const budget = Layer.provide(Budget.layerNoDeps(), [store, limiter])
+    const error = yield* RetryPolicy.none(Effect.flip(get)).pipe(
+      Effect.provide(Layer.provideMerge(service.client, budget))
+    )
+    assert.deepInclude(error, { _tag: "TransportFailure", sent: "no" })
+    assert.include(error.message, "the store of the budget failed")
+    assert.isEmpty(service.times)
+  })
 })

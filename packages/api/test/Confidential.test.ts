@@ -43,8 +43,7 @@ const redactedIn = (value: unknown): ReadonlyArray<Redacted.Redacted<unknown>> =
 /** Runs an effect with a real client. Returns its result, and all that was logged and traced. */
 const observe = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient>, ...answers: Array<Server.Answer>) =>
   Effect.gen(function* () {
-    const server = yield* Server.make
-    server.script(...answers)
+    const server = yield* Server.answering(...answers)
     const seen: Array<string> = []
     const note = Logger.make((entry) => {
       seen.push(Logger.formatLogFmt.log(entry), Logger.formatJson.log(entry), Logger.formatSimple.log(entry))

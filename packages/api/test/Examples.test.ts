@@ -126,8 +126,7 @@ describe("docs/examples", () => {
         assert.match(lines[0] ?? "", /Assemblies$/)
       }
 
-      const server = yield* Server.make
-      server.script(Server.json(400, { error: "ASSEMBLY_STATS_ERROR" }))
+      const server = yield* Server.answering(Server.json(400, { error: "ASSEMBLY_STATS_ERROR" }))
       const token = Redacted.make("a-token")
       yield* Effect.provide(report(["all"]), client(server.baseUrl, bearer(token)))
       assert.strictEqual(server.received[0]?.headers.authorization, "Bearer a-token")
@@ -242,8 +241,7 @@ describe("docs/examples", () => {
     })
 
     it.effect("observability.ts exports spans and metrics without a signature", function* () {
-      const collector = yield* Server.make
-      collector.script(Server.json(200, {}))
+      const collector = yield* Server.answering(Server.json(200, {}))
       yield* report(["all"]).pipe(Effect.provide(layerObservability(collector.baseUrl)))
       const sent = collector.received.map(({ body, path }) => `${path} ${body}`).join("\n")
       assert.include(sent, "/v1/traces")

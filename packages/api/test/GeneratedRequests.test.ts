@@ -33,8 +33,7 @@ const withServer = <A, E>(
   ) => Effect.Effect<A, E>
 ) =>
   Effect.gen(function* () {
-    const server = yield* Server.make
-    server.script(Server.json(400, { error: "X" }))
+    const server = yield* Server.answering(Server.json(400, { error: "X" }))
     const context = yield* Layer.build(
       AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
         Layer.provide([

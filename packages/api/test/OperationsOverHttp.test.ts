@@ -53,8 +53,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     options?: Omit<AssemblyClient.Options, "baseUrl">
   ) =>
     Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(answer)
+      const server = yield* Server.answering(answer)
       const context = yield* Layer.build(
         AssemblyClient.layer({ baseUrl: server.baseUrl, ...options }).pipe(
           Layer.provide([authenticated, http, RetryPolicy.layerNone]),

@@ -154,8 +154,7 @@ describe.each(clients)("with %s", (_, layer) => {
     "fails with BODY_CHANGED, and sends no other byte, if a client %s",
     layer,
     function* ([, change]) {
-      const server = yield* Server.make
-      server.script(Server.text(200, "taken"))
+      const server = yield* Server.answering(Server.text(200, "taken"))
       const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
       assert.deepStrictEqual(facts(error), { ...changed, sent: "maybe" })
       for (const { body } of server.received) assert.isTrue(large.startsWith(body))
@@ -173,8 +172,7 @@ describe.each(clients)("with %s", (_, layer) => {
     "sends the body unchanged if a client %s",
     layer,
     function* ([, wrap]) {
-      const server = yield* Server.make
-      server.script(Server.text(200, "taken"))
+      const server = yield* Server.answering(Server.text(200, "taken"))
       assert.strictEqual(yield* send(post(server.baseUrl, largeStream), wrap), 200)
       assert.deepStrictEqual(
         server.received.map(({ body }) => body === large),
@@ -194,8 +192,7 @@ describe.each(clients)("with %s", (_, layer) => {
     "%s is sent once, and fails with REQUEST_REPEATED, if a client retries it",
     layer,
     function* ([, body, answer, isDisabled]) {
-      const server = yield* Server.make
-      server.script(answer, Server.text(200, "done"))
+      const server = yield* Server.answering(answer, Server.text(200, "done"))
       const error = yield* Effect.flip(send(post(server.baseUrl, body), retrying)).pipe(
         Effect.provideService(Tracer.DisablePropagation, isDisabled)
       )
@@ -221,8 +218,7 @@ describe.each(clients)("with %s", (_, layer) => {
     layer,
     function* () {
       const server = yield* Server.make
-      const other = yield* Server.make
-      other.script(Server.text(200, "stolen"))
+      const other = yield* Server.answering(Server.text(200, "stolen"))
       for (const status of [301, 302, 303, 307, 308]) {
         for (const request of [
           post(`${server.baseUrl}/a?signature=s`, inMemory),
@@ -244,10 +240,8 @@ describe.each(clients)("with %s", (_, layer) => {
     "nothing is sent if a client changes the origin, or the bytes, the length or the encoding of the body",
     layer,
     function* () {
-      const server = yield* Server.make
-      const other = yield* Server.make
-      server.script(Server.text(200, "done"))
-      other.script(Server.text(200, "done"))
+      const server = yield* Server.answering(Server.text(200, "done"))
+      const other = yield* Server.answering(Server.text(200, "done"))
       const url = server.baseUrl
       const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
         [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
@@ -272,10 +266,8 @@ describe.each(clients)("with %s", (_, layer) => {
   )
 
   it.effect("nothing is sent, and the first error stays, if a client sends again after a refusal", layer, function* () {
-    const server = yield* Server.make
-    const other = yield* Server.make
-    server.script(Server.text(200, "done"))
-    other.script(Server.text(200, "done"))
+    const server = yield* Server.answering(Server.text(200, "done"))
+    const other = yield* Server.answering(Server.text(200, "done"))
     /** Sends again what was refused, as it was, or with other bytes. */
     const insisting =
       (again: Wrap): Wrap =>
@@ -296,8 +288,7 @@ describe.each(clients)("with %s", (_, layer) => {
     "fails with BODY_READ_TWICE or REQUEST_REPEATED if a client reads or sends a stream twice",
     layer,
     function* () {
-      const server = yield* Server.make
-      server.script(Server.text(503, "busy"), Server.text(200, "done"))
+      const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))
       const twice = yield* Effect.flip(send(post(server.baseUrl, streamed), hashing))
       assert.deepStrictEqual(facts(twice), readTwice)
       assert.isEmpty(server.received)
@@ -308,8 +299,7 @@ describe.each(clients)("with %s", (_, layer) => {
   )
 
   it.effect("fails with REQUEST_REPEATED if a client replaces the failure by a response", layer, function* () {
-    const server = yield* Server.make
-    server.script(Server.text(503, "busy"), Server.text(200, "done"))
+    const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))
     const request = post(server.baseUrl, inMemory)
     const inventing: Wrap = (client) =>
       HttpClient.transformResponse(
@@ -328,10 +318,8 @@ describe.each(clients)("with %s", (_, layer) => {
   })
 
   it.effect("checks origin and length in the response of a client that hides its sends", layer, function* () {
-    const server = yield* Server.make
-    const other = yield* Server.make
-    server.script(Server.text(200, "done"))
-    other.script(Server.text(200, "stolen"))
+    const server = yield* Server.answering(Server.text(200, "done"))
+    const other = yield* Server.answering(Server.text(200, "stolen"))
     const request = post(server.baseUrl, inMemory)
     const misled: Wrap = (client) =>
       HttpClient.mapRequest(hiding(client), HttpClientRequest.setUrl(`${other.baseUrl}/a`))
@@ -348,8 +336,7 @@ describe.each(clients)("with %s", (_, layer) => {
   ] satisfies ReadonlyArray<
     readonly [string, (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, HttpClientError>]
   >)("gathers the bytes of a response whose %s a wrapper of the client has read", layer, function* ([, read]) {
-    const server = yield* Server.make
-    server.script(Server.text(200, '{"a":"é"}'))
+    const server = yield* Server.answering(Server.text(200, '{"a":"é"}'))
     const client = HttpClient.tap(yield* HttpClient.HttpClient, (response): Effect.Effect<unknown, HttpClientError> =>
       read(response)
     )
@@ -361,8 +348,7 @@ describe.each(clients)("with %s", (_, layer) => {
     "is lost, and maybe sent, if a wrapper fails with %s instead of an HttpClientError after it sent",
     layer,
     function* (failure) {
-      const server = yield* Server.make
-      server.script(Server.text(200, "done"))
+      const server = yield* Server.answering(Server.text(200, "done"))
       const failing = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
         Effect.andThen(sent, Effect.fail(failure as HttpClientError))
       )
@@ -377,24 +363,21 @@ describe.each(clients)("with %s", (_, layer) => {
 
   it.effect("is late after its time limit, although a wrapper makes the client uninterruptible", () =>
     Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.silence)
+      const server = yield* Server.answering(Server.silence)
       const stubborn = HttpClient.transform(yield* HttpClient.HttpClient, Effect.uninterruptible)
       assert.strictEqual((yield* Effect.flip(gather(stubborn, server.baseUrl, 50)))._tag, "Late")
     }).pipe(TestClock.withLive, Effect.provide(layer))
   )
 
   it.effect("returns the status 403 if a client fails for it", layer, function* () {
-    const server = yield* Server.make
-    server.script(Server.text(403, "no"))
+    const server = yield* Server.answering(Server.text(403, "no"))
     assert.strictEqual(yield* send(post(server.baseUrl, inMemory), HttpClient.filterStatusOk), 403)
   })
 })
 
 describe("below the client", () => {
   it.effect("a streamed POST is sent once, and fails, if the dispatcher retries", function* () {
-    const server = yield* Server.make
-    server.script(Server.reset, Server.text(200, "done"))
+    const server = yield* Server.answering(Server.reset, Server.text(200, "done"))
     const dispatcher = Layer.effect(
       NodeHttpClient.Dispatcher,
       Effect.map(
@@ -413,8 +396,7 @@ describe("below the client", () => {
 
   it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", function* () {
     const server = yield* Server.make
-    const other = yield* Server.make
-    other.script(Server.text(200, "stolen"))
+    const other = yield* Server.answering(Server.text(200, "stolen"))
     const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, redirect: "follow" })
     for (const location of [other.baseUrl, "/b"]) {
       server.script(Server.text(307, "", { location }), Server.text(200, "followed"))

@@ -32,8 +32,7 @@ const failure = <A, E>(
   ...answers: Array<Server.Answer>
 ) =>
   Effect.gen(function* () {
-    const server = yield* Server.make
-    server.script(...answers)
+    const server = yield* Server.answering(...answers)
     return yield* Effect.flip(Effect.provide(operation, clientAt(server)))
   })
 

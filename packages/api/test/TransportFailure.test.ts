@@ -97,8 +97,7 @@ describe.each(senders)("with %s", (name, layer) => {
 
   it.effect("a connection that is closed before the response or in the middle of it fails with sent `maybe`", () =>
     Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.reset)
+      const server = yield* Server.answering(Server.reset)
       const before = yield* fail(post(server.baseUrl))
       const closed = "the server closed the connection"
       assert.deepInclude(facts(before), { description: closed, sent: "maybe", permanent: false })
@@ -136,8 +135,7 @@ describe.each(senders)("with %s", (name, layer) => {
 
   it.effect("a Uint8Array of another realm is sent unchanged", () =>
     Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(Server.text(200, "done"))
+      const server = yield* Server.answering(Server.text(200, "done"))
       const foreign: Uint8Array = runInNewContext("new Uint8Array([104, 101, 108, 108, 111])")
       yield* send(post(server.baseUrl, HttpBody.uint8Array(foreign, "text/plain")))
       assert.strictEqual(server.received[0]?.body, "hello")
@@ -198,8 +196,7 @@ describe.each([
 
   it.effect("ENOTFOUND is not permanent for a host that has responded before", () =>
     Effect.gen(function* () {
-      const server = yield* Server.make
-      server.script(closing)
+      const server = yield* Server.answering(closing)
       const url = server.baseUrl.replace("127.0.0.1", "service.example")
       assert.strictEqual((yield* send(post(url))).status, 200)
       assert.deepInclude(facts(yield* fail(post(url))), { code: "ENOTFOUND", sent: "no", permanent: false })

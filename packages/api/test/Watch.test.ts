@@ -159,8 +159,7 @@ describe("watch with an update stream", () => {
 
   it.live("watch sends no request to an update stream URL with user info", function* () {
     const catcher = yield* Server.make
-    const server = yield* Server.make
-    server.script(
+    const server = yield* Server.answering(
       Server.json(200, { ...status, update_stream_url: catcher.baseUrl.replace("127.0.0.1", "user@127.0.0.1") }),
       Server.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
     )

@@ -52,8 +52,7 @@ afterEach(() => {
 describe("a streamed request, where fetch refuses the redirect mode `error`", () => {
   it.live("sends a streamed request if fetch refuses the redirect mode `error`", function* () {
     vi.stubGlobal("Request", EdgeRequest)
-    const server = yield* Server.make
-    server.script(Server.text(204, ""))
+    const server = yield* Server.answering(Server.text(204, ""))
     assert.strictEqual(yield* send(server.baseUrl), 204)
     assert.strictEqual(server.received.length, 1)
   })
@@ -61,8 +60,7 @@ describe("a streamed request, where fetch refuses the redirect mode `error`", ()
   it.live("follows no redirect of a streamed request if fetch refuses the redirect mode `error`", function* () {
     vi.stubGlobal("Request", EdgeRequest)
     const server = yield* Server.make
-    const other = yield* Server.make
-    other.script(Server.text(204, ""))
+    const other = yield* Server.answering(Server.text(204, ""))
     for (const status of [301, 302, 303, 307, 308]) {
       server.script(Server.text(status, "", { location: `${other.baseUrl}/b` }))
       assert.isTrue(Outcome.isRedirect(yield* send(server.baseUrl)))

@@ -53,11 +53,23 @@ layer(layerEmulator({ workspaces }))("An operation", (it) => {
     }
   )
 
-  it.effect.each(served)("%s is not refused with no other scope", function* ([, { method, only, path }]) {
-    for (const answer of [yield* call(method, path, only), yield* callWithToken(method, path, yield* tokenOf(only))]) {
-      const code = String(json(answer)["error"] ?? "")
-      assert.isFalse(ServiceError.authenticationCodes.has(code), answer.text)
-      assert.notMatch(code, /^SERVER_/, answer.text)
+  it.effect.each(served)(
+    "%s is not refused with no other scope, signed or with a token (spec O-4)",
+    function* ([, { method, only, path }]) {
+      for (const answer of [
+        yield* call(method, path, only),
+        yield* callWithToken(method, path, yield* tokenOf(only))
+      ]) {
+        const code = String(json(answer)["error"] ?? "")
+        assert.isFalse(ServiceError.authenticationCodes.has(code), answer.text)
+        assert.notMatch(code, /^SERVER_/, answer.text)
+      }
     }
+  )
+
+  it.effect("statistics without a region are refused with a token too (spec A-6)", function* () {
+    const { only } = keysOf("assemblies:read")
+    const answer = yield* callWithToken("GET", "/assembly_stats", yield* tokenOf(only))
+    refused(answer, 400, "ASSEMBLY_STATS_MISSING_REGION")
   })
 })

@@ -112,8 +112,7 @@ const uploading = Effect.fnUntraced(function* (baseUrl: string) {
 
 describe("A caller sees", () => {
   it.live.each(Object.entries(uploads))("of %s: one outcome and its requests", function* ([, { answers, outcome }]) {
-    const server = yield* Hostile.make
-    server.script(...answers)
+    const server = yield* Hostile.answering(...answers)
     const error = yield* Effect.provide(uploading(server.baseUrl), at({ baseUrl: server.baseUrl })).pipe(
       Effect.match({ onSuccess: () => undefined, onFailure: (failure) => failure })
     )
@@ -128,8 +127,7 @@ describe("A caller sees", () => {
   })
 
   it.live("of an answer that is no HTTP: TransportFailure with the code of the parser", function* () {
-    const server = yield* Hostile.make
-    server.script((_, response) => void response.socket?.end("this is no HTTP\r\n\r\n"))
+    const server = yield* Hostile.answering((_, response) => void response.socket?.end("this is no HTTP\r\n\r\n"))
     const error = yield* Effect.flip(Effect.provide(list, at({ baseUrl: server.baseUrl }))).pipe(
       Effect.provide(RetryPolicy.layerNone)
     )
@@ -152,8 +150,7 @@ describe("A caller sees", () => {
   })
 
   it.live("early hints, then a list: the list, and the caller's AsyncLocalStorage", function* () {
-    const server = yield* Hostile.make
-    server.script((_, response) => {
+    const server = yield* Hostile.answering((_, response) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" })
       found(undefined, response)
     })
@@ -164,8 +161,7 @@ describe("A caller sees", () => {
   })
 
   it.live("params of any text: exactly the signed text arrives", function* () {
-    const server = yield* Hostile.make
-    server.script(found)
+    const server = yield* Hostile.answering(found)
     const keywords = ["it's a+b &c=é😀 %41;\u0000"]
     const call = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), keywords })
     yield* Effect.provide(call, at({ baseUrl: `${server.baseUrl}/a%20b//` }))

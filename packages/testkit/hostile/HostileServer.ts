@@ -63,3 +63,7 @@ export const make: Effect.Effect<HostileServer, never, Scope.Scope> = Effect.gen
     }
   }
 })
+
+/** A server with these responses; the last one is repeated. */
+export const answering = (...answers: ReadonlyArray<Answer>): Effect.Effect<HostileServer, never, Scope.Scope> =>
+  Effect.tap(make, ({ script }) => Effect.sync(() => script(...answers)))

@@ -14,7 +14,7 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 import { execFileSync } from "node:child_process"
 import * as OwnerFiles from "../src/internal/ownerFiles.ts"
 import { gated } from "./gates.ts"
-import { folder, job, live, until, withRunner } from "./support.ts"
+import { folder, hurried, job, live, until, withRunner } from "./support.ts"
 
 const modeOf = (path: string) =>
   Effect.gen(function* () {
@@ -155,7 +155,7 @@ layer(live)("The database of an embedded runner", (it) => {
         Effect.gen(function* () {
           if (++opens > 1) {
             yield* Deferred.succeed(reopened, undefined)
-            // Longer than the engine waits between two looks at its runners.
+            // Longer than a runner that ends waits for its database.
             yield* Effect.sleep("3500 millis")
           }
           return { ...UploadSource.fromBytes(new Uint8Array(8)), identity: Effect.succeed("1") }
@@ -164,7 +164,8 @@ layer(live)("The database of an embedded runner", (it) => {
     const files = [{ source: DurableJob.object("slow", "a"), filename: "a.bin" }]
     yield* Effect.andThen(Durable.start(job("slow", [], { files })), Deferred.await(reopened)).pipe(
       withRunner(database),
-      Effect.provide(Layer.merge(stores, Logger.layer([logger])))
+      Effect.provide(Layer.merge(stores, Logger.layer([logger]))),
+      hurried
     )
     assert.deepStrictEqual(said, [])
   })

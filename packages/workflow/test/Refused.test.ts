@@ -8,7 +8,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, describe, it as test, layer } from "@effect/vitest"
+import { assert, describe, layer, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -36,175 +36,160 @@ const forever = { times: Infinity } as const
 
 const uploadPaths = { POST: "/resumable/files/", PATCH: "/resumable/files/:uploadId" } as const
 
-layer(live, { excludeTestServices: true })("A durable job", (it) => {
-  it.effect("waits while the Auth Secret is wrong, and other jobs stay in the queue", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 1000)]
-      yield* Effect.gen(function* () {
-        for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
-        const { state, waiting } = yield* untilWaiting("0")
-        assert.strictEqual(state, "Uploading")
-        assert.strictEqual(waiting?.reason, "AuthenticationFailed")
-        assert.include(waiting?.message, "INVALID_SIGNATURE")
-        assert.isAbove(waiting?.at ?? 0, 0)
-        assert.deepStrictEqual(yield* keysOf("Queued"), ["1", "2"])
-        assert.deepStrictEqual(yield* keysOf("Failed"), [])
-        // Who waits can be canceled.
-        yield* Durable.cancel("0")
-        assert.strictEqual((yield* Effect.flip(Durable.await("0")))._tag, "JobCanceled")
-        assert.strictEqual((yield* untilWaiting("1")).waiting?.reason, "AuthenticationFailed")
-      }).pipe(withRunner(database, { uploads: 1, patience: "1 milli" }), Effect.provide(wrongSecret))
-      yield* Effect.gen(function* () {
-        yield* Durable.retry("0")
-        for (const [index, { sha256 }] of contents.entries()) {
-          assert.deepStrictEqual(storedIn(yield* Durable.await(`${index}`)), [sha256])
-        }
-        assert.isUndefined((yield* Durable.status("1")).waiting)
-      }).pipe(withRunner(database))
-    })
-  )
+layer(live)("A durable job", (it) => {
+  it.effect("waits while the Auth Secret is wrong, and other jobs stay in the queue", function* () {
+    const { database, file } = yield* folder
+    const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 1000)]
+    yield* Effect.gen(function* () {
+      for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
+      const { state, waiting } = yield* untilWaiting("0")
+      assert.strictEqual(state, "Uploading")
+      assert.strictEqual(waiting?.reason, "AuthenticationFailed")
+      assert.include(waiting?.message, "INVALID_SIGNATURE")
+      assert.isAbove(waiting?.at ?? 0, 0)
+      assert.deepStrictEqual(yield* keysOf("Queued"), ["1", "2"])
+      assert.deepStrictEqual(yield* keysOf("Failed"), [])
+      // Who waits can be canceled.
+      yield* Durable.cancel("0")
+      assert.strictEqual((yield* Effect.flip(Durable.await("0")))._tag, "JobCanceled")
+      assert.strictEqual((yield* untilWaiting("1")).waiting?.reason, "AuthenticationFailed")
+    }).pipe(withRunner(database, { uploads: 1, patience: "1 milli" }), Effect.provide(wrongSecret))
+    yield* Effect.gen(function* () {
+      yield* Durable.retry("0")
+      for (const [index, { sha256 }] of contents.entries()) {
+        assert.deepStrictEqual(storedIn(yield* Durable.await(`${index}`)), [sha256])
+      }
+      assert.isUndefined((yield* Durable.status("1")).waiting)
+    }).pipe(withRunner(database))
+  })
 
-  it.effect("waits while the account is refused", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 1000)
-      const faults = yield* Faults.Faults
-      yield* faults.inject(
-        Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 402, times: 2 })
-      )
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("owes", [content]))
-        assert.strictEqual((yield* untilWaiting("owes")).waiting?.reason, "ServiceFailure")
-        assert.deepStrictEqual(storedIn(yield* Durable.await("owes")), [content.sha256])
-      }).pipe(withRunner(database, { patience: "1 milli" }))
-    })
-  )
+  it.effect("waits while the account is refused", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 1000)
+    const faults = yield* Faults.Faults
+    yield* faults.inject(
+      Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 402, times: 2 })
+    )
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("owes", [content]))
+      assert.strictEqual((yield* untilWaiting("owes")).waiting?.reason, "ServiceFailure")
+      assert.deepStrictEqual(storedIn(yield* Durable.await("owes")), [content.sha256])
+    }).pipe(withRunner(database, { patience: "1 milli" }))
+  })
 
   for (const [method, size] of [
     ["POST", 1000],
     ["PATCH", 700_000]
   ] as const) {
-    it.effect(`waits while a proxy refuses each ${method} of an upload`, () =>
-      Effect.gen(function* () {
-        const { database, file } = yield* folder
-        const content = yield* file("a.bin", size)
-        const faults = yield* Faults.Faults
-        yield* faults.inject(Faults.Fault.Refuse({ method, path: uploadPaths[method], status: 407, times: 1 }))
-        yield* Effect.gen(function* () {
-          yield* Durable.start(job(method, [content]))
-          assert.strictEqual((yield* untilWaiting(method)).waiting?.reason, "UploadRefused")
-          assert.deepStrictEqual(storedIn(yield* Durable.await(method)), [content.sha256])
-        }).pipe(withRunner(database, { patience: "1 milli" }))
-      })
-    )
+    it.effect(`waits while a proxy refuses each ${method} of an upload`, function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", size)
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method, path: uploadPaths[method], status: 407, times: 1 }))
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job(method, [content]))
+        assert.strictEqual((yield* untilWaiting(method)).waiting?.reason, "UploadRefused")
+        assert.deepStrictEqual(storedIn(yield* Durable.await(method)), [content.sha256])
+      }).pipe(withRunner(database, { patience: "1 milli" }))
+    })
   }
 
-  it.effect("waits for a runner that knows the secret it began with", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
-        yield* gate.reached
-      }).pipe(withRunner(database, { secrets: [old, young] }), Effect.provide(gate.layer))
-      yield* gate.open
-      yield* Effect.gen(function* () {
-        const { state, waiting } = yield* untilWaiting("begun")
-        assert.strictEqual(state, "Uploading")
-        assert.strictEqual(waiting?.reason, "InvalidSecret")
-        // It does not keep the place from jobs of the new secret.
-        yield* Durable.run(job("new", [], { files: [gate.file("new")] }))
-        assert.strictEqual((yield* Durable.status("begun")).state, "Uploading")
-      }).pipe(withRunner(database, { secrets: [young], uploads: 1, patience: "1 milli" }), Effect.provide(gate.layer))
-      const status = yield* Durable.await("begun").pipe(
-        withRunner(database, { secrets: [young, old] }),
-        Effect.provide(gate.layer)
+  it.effect("waits for a runner that knows the secret it began with", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
+      yield* gate.reached
+    }).pipe(withRunner(database, { secrets: [old, young] }), Effect.provide(gate.layer))
+    yield* gate.open
+    yield* Effect.gen(function* () {
+      const { state, waiting } = yield* untilWaiting("begun")
+      assert.strictEqual(state, "Uploading")
+      assert.strictEqual(waiting?.reason, "InvalidSecret")
+      // It does not keep the place from jobs of the new secret.
+      yield* Durable.run(job("new", [], { files: [gate.file("new")] }))
+      assert.strictEqual((yield* Durable.status("begun")).state, "Uploading")
+    }).pipe(withRunner(database, { secrets: [young], uploads: 1, patience: "1 milli" }), Effect.provide(gate.layer))
+    const status = yield* Durable.await("begun").pipe(
+      withRunner(database, { secrets: [young, old] }),
+      Effect.provide(gate.layer)
+    )
+    assert.deepInclude(status, { started_tus_uploads: 1 })
+    assert.deepStrictEqual(storedIn(status), [gate.sha256])
+  })
+
+  it.effect("shows that the service does not answer, and does not know then how much is stored", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const faults = yield* Faults.Faults
+    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("looks", [content], { params: { steps: slow } }))
+      yield* Durable.status("looks").pipe(
+        Effect.repeat({ until: ({ state }) => state === "Processing", schedule: Schedule.spaced("10 millis") })
       )
-      assert.deepInclude(status, { started_tus_uploads: 1 })
-      assert.deepStrictEqual(storedIn(status), [gate.sha256])
-    })
-  )
+      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
+      const { state, stored, waiting } = yield* untilWaiting("looks")
+      assert.strictEqual(state, "Processing")
+      assert.strictEqual(waiting?.reason, "ServiceFailure")
+      // All bytes were stored before.
+      assert.strictEqual(stored, 100n)
+      yield* faults.clear
+    }).pipe(withRunner(database, { pollInterval: "100 millis" }))
 
-  it.effect("shows that the service does not answer, and does not know then how much is stored", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const faults = yield* Faults.Faults
-      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("looks", [content], { params: { steps: slow } }))
-        yield* Durable.status("looks").pipe(
-          Effect.repeat({ until: ({ state }) => state === "Processing", schedule: Schedule.spaced("10 millis") })
-        )
-        yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
-        const { state, stored, waiting } = yield* untilWaiting("looks")
-        assert.strictEqual(state, "Processing")
-        assert.strictEqual(waiting?.reason, "ServiceFailure")
-        // All bytes were stored before.
-        assert.strictEqual(stored, 100n)
-        yield* faults.clear
-      }).pipe(withRunner(database, { pollInterval: "100 millis" }))
+    const gate = yield* gated
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
+      yield* gate.reached
+      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
+      assert.deepInclude(yield* Durable.status("sends"), { state: "Uploading", stored: undefined })
+      yield* faults.clear
+      yield* gate.open
+      yield* Durable.await("sends")
+    }).pipe(withRunner(database), Effect.provide(gate.layer))
+  })
 
-      const gate = yield* gated
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
-        yield* gate.reached
-        yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
-        assert.deepInclude(yield* Durable.status("sends"), { state: "Uploading", stored: undefined })
-        yield* faults.clear
-        yield* gate.open
-        yield* Durable.await("sends")
-      }).pipe(withRunner(database), Effect.provide(gate.layer))
-    })
-  )
+  it.effect("has its whole patience again after a refusal that is not about the job", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const faults = yield* Faults.Faults
+    const once = { method: "POST", path: "/assemblies/:assemblyId", times: 1 } as const
+    for (const status of [403, 407, 403]) yield* faults.inject(Faults.Fault.Refuse({ ...once, status }))
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("paused", [content]))
+      assert.deepStrictEqual(storedIn(yield* Durable.await("paused")), [content.sha256])
+    }).pipe(withRunner(database, { patience: "1 second" }), hurried)
+  })
 
-  it.effect("has its whole patience again after a refusal that is not about the job", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const faults = yield* Faults.Faults
-      const once = { method: "POST", path: "/assemblies/:assemblyId", times: 1 } as const
-      for (const status of [403, 407, 403]) yield* faults.inject(Faults.Fault.Refuse({ ...once, status }))
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("paused", [content]))
-        assert.deepStrictEqual(storedIn(yield* Durable.await("paused")), [content.sha256])
-        // The pause after the first 403 alone would use it up.
-      }).pipe(withRunner(database, { patience: "1 second" }), hurried)
+  it.effect("says why its cancellation waits, and ends after the patience of the runner", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    const faults = yield* Faults.Faults
+    const gone = Effect.gen(function* () {
+      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
+      yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, ...forever }))
     })
-  )
-
-  it.effect("says why its cancellation waits, and ends after the patience of the runner", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const faults = yield* Faults.Faults
-      const gone = Effect.gen(function* () {
-        yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
-        yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, ...forever }))
-      })
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("patient", [], { files: [gate.file("patient")] }))
-        yield* gate.reached
-        yield* gone
-        yield* Durable.cancel("patient")
-        const { state, waiting } = yield* untilWaiting("patient")
-        assert.strictEqual(state, "Canceling")
-        assert.strictEqual(waiting?.reason, "ServiceFailure")
-      }).pipe(withRunner(database), Effect.provide(gate.layer))
-      yield* Effect.gen(function* () {
-        const error = yield* Effect.flip(Durable.await("patient"))
-        assert(error._tag === "JobFailed")
-        assert.include(error.message, "could not be canceled, and may still run")
-        yield* faults.clear
-        yield* gate.open
-        // The next attempt first ends the Assembly.
-        yield* Durable.retry("patient")
-        assert.deepStrictEqual(storedIn(yield* Durable.await("patient")), [gate.sha256])
-      }).pipe(withRunner(database, { patience: "1 milli" }), Effect.provide(gate.layer), hurried)
-    })
-  )
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("patient", [], { files: [gate.file("patient")] }))
+      yield* gate.reached
+      yield* gone
+      yield* Durable.cancel("patient")
+      const { state, waiting } = yield* untilWaiting("patient")
+      assert.strictEqual(state, "Canceling")
+      assert.strictEqual(waiting?.reason, "ServiceFailure")
+    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    yield* Effect.gen(function* () {
+      const error = yield* Effect.flip(Durable.await("patient"))
+      assert(error._tag === "JobFailed")
+      assert.include(error.message, "could not be canceled, and may still run")
+      yield* faults.clear
+      yield* gate.open
+      // The next attempt first ends the Assembly.
+      yield* Durable.retry("patient")
+      assert.deepStrictEqual(storedIn(yield* Durable.await("patient")), [gate.sha256])
+    }).pipe(withRunner(database, { patience: "1 milli" }), Effect.provide(gate.layer), hurried)
+  })
 })
 
 describe("After an error of a transfer, a job", () => {

@@ -7,7 +7,7 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -60,9 +60,10 @@ const runner = (options: Partial<Host.Options> = {}, expiry: Duration.Input = "1
     return { durable: Context.make(Durable.Durable, Durable.Durable.of(host)), end: Scope.close(scope, Exit.void) }
   })
 
-layer(live, { excludeTestServices: true })("A runner that may have lost a job", (it) => {
-  it.effect("stops when the database has not confirmed its row for the expiry, and continues when it answers", () =>
-    Effect.gen(function* () {
+layer(live)("A runner that may have lost a job", (it) => {
+  it.effect(
+    "stops when the database has not confirmed its row for the expiry, and continues when it answers",
+    function* () {
       const gate = yield* gated
       // It can neither prolong its row nor join again, so that nothing else stops the upload.
       const { freeze, run, thaw } = yield* freezable("durable_runners")
@@ -81,254 +82,239 @@ layer(live, { excludeTestServices: true })("A runner that may have lost a job", 
           assert.deepInclude(status, { started_tus_uploads: 1 })
         }).pipe(Effect.provide(durable))
       }).pipe(run, Effect.provide(gate.layer), Effect.provide(yield* shared))
-    })
+    }
   )
 
   for (const [what, size, isTorn] of [
     ["says that it failed, nor cancels its Assembly", 700_000, true],
     ["announces its upload", 1000, false]
   ] as const) {
-    it.effect(`neither sends the job after another one has taken it over, nor ${what}`, () =>
-      Effect.gen(function* () {
-        const sql = yield* shared
-        const other = yield* Deferred.make<void>()
-        let isMended = false
-        const takeOver = Effect.gen(function* () {
-          const database = yield* SqlClient.SqlClient
-          yield* database`INSERT INTO durable_runners (id, held_until) VALUES ('other', ${Number.MAX_SAFE_INTEGER})`
-          yield* database`UPDATE durable_jobs SET runner = 'other'`
-          yield* Deferred.succeed(other, undefined)
-        }).pipe(Effect.provide(sql), Effect.orDie)
-        const whole = UploadSource.fromBytes(new Uint8Array(size))
-        const changed = new UploadSource.SourceFailed({ kind: "Changed", description: "the object is another one" })
-        const stores = ObjectStores.layer({
-          torn: (key) =>
-            Effect.succeed({
-              ...whole,
-              identity: Effect.succeed(key),
-              bytes: (start, end) =>
-                isMended
-                  ? whole.bytes(start, end)
-                  : Stream.unwrap(Effect.as(takeOver, isTorn ? Stream.fail(changed) : whole.bytes(start, end)))
-            })
-        })
-        const torn = (key: string) =>
-          job(key, [], { files: [{ source: DurableJob.object("torn", key), filename: key }] })
-        yield* Effect.gen(function* () {
-          const { durable } = yield* runner()
-          yield* Effect.gen(function* () {
-            yield* Durable.start(torn("left"))
-            yield* Deferred.await(other)
-            isMended = true
-            // Another job of this runner has gone through all its states meanwhile.
-            yield* Durable.run(torn("next"))
-            assert.deepInclude(yield* Durable.status("left"), { state: "Uploading", failure: undefined, stored: 0n })
-            const database = yield* SqlClient.SqlClient
-            const announced = yield* database`SELECT entry FROM durable_uploads WHERE job_key = 'left'`
-            assert.lengthOf(announced, isTorn ? 1 : 0)
-            yield* database`DELETE FROM durable_runners WHERE id = 'other'`
-            assert.deepInclude(yield* Durable.await("left"), { started_tus_uploads: 1, finished_tus_uploads: 1 })
-          }).pipe(Effect.provide(durable))
-        }).pipe(Effect.provide(stores), Effect.provide(sql))
+    it.effect(`neither sends the job after another one has taken it over, nor ${what}`, function* () {
+      const sql = yield* shared
+      const other = yield* Deferred.make<void>()
+      let isMended = false
+      const takeOver = Effect.gen(function* () {
+        const database = yield* SqlClient.SqlClient
+        yield* database`INSERT INTO durable_runners (id, held_until) VALUES ('other', ${Number.MAX_SAFE_INTEGER})`
+        yield* database`UPDATE durable_jobs SET runner = 'other'`
+        yield* Deferred.succeed(other, undefined)
+      }).pipe(Effect.provide(sql), Effect.orDie)
+      const whole = UploadSource.fromBytes(new Uint8Array(size))
+      const changed = new UploadSource.SourceFailed({ kind: "Changed", description: "the object is another one" })
+      const stores = ObjectStores.layer({
+        torn: (key) =>
+          Effect.succeed({
+            ...whole,
+            identity: Effect.succeed(key),
+            bytes: (start, end) =>
+              isMended
+                ? whole.bytes(start, end)
+                : Stream.unwrap(Effect.as(takeOver, isTorn ? Stream.fail(changed) : whole.bytes(start, end)))
+          })
       })
-    )
-  }
-
-  it.effect("has lost it when it wakes up: the other runner has uploaded the file, with one Assembly", () =>
-    Effect.gen(function* () {
-      const gate = yield* gated
-      const { freeze, run, thaw } = yield* freezable("held_until =")
-      const before = (yield* assemblies()).length
-      yield* Effect.gen(function* () {
-        const frozen = yield* run(runner())
-        yield* Effect.provide(Durable.start(job("taken", [], { files: [gate.file("taken")] })), frozen.durable)
-        yield* gate.reached
-        yield* freeze
-        const other = yield* runner()
-        yield* Effect.gen(function* () {
-          // The other runner reads the gated half when it has taken the job over.
-          yield* gate.open
-          const status = yield* Durable.await("taken")
-          assert.deepStrictEqual(storedIn(status), [gate.sha256])
-          assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-        }).pipe(Effect.provide(other.durable))
-        yield* thaw
-        // The woken runner has joined again, and does new jobs.
-        yield* other.end
-        yield* Durable.run(job("next", [], { files: [gate.file("next")] })).pipe(Effect.provide(frozen.durable))
-      }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
-      assert.strictEqual((yield* assemblies()).length - before, 2)
-    })
-  )
-})
-
-layer(live, { excludeTestServices: true })("A runner whose places are taken", (it) => {
-  it.effect("takes over what another one left when it ended, and no queued job", () =>
-    Effect.gen(function* () {
-      const gate = yield* gated
-      yield* Effect.gen(function* () {
-        const first = yield* runner({ uploads: 1 }, "5 minutes")
-        const start = (key: string) => Durable.start(job(key, [], { files: [gate.file(key)] }))
-        yield* Effect.provide(start("left"), first.durable)
-        yield* gate.reached
-        const second = yield* runner({ uploads: 1 }, "5 minutes")
-        yield* Effect.gen(function* () {
-          yield* start("own")
-          yield* start("queued")
-          yield* until("own", ({ state }) => state === "Uploading")
-          yield* first.end
-          yield* gate.stopped
-          const sql = yield* SqlClient.SqlClient
-          const runners = sql`SELECT runner FROM durable_jobs WHERE runner IS NOT NULL`
-          yield* Effect.repeat(runners, { until: ({ length }) => length === 2, schedule: Schedule.spaced("20 millis") })
-          assert.strictEqual((yield* Durable.status("queued")).state, "Queued")
-          yield* gate.open
-          for (const key of ["left", "own", "queued"]) {
-            assert.deepInclude(yield* Durable.await(key), { started_tus_uploads: 1, finished_tus_uploads: 1 })
-          }
-        }).pipe(Effect.provide(second.durable))
-      }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
-    })
-  )
-})
-
-layer(live, { excludeTestServices: true })("A runner", (it) => {
-  it.effect("uploads every one of 12 jobs that were queued in the same millisecond, once", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 10)
-      const before = (yield* assemblies()).length
-      const keys = Array.from({ length: 12 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
-      yield* Effect.gen(function* () {
-        const clock = yield* Clock.Clock
-        const still: Clock.Clock = Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(1e12) })
-        yield* Durable.startAll(Stream.fromIterable(keys.map((key) => job(key, [content])))).pipe(
-          Stream.runDrain,
-          Effect.provideService(Clock.Clock, still)
-        )
-        yield* Effect.forEach(keys, Durable.await, { concurrency: "unbounded", discard: true })
-        const ended = yield* Stream.runCollect(Durable.list({ state: "Completed" }))
-        assert.deepStrictEqual(
-          ended.map(({ key }) => key),
-          keys
-        )
-        assert.deepStrictEqual([...new Set(ended.map(({ queuedAt }) => queuedAt))], [1e12])
-      }).pipe(withRunner(database, { uploads: 3 }))
-      assert.strictEqual((yield* assemblies()).length - before, keys.length)
-    })
-  )
-
-  it.effect("begins a slow cancellation once, and carries out later ones meanwhile", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const slow = yield* Latch.make(false)
-      const requests: Array<string> = []
-      const counting = Effect.updateService(AssemblyClient, (client) =>
-        AssemblyClient.of({
-          ...client,
-          run: (operation, input) =>
-            Effect.suspend(() => {
-              if (operation.name !== "Assemblies.cancel") return client.run(operation, input)
-              requests.push(JSON.stringify(input))
-              return requests.length === 1
-                ? Effect.andThen(slow.await, client.run(operation, input))
-                : client.run(operation, input)
-            })
-        })
-      )
-      yield* Effect.gen(function* () {
-        const keys = ["slow", "second", "third", "fourth"]
-        for (const key of keys) {
-          yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
-          yield* until(key, ({ state, stored = 0n }) => state === "Uploading" && stored > 0n)
-        }
-        yield* Durable.cancel("slow")
-        yield* Effect.sync(() => requests.length).pipe(
-          Effect.repeat({ until: (sent) => sent === 1, schedule: Schedule.spaced("5 millis") })
-        )
-        // Each cancellation reads the table again.
-        for (const key of keys.slice(1)) {
-          yield* Durable.cancel(key)
-          assert.strictEqual((yield* Effect.flip(Durable.await(key)))._tag, "JobCanceled")
-        }
-        assert.deepInclude(yield* Durable.status("slow"), { state: "Canceling", waiting: undefined })
-        assert.lengthOf(new Set(requests), keys.length)
-        assert.lengthOf(requests, keys.length)
-        yield* slow.open
-        assert.strictEqual((yield* Effect.flip(Durable.await("slow")))._tag, "JobCanceled")
-        yield* gate.open
-      }).pipe(withRunner(database), Effect.provide(gate.layer), counting)
-    })
-  )
-
-  it.effect("looks again if a notification comes while it looks", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const wait = { robot: "/emulator/wait", use: ":original", seconds: 3600 }
-      const params = { steps: { ...steps, wait }, notifyUrl: "http://127.0.0.1:9/never" }
-      /** A look reads the Status at most seven times, and all of these readings are out of date. */
-      let outdated = 0
-      let id = ""
-      const read = yield* Deferred.make<void>()
-      const late = Effect.updateService(AssemblyClient, (client) =>
-        AssemblyClient.of({
-          ...client,
-          run: (operation, input) =>
-            Effect.suspend(() => {
-              if (operation.name !== "Assemblies.get" || outdated === 0) return client.run(operation, input)
-              outdated--
-              Deferred.doneUnsafe(read, Exit.void)
-              return Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: id } as never)
-            })
-        })
-      )
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("late", [content], { params }))
-        yield* until("late", ({ state }) => state === "Processing")
-        const [own] = yield* assemblies("executing")
-        id = String(own?.id)
-        outdated = 7
-        yield* Durable.notified(id)
-        yield* Deferred.await(read)
-        yield* Assemblies.cancel(Assembly.AssemblyId.make(id))
-        yield* Durable.notified(id)
-        assert.strictEqual((yield* Effect.flip(Durable.await("late")))._tag, "JobFailed")
-      }).pipe(withRunner(database, { pollInterval: "1 hour" }), late)
-    })
-  )
-
-  it.effect("keeps the entries of uploads of the current attempt only", () =>
-    Effect.gen(function* () {
-      const gate = yield* gated
+      const torn = (key: string) => job(key, [], { files: [{ source: DurableJob.object("torn", key), filename: key }] })
       yield* Effect.gen(function* () {
         const { durable } = yield* runner()
-        const sql = yield* SqlClient.SqlClient
-        const entries = Effect.map(sql`SELECT job_key, attempt FROM durable_uploads ORDER BY job_key`, (rows) =>
-          rows.map(({ attempt, job_key }) => `${String(job_key)} ${Number(attempt)}`)
-        )
         yield* Effect.gen(function* () {
-          for (const key of ["again", "other"]) {
-            yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
-            yield* until(key, ({ stored = 0n }) => stored > 0n)
-          }
-          assert.deepStrictEqual(yield* entries, ["again 1", "other 1"])
-          yield* Durable.cancel("again")
-          yield* Effect.flip(Durable.await("again"))
-          yield* Durable.retry("again")
-          assert.deepStrictEqual(
-            (yield* entries).filter((entry) => entry.endsWith("1")),
-            ["other 1"]
-          )
-          yield* until("again", ({ stored = 0n }) => stored > 0n)
-          assert.deepStrictEqual(yield* entries, ["again 2", "other 1"])
-          yield* gate.open
-          for (const key of ["again", "other"]) yield* Durable.await(key)
+          yield* Durable.start(torn("left"))
+          yield* Deferred.await(other)
+          isMended = true
+          // Another job of this runner has gone through all its states meanwhile.
+          yield* Durable.run(torn("next"))
+          assert.deepInclude(yield* Durable.status("left"), { state: "Uploading", failure: undefined, stored: 0n })
+          const database = yield* SqlClient.SqlClient
+          const announced = yield* database`SELECT entry FROM durable_uploads WHERE job_key = 'left'`
+          assert.lengthOf(announced, isTorn ? 1 : 0)
+          yield* database`DELETE FROM durable_runners WHERE id = 'other'`
+          assert.deepInclude(yield* Durable.await("left"), { started_tus_uploads: 1, finished_tus_uploads: 1 })
         }).pipe(Effect.provide(durable))
-      }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+      }).pipe(Effect.provide(stores), Effect.provide(sql))
     })
-  )
+  }
+
+  it.effect("has lost it when it wakes up: the other runner has uploaded the file, with one Assembly", function* () {
+    const gate = yield* gated
+    const { freeze, run, thaw } = yield* freezable("held_until =")
+    const before = (yield* assemblies()).length
+    yield* Effect.gen(function* () {
+      const frozen = yield* run(runner())
+      yield* Effect.provide(Durable.start(job("taken", [], { files: [gate.file("taken")] })), frozen.durable)
+      yield* gate.reached
+      yield* freeze
+      const other = yield* runner()
+      yield* Effect.gen(function* () {
+        // The other runner reads the gated half when it has taken the job over.
+        yield* gate.open
+        const status = yield* Durable.await("taken")
+        assert.deepStrictEqual(storedIn(status), [gate.sha256])
+        assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+      }).pipe(Effect.provide(other.durable))
+      yield* thaw
+      // The woken runner has joined again, and does new jobs.
+      yield* other.end
+      yield* Durable.run(job("next", [], { files: [gate.file("next")] })).pipe(Effect.provide(frozen.durable))
+    }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+    assert.strictEqual((yield* assemblies()).length - before, 2)
+  })
+})
+
+layer(live)("A runner whose places are taken", (it) => {
+  it.effect("takes over what another one left when it ended, and no queued job", function* () {
+    const gate = yield* gated
+    yield* Effect.gen(function* () {
+      const first = yield* runner({ uploads: 1 }, "5 minutes")
+      const start = (key: string) => Durable.start(job(key, [], { files: [gate.file(key)] }))
+      yield* Effect.provide(start("left"), first.durable)
+      yield* gate.reached
+      const second = yield* runner({ uploads: 1 }, "5 minutes")
+      yield* Effect.gen(function* () {
+        yield* start("own")
+        yield* start("queued")
+        yield* until("own", ({ state }) => state === "Uploading")
+        yield* first.end
+        yield* gate.stopped
+        const sql = yield* SqlClient.SqlClient
+        const runners = sql`SELECT runner FROM durable_jobs WHERE runner IS NOT NULL`
+        yield* Effect.repeat(runners, { until: ({ length }) => length === 2, schedule: Schedule.spaced("20 millis") })
+        assert.strictEqual((yield* Durable.status("queued")).state, "Queued")
+        yield* gate.open
+        for (const key of ["left", "own", "queued"]) {
+          assert.deepInclude(yield* Durable.await(key), { started_tus_uploads: 1, finished_tus_uploads: 1 })
+        }
+      }).pipe(Effect.provide(second.durable))
+    }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+  })
+})
+
+layer(live)("A runner", (it) => {
+  it.effect("uploads every one of 12 jobs that were queued in the same millisecond, once", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 10)
+    const before = (yield* assemblies()).length
+    const keys = Array.from({ length: 12 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
+    yield* Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const still: Clock.Clock = Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(1e12) })
+      yield* Durable.startAll(Stream.fromIterable(keys.map((key) => job(key, [content])))).pipe(
+        Stream.runDrain,
+        Effect.provideService(Clock.Clock, still)
+      )
+      yield* Effect.forEach(keys, Durable.await, { concurrency: "unbounded", discard: true })
+      const ended = yield* Stream.runCollect(Durable.list({ state: "Completed" }))
+      assert.deepStrictEqual(
+        ended.map(({ key }) => key),
+        keys
+      )
+      assert.deepStrictEqual([...new Set(ended.map(({ queuedAt }) => queuedAt))], [1e12])
+    }).pipe(withRunner(database, { uploads: 3 }))
+    assert.strictEqual((yield* assemblies()).length - before, keys.length)
+  })
+
+  it.effect("begins a slow cancellation once, and carries out later ones meanwhile", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    const slow = yield* Latch.make(false)
+    const requests: Array<string> = []
+    const counting = Effect.updateService(AssemblyClient, (client) =>
+      AssemblyClient.of({
+        ...client,
+        run: (operation, input) =>
+          Effect.suspend(() => {
+            if (operation.name !== "Assemblies.cancel") return client.run(operation, input)
+            requests.push(JSON.stringify(input))
+            return requests.length === 1
+              ? Effect.andThen(slow.await, client.run(operation, input))
+              : client.run(operation, input)
+          })
+      })
+    )
+    yield* Effect.gen(function* () {
+      const keys = ["slow", "second", "third", "fourth"]
+      for (const key of keys) {
+        yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
+        yield* until(key, ({ state, stored = 0n }) => state === "Uploading" && stored > 0n)
+      }
+      yield* Durable.cancel("slow")
+      yield* Effect.sync(() => requests.length).pipe(
+        Effect.repeat({ until: (sent) => sent === 1, schedule: Schedule.spaced("5 millis") })
+      )
+      // Each cancellation reads the table again.
+      for (const key of keys.slice(1)) {
+        yield* Durable.cancel(key)
+        assert.strictEqual((yield* Effect.flip(Durable.await(key)))._tag, "JobCanceled")
+      }
+      assert.deepInclude(yield* Durable.status("slow"), { state: "Canceling", waiting: undefined })
+      assert.lengthOf(new Set(requests), keys.length)
+      assert.lengthOf(requests, keys.length)
+      yield* slow.open
+      assert.strictEqual((yield* Effect.flip(Durable.await("slow")))._tag, "JobCanceled")
+      yield* gate.open
+    }).pipe(withRunner(database), Effect.provide(gate.layer), counting)
+  })
+
+  it.effect("looks again if a notification comes while it looks", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const wait = { robot: "/emulator/wait", use: ":original", seconds: 3600 }
+    const params = { steps: { ...steps, wait }, notifyUrl: "http://127.0.0.1:9/never" }
+    /** A look reads the Status at most seven times, and all of these readings are out of date. */
+    let outdated = 0
+    let id = ""
+    const read = yield* Deferred.make<void>()
+    const late = Effect.updateService(AssemblyClient, (client) =>
+      AssemblyClient.of({
+        ...client,
+        run: (operation, input) =>
+          Effect.suspend(() => {
+            if (operation.name !== "Assemblies.get" || outdated === 0) return client.run(operation, input)
+            outdated--
+            Deferred.doneUnsafe(read, Exit.void)
+            return Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: id } as never)
+          })
+      })
+    )
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("late", [content], { params }))
+      yield* until("late", ({ state }) => state === "Processing")
+      const [own] = yield* assemblies("executing")
+      id = String(own?.id)
+      outdated = 7
+      yield* Durable.notified(id)
+      yield* Deferred.await(read)
+      yield* Assemblies.cancel(Assembly.AssemblyId.make(id))
+      yield* Durable.notified(id)
+      assert.strictEqual((yield* Effect.flip(Durable.await("late")))._tag, "JobFailed")
+    }).pipe(withRunner(database, { pollInterval: "1 hour" }), late)
+  })
+
+  it.effect("keeps the entries of uploads of the current attempt only", function* () {
+    const gate = yield* gated
+    yield* Effect.gen(function* () {
+      const { durable } = yield* runner()
+      const sql = yield* SqlClient.SqlClient
+      const entries = Effect.map(sql`SELECT job_key, attempt FROM durable_uploads ORDER BY job_key`, (rows) =>
+        rows.map(({ attempt, job_key }) => `${String(job_key)} ${Number(attempt)}`)
+      )
+      yield* Effect.gen(function* () {
+        for (const key of ["again", "other"]) {
+          yield* Durable.start(job(key, [], { files: [gate.file(key)] }))
+          yield* until(key, ({ stored = 0n }) => stored > 0n)
+        }
+        assert.deepStrictEqual(yield* entries, ["again 1", "other 1"])
+        yield* Durable.cancel("again")
+        yield* Effect.flip(Durable.await("again"))
+        yield* Durable.retry("again")
+        assert.deepStrictEqual(
+          (yield* entries).filter((entry) => entry.endsWith("1")),
+          ["other 1"]
+        )
+        yield* until("again", ({ stored = 0n }) => stored > 0n)
+        assert.deepStrictEqual(yield* entries, ["again 2", "other 1"])
+        yield* gate.open
+        for (const key of ["again", "other"]) yield* Durable.await(key)
+      }).pipe(Effect.provide(durable))
+    }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+  })
 })
 
 /** Statements whose responses may be lost: the database has executed them, and the runner does not know it. */
@@ -359,47 +345,43 @@ const losing = (pattern: RegExp) =>
     return () => lost
   })
 
-layer(live, { excludeTestServices: true })("A runner that does not get the response to", (it) => {
+layer(live)("A runner that does not get the response to", (it) => {
   for (const [what, pattern] of Object.entries(statements)) {
-    it.effect(`${what} ends the job with one upload`, () =>
-      Effect.gen(function* () {
-        const { database, file } = yield* folder
-        const content = yield* file("a.bin", 700_000)
-        const before = (yield* assemblies("completed")).length
-        yield* Effect.gen(function* () {
-          const lost = yield* losing(pattern)
-          const status = yield* Durable.run(job("lost", [content]))
-          assert.strictEqual(lost(), 1)
-          assert.deepStrictEqual(storedIn(status), [content.sha256])
-          assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
-          assert.strictEqual((yield* assemblies("completed")).length - before, 1)
-        }).pipe(withRunner(database), Effect.scoped, hurried)
-      })
-    )
+    it.effect(`${what} ends the job with one upload`, function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const before = (yield* assemblies("completed")).length
+      yield* Effect.gen(function* () {
+        const lost = yield* losing(pattern)
+        const status = yield* Durable.run(job("lost", [content]))
+        assert.strictEqual(lost(), 1)
+        assert.deepStrictEqual(storedIn(status), [content.sha256])
+        assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+        assert.strictEqual((yield* assemblies("completed")).length - before, 1)
+      }).pipe(withRunner(database), Effect.scoped, hurried)
+    })
   }
 })
 
-layer(live, { excludeTestServices: true })("A runner whose client interrupts its statements", (it) => {
-  it.effect("executes them again", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 1000)
-      const kinds = new Set<string>()
-      let isReady = false
-      // The client of Postgres does so when it closes a connection.
-      const interrupting: Statement.Transformer = (statement) => {
-        const kind = statement.compile()[0].trim().slice(0, 60)
-        if (!isReady || kinds.has(kind)) return Effect.succeed(statement)
-        kinds.add(kind)
-        return Effect.interrupt
-      }
-      yield* Effect.gen(function* () {
-        const durable = yield* Durable.Durable
-        isReady = true
-        yield* Effect.retry(durable.start(job("again", [content])), { while: ({ _tag }) => _tag === "StoreFailed" })
-        assert.deepStrictEqual(storedIn(yield* Effect.retry(durable.await("again"), { times: 3 })), [content.sha256])
-      }).pipe(withRunner(database), Effect.provideService(Statement.CurrentTransformer, interrupting), hurried)
-      assert.isAbove(kinds.size, 10)
-    })
-  )
+layer(live)("A runner whose client interrupts its statements", (it) => {
+  it.effect("executes them again", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 1000)
+    const kinds = new Set<string>()
+    let isReady = false
+    // The client of Postgres does so when it closes a connection.
+    const interrupting: Statement.Transformer = (statement) => {
+      const kind = statement.compile()[0].trim().slice(0, 60)
+      if (!isReady || kinds.has(kind)) return Effect.succeed(statement)
+      kinds.add(kind)
+      return Effect.interrupt
+    }
+    yield* Effect.gen(function* () {
+      const durable = yield* Durable.Durable
+      isReady = true
+      yield* Effect.retry(durable.start(job("again", [content])), { while: ({ _tag }) => _tag === "StoreFailed" })
+      assert.deepStrictEqual(storedIn(yield* Effect.retry(durable.await("again"), { times: 3 })), [content.sha256])
+    }).pipe(withRunner(database), Effect.provideService(Statement.CurrentTransformer, interrupting), hurried)
+    assert.isAbove(kinds.size, 10)
+  })
 })

@@ -4,7 +4,7 @@ import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -23,427 +23,394 @@ const count = Effect.map(assemblies(), ({ length }) => length)
 const untilState = (key: string, ...states: ReadonlyArray<DurableJob.State>) =>
   until(key, ({ state }) => states.includes(state))
 
-layer(live, { excludeTestServices: true })("A durable job", (it) => {
-  it.effect("is the same job with the same key, and a conflict with other files", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 1000)
-      const before = yield* count
-      yield* Effect.gen(function* () {
-        const first = yield* Durable.start(job("same", [content]))
-        const second = yield* Durable.start(job("same", [content]))
-        assert.strictEqual(second.queuedAt, first.queuedAt)
-        yield* Durable.run(job("same", [content]))
-        const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
-        assert.strictEqual(error._tag, "JobConflict")
-        const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
-        assert(conflict?._tag === "Refused")
-        assert.strictEqual(conflict.error._tag, "JobConflict")
-      }).pipe(withRunner(database))
-      assert.strictEqual((yield* count) - before, 1)
-    })
-  )
+layer(live)("A durable job", (it) => {
+  it.effect("is the same job with the same key, and a conflict with other files", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 1000)
+    const before = yield* count
+    yield* Effect.gen(function* () {
+      const first = yield* Durable.start(job("same", [content]))
+      const second = yield* Durable.start(job("same", [content]))
+      assert.strictEqual(second.queuedAt, first.queuedAt)
+      yield* Durable.run(job("same", [content]))
+      const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
+      assert.strictEqual(error._tag, "JobConflict")
+      const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
+      assert(conflict?._tag === "Refused")
+      assert.strictEqual(conflict.error._tag, "JobConflict")
+    }).pipe(withRunner(database))
+    assert.strictEqual((yield* count) - before, 1)
+  })
 
-  it.effect("is refused with the path of each invalid field, and then nothing is stored", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 10)
-      const valid = job("invalid", [content])
-      const secret = Redacted.make("a secret") as unknown as string
-      const [first] = valid.files
-      const endless: Record<string, Schema.Json> = {}
-      endless["self"] = endless
-      let deep: Schema.Json = {}
-      for (let level = 0; level < 20_000; level++) deep = { deep }
-      const invalid: ReadonlyArray<readonly [DurableJob.Job, string]> = [
-        [{ ...valid, key: "" }, "key"],
-        [{ ...valid, key: "a\nb" }, "key"],
-        [{ ...valid, key: "a\ud800" }, "key"],
-        [{ ...valid, files: [] }, "files"],
-        [{ ...valid, params: { steps: { a: { robot: "/upload/handle", use: "b" } } } }, "params.steps"],
-        [{ ...valid, params: { fields: { token: secret } } }, "params.fields.token"],
-        [{ ...valid, params: { fields: endless } }, "params.fields.self"],
-        [{ ...valid, params: { fields: { deep: deep } } }, "params.fields.deep"],
-        [{ ...valid, files: [{ ...first!, metadata: { token: secret } }] }, "files.0.metadata.token"],
-        [{ ...valid, files: [{ ...first!, metadata: { upload_marker: "x" } }] }, "files.0.metadata.upload_marker"]
-      ]
-      yield* Effect.gen(function* () {
-        for (const [broken, path] of invalid) {
-          const error = yield* Effect.flip(Durable.start(broken))
-          assert(error._tag === "InvalidRequest", error.message)
-          assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
-          assert.notInclude(error.message, "a secret")
-          if (path.endsWith("token")) assert.include(error.message, "Expected no Redacted value")
-        }
-        const all = yield* Effect.flip(
-          Durable.start({
-            key: "",
-            params: { fields: { token: secret } },
-            files: [
-              { ...first!, filename: "" },
-              { ...first!, fieldname: "" }
-            ]
-          })
-        )
-        assert(all._tag === "InvalidRequest", all.message)
-        assert.deepStrictEqual(
-          all.issues.map((issue) => issue.path.join(".")),
-          ["params.fields.token", "key", "files.0.filename", "files.1.fieldname"]
-        )
-        // Also those that only the service has rules for.
-        const rules = yield* Effect.flip(
-          Durable.start({
-            ...valid,
-            params: { steps: { a: { robot: "/upload/handle", use: "b" } } },
-            files: [first!, { ...first!, metadata: { upload_marker: "x" } }]
-          })
-        )
-        assert(rules._tag === "InvalidRequest", rules.message)
-        assert.include(rules.message, "params.steps")
-        assert.include(rules.message, "files.1.metadata.upload_marker")
-        const missing = yield* Effect.flip(
-          Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
-        )
-        assert.strictEqual(missing._tag, "SourceFailed")
-        const unknown = yield* Effect.flip(
-          Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.object("toString", "a") }] })
-        )
-        assert.include(unknown.message, "no object store has the name toString")
-        assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
-      }).pipe(withRunner(database))
-    })
-  )
-
-  it.effect("is queued although others of its stream are refused, and each has its outcome", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 10)
-      const gone = { ...content, path: `${content.path}.gone` }
-      const jobs = [
-        job("good 1", [content]),
-        job("a\nb", [content]),
-        job("missing", [gone]),
-        job("good 2", [content]),
-        job("good 1", [content, content]),
-        job("good 1", [content])
-      ]
-      yield* Effect.gen(function* () {
-        const outcomes = yield* Stream.runCollect(Durable.startAll(Stream.fromIterable(jobs)))
-        assert.deepStrictEqual(
-          outcomes.map((outcome) => [outcome.job.key, outcome._tag === "Refused" ? outcome.error._tag : outcome._tag]),
-          [
-            ["good 1", "Started"],
-            ["a\nb", "InvalidRequest"],
-            ["missing", "SourceFailed"],
-            ["good 2", "Started"],
-            ["good 1", "JobConflict"],
-            ["good 1", "Known"]
+  it.effect("is refused with the path of each invalid field, and then nothing is stored", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 10)
+    const valid = job("invalid", [content])
+    const secret = Redacted.make("a secret") as unknown as string
+    const [first] = valid.files
+    const endless: Record<string, Schema.Json> = {}
+    endless["self"] = endless
+    let deep: Schema.Json = {}
+    for (let level = 0; level < 20_000; level++) deep = { deep }
+    const invalid: ReadonlyArray<readonly [DurableJob.Job, string]> = [
+      [{ ...valid, key: "" }, "key"],
+      [{ ...valid, key: "a\nb" }, "key"],
+      [{ ...valid, key: "a\ud800" }, "key"],
+      [{ ...valid, files: [] }, "files"],
+      [{ ...valid, params: { steps: { a: { robot: "/upload/handle", use: "b" } } } }, "params.steps"],
+      [{ ...valid, params: { fields: { token: secret } } }, "params.fields.token"],
+      [{ ...valid, params: { fields: endless } }, "params.fields.self"],
+      [{ ...valid, params: { fields: { deep: deep } } }, "params.fields.deep"],
+      [{ ...valid, files: [{ ...first!, metadata: { token: secret } }] }, "files.0.metadata.token"],
+      [{ ...valid, files: [{ ...first!, metadata: { upload_marker: "x" } }] }, "files.0.metadata.upload_marker"]
+    ]
+    yield* Effect.gen(function* () {
+      for (const [broken, path] of invalid) {
+        const error = yield* Effect.flip(Durable.start(broken))
+        assert(error._tag === "InvalidRequest", error.message)
+        assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
+        assert.notInclude(error.message, "a secret")
+        if (path.endsWith("token")) assert.include(error.message, "Expected no Redacted value")
+      }
+      const all = yield* Effect.flip(
+        Durable.start({
+          key: "",
+          params: { fields: { token: secret } },
+          files: [
+            { ...first!, filename: "" },
+            { ...first!, fieldname: "" }
           ]
-        )
-        for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
-      }).pipe(withRunner(database))
-    })
-  )
+        })
+      )
+      assert(all._tag === "InvalidRequest", all.message)
+      assert.deepStrictEqual(
+        all.issues.map((issue) => issue.path.join(".")),
+        ["params.fields.token", "key", "files.0.filename", "files.1.fieldname"]
+      )
+      // Also those that only the service has rules for.
+      const rules = yield* Effect.flip(
+        Durable.start({
+          ...valid,
+          params: { steps: { a: { robot: "/upload/handle", use: "b" } } },
+          files: [first!, { ...first!, metadata: { upload_marker: "x" } }]
+        })
+      )
+      assert(rules._tag === "InvalidRequest", rules.message)
+      assert.include(rules.message, "params.steps")
+      assert.include(rules.message, "files.1.metadata.upload_marker")
+      const missing = yield* Effect.flip(
+        Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
+      )
+      assert.strictEqual(missing._tag, "SourceFailed")
+      const unknown = yield* Effect.flip(
+        Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.object("toString", "a") }] })
+      )
+      assert.include(unknown.message, "no object store has the name toString")
+      assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
+    }).pipe(withRunner(database))
+  })
 
-  it.effect("tells its state and its stored bytes", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
-        yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
-        yield* gate.reached
-        // The half that the source gave arrives a moment later.
-        yield* until("told", ({ stored }) => (stored ?? 0n) > 0n)
-        const told = yield* Durable.status("told")
-        assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
-        assert.isAtMost(Number(told.stored), gate.size / 2)
-        assert.deepInclude(yield* Durable.status("waits"), { state: "Queued", stored: 0n })
-        const queued = yield* Stream.runCollect(Durable.list({ state: "Queued" }))
-        assert.deepStrictEqual(
-          queued.map(({ key }) => key),
-          ["waits"]
-        )
-        yield* gate.open
-        assert.deepStrictEqual(storedIn(yield* Durable.await("told")), [gate.sha256])
-        yield* Durable.await("waits")
-        const ended = yield* Durable.status("told")
-        assert.deepInclude(ended, { state: "Completed", stored: BigInt(gate.size) })
-        assert.isAtLeast(ended.endedAt ?? 0, ended.queuedAt)
-        const all = yield* Stream.runCollect(Durable.list())
-        assert.deepStrictEqual(
-          all.map(({ key }) => key),
-          ["told", "waits"]
-        )
-        for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
-          for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
-            const error = yield* Effect.flip(
-              Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
-            )
-            assert.strictEqual(error._tag, "JobUnknown")
-            assert.notMatch(error.message, /\p{Cc}/u)
-          }
+  it.effect("is queued although others of its stream are refused, and each has its outcome", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 10)
+    const gone = { ...content, path: `${content.path}.gone` }
+    const jobs = [
+      job("good 1", [content]),
+      job("a\nb", [content]),
+      job("missing", [gone]),
+      job("good 2", [content]),
+      job("good 1", [content, content]),
+      job("good 1", [content])
+    ]
+    yield* Effect.gen(function* () {
+      const outcomes = yield* Stream.runCollect(Durable.startAll(Stream.fromIterable(jobs)))
+      assert.deepStrictEqual(
+        outcomes.map((outcome) => [outcome.job.key, outcome._tag === "Refused" ? outcome.error._tag : outcome._tag]),
+        [
+          ["good 1", "Started"],
+          ["a\nb", "InvalidRequest"],
+          ["missing", "SourceFailed"],
+          ["good 2", "Started"],
+          ["good 1", "JobConflict"],
+          ["good 1", "Known"]
+        ]
+      )
+      for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
+    }).pipe(withRunner(database))
+  })
+
+  it.effect("tells its state and its stored bytes", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
+      yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
+      yield* gate.reached
+      // The half that the source gave arrives a moment later.
+      yield* until("told", ({ stored }) => (stored ?? 0n) > 0n)
+      const told = yield* Durable.status("told")
+      assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
+      assert.isAtMost(Number(told.stored), gate.size / 2)
+      assert.deepInclude(yield* Durable.status("waits"), { state: "Queued", stored: 0n })
+      const queued = yield* Stream.runCollect(Durable.list({ state: "Queued" }))
+      assert.deepStrictEqual(
+        queued.map(({ key }) => key),
+        ["waits"]
+      )
+      yield* gate.open
+      assert.deepStrictEqual(storedIn(yield* Durable.await("told")), [gate.sha256])
+      yield* Durable.await("waits")
+      const ended = yield* Durable.status("told")
+      assert.deepInclude(ended, { state: "Completed", stored: BigInt(gate.size) })
+      assert.isAtLeast(ended.endedAt ?? 0, ended.queuedAt)
+      const all = yield* Stream.runCollect(Durable.list())
+      assert.deepStrictEqual(
+        all.map(({ key }) => key),
+        ["told", "waits"]
+      )
+      for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
+        for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
+          const error = yield* Effect.flip(
+            Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
+          )
+          assert.strictEqual(error._tag, "JobUnknown")
+          assert.notMatch(error.message, /\p{Cc}/u)
         }
-      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-    })
-  )
+      }
+    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+  })
 
-  it.effect("fails if its source changed after it was queued, and its retry accepts the change", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-        yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
-        yield* gate.reached
-        yield* gate.change
-        yield* gate.open
-        const error = yield* Effect.flip(Durable.await("changed"))
-        assert(error._tag === "JobFailed")
-        assert.deepInclude(error, { key: "changed", attempt: 1 })
-        assert.strictEqual(error.failure.reason, "SourceFailed")
-        assert.include(error.failure.message, "changed.bin has changed since the job was queued")
-        // One thing to do, and not also what a plain upload would need.
-        assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
-        // The same key is not started with other bytes, and answers the old failure until it is retried.
-        const conflict = yield* Effect.flip(Durable.start(job("changed", [], { files: [gate.file("changed")] })))
-        assert.deepInclude(conflict, { _tag: "JobConflict", changed: ["changed.bin"] })
-        assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
-        assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
-        assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
-        const again = yield* Effect.flip(Durable.retry("changed"))
-        assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
-      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-    })
-  )
-
-  it.effect("is canceled while it is queued, and then creates nothing", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const before = yield* count
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-        yield* gate.reached
-        yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
-        assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
-        assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
-        yield* gate.open
-        yield* Durable.await("first")
-        // A later job in the same queue.
-        yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
-        assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
-      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-      assert.strictEqual((yield* count) - before, 2)
-    })
-  )
-
-  it.effect("is canceled while it sends: the bytes stop, and then its Assembly is canceled", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const faults = yield* Faults.Faults
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
-        yield* gate.reached
-        // The service is slow to cancel; the bytes do not wait for it.
-        yield* faults.inject(Faults.Fault.Delay({ method: "DELETE", duration: "1 second", times: 1 }))
-        assert.strictEqual((yield* Durable.cancel("sends")).state, "Canceling")
-        yield* gate.stopped
-        assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
-        const error = yield* Effect.flip(Durable.await("sends"))
-        assert.strictEqual(error._tag, "JobCanceled")
-        const canceled = yield* assemblies("canceled")
-        assert.strictEqual(canceled.length, 1)
-        yield* gate.open
-        yield* Durable.retry("sends")
-        assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
-      }).pipe(withRunner(database), Effect.provide(gate.layer))
-    })
-  )
-
-  it.effect("that was canceled leaves its place among the running Assemblies to the next one", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
-        yield* gate.reached
-        const sql = yield* SqlClient.SqlClient
-        const places = sql`SELECT place FROM assembly_budget_places`
-        assert.lengthOf(yield* places, 1)
-        yield* Durable.cancel("placed")
-        assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
-        assert.lengthOf(yield* places, 0)
-      }).pipe(withRunner(database, { budget: { running: 1 } }), Effect.provide(gate.layer))
-    })
-  )
-
-  it.effect("is canceled by the next process, if its process ended before the Assembly was canceled", () =>
-    Effect.gen(function* () {
-      const { database } = yield* folder
-      const gate = yield* gated
-      const faults = yield* Faults.Faults
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("interrupted", [], { files: [gate.file("interrupted")] }))
-        yield* gate.reached
-        yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 503, times: 1000 }))
-        yield* Durable.cancel("interrupted")
-        yield* gate.stopped
-      }).pipe(withRunner(database), Effect.provide(gate.layer))
-      yield* faults.clear
-      yield* Effect.gen(function* () {
-        const error = yield* Effect.flip(Durable.await("interrupted"))
-        assert.strictEqual(error._tag, "JobCanceled")
-        const uploading = yield* assemblies("uploading")
-        assert.deepStrictEqual(uploading, [])
-      }).pipe(withRunner(database), Effect.provide(gate.layer))
-    })
-  )
-
-  it.effect("is canceled while its Assembly is processed", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
-        yield* untilState("processed", "Processing")
-        yield* Durable.cancel("processed")
-        assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
-      }).pipe(withRunner(database))
-    })
-  )
-
-  it.effect("ends its wait with a notification, long before the next look", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
-      yield* Effect.gen(function* () {
-        const params = { steps: slow, notifyUrl: "http://127.0.0.1:9/never" }
-        const all = yield* assemblies()
-        const known = new Set(all.map(({ id }) => id))
-        yield* Durable.start(job("notified", [content], { params }))
-        yield* untilState("notified", "Processing")
-        const now = yield* assemblies()
-        const id = Assembly.AssemblyId.make(String(now.find((entry) => !known.has(entry.id))?.id))
-        // The id of an Assembly that no job has: it is ignored.
-        yield* Durable.notified("0".repeat(32))
-        yield* Assemblies.cancel(id)
-        assert.strictEqual((yield* Durable.status("notified")).state, "Processing")
-        yield* Durable.notified(id)
-        assert.strictEqual((yield* Effect.flip(Durable.await("notified")))._tag, "JobFailed")
-      }).pipe(withRunner(database, { pollInterval: "1 hour" }))
-    })
-  )
-
-  it.effect("waits for an Assembly that takes a while, without a notification", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 0.5 } }
-      const status = yield* Durable.run(job("polled", [content], { params: { steps: slow } })).pipe(
-        withRunner(database, { pollInterval: "100 millis" })
-      )
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-    })
-  )
-
-  it.effect("is tried again after failures that may pass", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 700_000)
-      const faults = yield* Faults.Faults
-      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
-      const status = yield* Durable.run(job("patient", [content])).pipe(
-        withRunner(database, { upload: { maxRetries: 0 } }),
-        hurried
-      )
-      assert.deepInclude(status, { started_tus_uploads: 1 })
-      assert.deepStrictEqual(storedIn(status), [content.sha256])
-    })
-  )
-
-  it.effect("is patient although somebody sets the clock while it waits", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 700_000)
-      const faults = yield* Faults.Faults
-      const clock = yield* Clock.Clock
-      let ahead = 0
-      const now = () => clock.currentTimeMillisUnsafe() + ahead
-      // As far ahead as the client still corrects for its signatures.
-      const jumping: Clock.Clock = Object.assign(Object.create(clock), {
-        currentTimeMillisUnsafe: now,
-        currentTimeMillis: Effect.sync(now)
-      })
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 3 }))
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("clocks", [content]))
-        yield* until("clocks", ({ waiting }) => waiting !== undefined)
-        ahead = 50 * 60_000
-        assert.deepStrictEqual(storedIn(yield* Durable.await("clocks")), [content.sha256])
-      }).pipe(
-        withRunner(database, { upload: { maxRetries: 0 }, patience: "40 minutes" }),
-        Effect.provideService(Clock.Clock, jumping)
-      )
-    })
-  )
-
-  it.effect("fails after its patience, and its Assembly does not wait for the file", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 700_000)
-      const faults = yield* Faults.Faults
-      const known = yield* count
-      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
-      const error = yield* Durable.run(job("impatient", [content])).pipe(
-        withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }),
-        Effect.flip
-      )
-      yield* faults.clear
+  it.effect("fails if its source changed after it was queued, and its retry accepts the change", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+      yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
+      yield* gate.reached
+      yield* gate.change
+      yield* gate.open
+      const error = yield* Effect.flip(Durable.await("changed"))
       assert(error._tag === "JobFailed")
-      assert.strictEqual(error.failure.reason, "TransportFailure")
-      assert.strictEqual((yield* count) - known, 1)
+      assert.deepInclude(error, { key: "changed", attempt: 1 })
+      assert.strictEqual(error.failure.reason, "SourceFailed")
+      assert.include(error.failure.message, "changed.bin has changed since the job was queued")
+      // One thing to do, and not also what a plain upload would need.
+      assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
+      // The same key is not started with other bytes, and answers the old failure until it is retried.
+      const conflict = yield* Effect.flip(Durable.start(job("changed", [], { files: [gate.file("changed")] })))
+      assert.deepInclude(conflict, { _tag: "JobConflict", changed: ["changed.bin"] })
+      assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
+      assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
+      assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
+      const again = yield* Effect.flip(Durable.retry("changed"))
+      assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
+    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+  })
+
+  it.effect("is canceled while it is queued, and then creates nothing", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    const before = yield* count
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+      yield* gate.reached
+      yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
+      assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
+      assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
+      yield* gate.open
+      yield* Durable.await("first")
+      // A later job in the same queue.
+      yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
+      assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
+    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    assert.strictEqual((yield* count) - before, 2)
+  })
+
+  it.effect("is canceled while it sends: the bytes stop, and then its Assembly is canceled", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    const faults = yield* Faults.Faults
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
+      yield* gate.reached
+      // The service is slow to cancel; the bytes do not wait for it.
+      yield* faults.inject(Faults.Fault.Delay({ method: "DELETE", duration: "1 second", times: 1 }))
+      assert.strictEqual((yield* Durable.cancel("sends")).state, "Canceling")
+      yield* gate.stopped
+      assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
+      const error = yield* Effect.flip(Durable.await("sends"))
+      assert.strictEqual(error._tag, "JobCanceled")
+      const canceled = yield* assemblies("canceled")
+      assert.strictEqual(canceled.length, 1)
+      yield* gate.open
+      yield* Durable.retry("sends")
+      assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
+    }).pipe(withRunner(database), Effect.provide(gate.layer))
+  })
+
+  it.effect("that was canceled leaves its place among the running Assemblies to the next one", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
+      yield* gate.reached
+      const sql = yield* SqlClient.SqlClient
+      const places = sql`SELECT place FROM assembly_budget_places`
+      assert.lengthOf(yield* places, 1)
+      yield* Durable.cancel("placed")
+      assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
+      assert.lengthOf(yield* places, 0)
+    }).pipe(withRunner(database, { budget: { running: 1 } }), Effect.provide(gate.layer))
+  })
+
+  it.effect("is canceled by the next process, if its process ended before the Assembly was canceled", function* () {
+    const { database } = yield* folder
+    const gate = yield* gated
+    const faults = yield* Faults.Faults
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("interrupted", [], { files: [gate.file("interrupted")] }))
+      yield* gate.reached
+      yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 503, times: 1000 }))
+      yield* Durable.cancel("interrupted")
+      yield* gate.stopped
+    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    yield* faults.clear
+    yield* Effect.gen(function* () {
+      const error = yield* Effect.flip(Durable.await("interrupted"))
+      assert.strictEqual(error._tag, "JobCanceled")
       const uploading = yield* assemblies("uploading")
       assert.deepStrictEqual(uploading, [])
-    })
-  )
+    }).pipe(withRunner(database), Effect.provide(gate.layer))
+  })
 
-  it.effect("fails with the error of its Assembly", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      const error = yield* Durable.run(
-        job("fails", [content], { params: { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } } })
-      ).pipe(withRunner(database), Effect.flip)
-      assert(error._tag === "JobFailed")
-      assert.strictEqual(error.failure.reason, "AssemblyFailed")
-      assert.include(error.failure.message, "MINE")
-    })
-  )
+  it.effect("is canceled while its Assembly is processed", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
+      yield* untilState("processed", "Processing")
+      yield* Durable.cancel("processed")
+      assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
+    }).pipe(withRunner(database))
+  })
 
-  it.effect("is removed with everything that was stored of it", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 100)
-      yield* Durable.run(job("old", [content])).pipe(withRunner(database))
-      yield* Effect.gen(function* () {
-        yield* Stream.runCollect(Durable.list()).pipe(
-          Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced("20 millis") })
-        )
-        assert.strictEqual((yield* Effect.flip(Durable.await("old")))._tag, "JobUnknown")
-      }).pipe(withRunner(database, { retention: { successes: "1 milli" } }))
-      for (const table of ["durable_jobs", "durable_uploads"]) {
-        assert.deepStrictEqual(yield* query(database, `SELECT * FROM ${table}`), [])
-      }
-    })
-  )
+  it.effect("ends its wait with a notification, long before the next look", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
+    yield* Effect.gen(function* () {
+      const params = { steps: slow, notifyUrl: "http://127.0.0.1:9/never" }
+      const all = yield* assemblies()
+      const known = new Set(all.map(({ id }) => id))
+      yield* Durable.start(job("notified", [content], { params }))
+      yield* untilState("notified", "Processing")
+      const now = yield* assemblies()
+      const id = Assembly.AssemblyId.make(String(now.find((entry) => !known.has(entry.id))?.id))
+      // The id of an Assembly that no job has: it is ignored.
+      yield* Durable.notified("0".repeat(32))
+      yield* Assemblies.cancel(id)
+      assert.strictEqual((yield* Durable.status("notified")).state, "Processing")
+      yield* Durable.notified(id)
+      assert.strictEqual((yield* Effect.flip(Durable.await("notified")))._tag, "JobFailed")
+    }).pipe(withRunner(database, { pollInterval: "1 hour" }))
+  })
 
-  it.effect("is found by its state, its key and its times, counted, and canceled and retried with others", () =>
-    Effect.gen(function* () {
+  it.effect("waits for an Assembly that takes a while, without a notification", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 0.5 } }
+    const status = yield* Durable.run(job("polled", [content], { params: { steps: slow } })).pipe(
+      withRunner(database, { pollInterval: "100 millis" })
+    )
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+  })
+
+  it.effect("is tried again after failures that may pass", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 700_000)
+    const faults = yield* Faults.Faults
+    yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
+    const status = yield* Durable.run(job("patient", [content])).pipe(
+      withRunner(database, { upload: { maxRetries: 0 } }),
+      hurried
+    )
+    assert.deepInclude(status, { started_tus_uploads: 1 })
+    assert.deepStrictEqual(storedIn(status), [content.sha256])
+  })
+
+  it.effect("is patient although somebody sets the clock while it waits", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 700_000)
+    const faults = yield* Faults.Faults
+    const clock = yield* Clock.Clock
+    let ahead = 0
+    const now = () => clock.currentTimeMillisUnsafe() + ahead
+    // As far ahead as the client still corrects for its signatures.
+    const jumping: Clock.Clock = Object.assign(Object.create(clock), {
+      currentTimeMillisUnsafe: now,
+      currentTimeMillis: Effect.sync(now)
+    })
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 3 }))
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("clocks", [content]))
+      yield* until("clocks", ({ waiting }) => waiting !== undefined)
+      ahead = 50 * 60_000
+      assert.deepStrictEqual(storedIn(yield* Durable.await("clocks")), [content.sha256])
+    }).pipe(
+      withRunner(database, { upload: { maxRetries: 0 }, patience: "40 minutes" }),
+      Effect.provideService(Clock.Clock, jumping)
+    )
+  })
+
+  it.effect("fails after its patience, and its Assembly does not wait for the file", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 700_000)
+    const faults = yield* Faults.Faults
+    const known = yield* count
+    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
+    const error = yield* Durable.run(job("impatient", [content])).pipe(
+      withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }),
+      Effect.flip
+    )
+    yield* faults.clear
+    assert(error._tag === "JobFailed")
+    assert.strictEqual(error.failure.reason, "TransportFailure")
+    assert.strictEqual((yield* count) - known, 1)
+    const uploading = yield* assemblies("uploading")
+    assert.deepStrictEqual(uploading, [])
+  })
+
+  it.effect("fails with the error of its Assembly", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    const error = yield* Durable.run(
+      job("fails", [content], { params: { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } } })
+    ).pipe(withRunner(database), Effect.flip)
+    assert(error._tag === "JobFailed")
+    assert.strictEqual(error.failure.reason, "AssemblyFailed")
+    assert.include(error.failure.message, "MINE")
+  })
+
+  it.effect("is removed with everything that was stored of it", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 100)
+    yield* Durable.run(job("old", [content])).pipe(withRunner(database))
+    yield* Effect.gen(function* () {
+      yield* Stream.runCollect(Durable.list()).pipe(
+        Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced("20 millis") })
+      )
+      assert.strictEqual((yield* Effect.flip(Durable.await("old")))._tag, "JobUnknown")
+    }).pipe(withRunner(database, { retention: { successes: "1 milli" } }))
+    for (const table of ["durable_jobs", "durable_uploads"]) {
+      assert.deepStrictEqual(yield* query(database, `SELECT * FROM ${table}`), [])
+    }
+  })
+
+  it.effect(
+    "is found by its state, its key and its times, counted, and canceled and retried with others",
+    function* () {
       const { database, file } = yield* folder
       const content = yield* file("a.bin", 10)
       const gate = yield* gated
@@ -452,23 +419,21 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         yield* gate.reached
         yield* select(job("", [content]).files, ["Uploading"])
       }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-    })
+    }
   )
 
-  it.effect("that has failed is kept longer than one that has completed or was canceled", () =>
-    Effect.gen(function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 10)
-      const fail = { params: { steps: { fail: { robot: "/emulator/fail" } } } }
-      yield* Effect.gen(function* () {
-        yield* Durable.run(job("good", [content]))
-        yield* Effect.flip(Durable.run(job("bad", [content], fail)))
-      }).pipe(withRunner(database))
-      yield* Stream.runCollect(Durable.list()).pipe(
-        Effect.repeat({ until: ({ length }) => length === 1, schedule: Schedule.spaced("20 millis") }),
-        Effect.tap(([left]) => Effect.sync(() => assert.strictEqual(left?.key, "bad"))),
-        withRunner(database, { retention: { successes: "1 milli" } })
-      )
-    })
-  )
+  it.effect("that has failed is kept longer than one that has completed or was canceled", function* () {
+    const { database, file } = yield* folder
+    const content = yield* file("a.bin", 10)
+    const fail = { params: { steps: { fail: { robot: "/emulator/fail" } } } }
+    yield* Effect.gen(function* () {
+      yield* Durable.run(job("good", [content]))
+      yield* Effect.flip(Durable.run(job("bad", [content], fail)))
+    }).pipe(withRunner(database))
+    yield* Stream.runCollect(Durable.list()).pipe(
+      Effect.repeat({ until: ({ length }) => length === 1, schedule: Schedule.spaced("20 millis") }),
+      Effect.tap(([left]) => Effect.sync(() => assert.strictEqual(left?.key, "bad"))),
+      withRunner(database, { retention: { successes: "1 milli" } })
+    )
+  })
 })

@@ -10,7 +10,7 @@ import * as Webhook from "@assembly-effect/auth/Webhook"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
+import { assert, layer } from "@effect/vitest"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
@@ -33,31 +33,37 @@ const TestLive = client.pipe(Layer.provideMerge(Emulator.layer()), Layer.provide
 // The application under test: lists the Assemblies that failed since `fromDate`.
 const failures = (fromDate: DateTime.Utc) => Assemblies.list({ fromDate, type: "failed" })
 
-layer(TestLive)("an application", (it) => {
-  it.effect("finds what failed", function* () {
-    const steps = { broken: { robot: "/emulator/fail", error: "MY_ERROR" } }
-    const { assembly_id } = yield* Assemblies.create({ steps })
-    const { items } = yield* failures(DateTime.makeUnsafe("2026-01-01T00:00:00Z"))
-    assert.deepStrictEqual(
-      items.map(({ error, id }) => ({ error, id })),
-      [{ error: "MY_ERROR", id: assembly_id }]
-    )
-  })
+layer(TestLive, { excludeTestServices: true })("an application", (it) => {
+  it.effect("finds what failed", () =>
+    Effect.gen(function* () {
+      const steps = { broken: { robot: "/emulator/fail", error: "MY_ERROR" } }
+      const { assembly_id } = yield* Assemblies.create({ steps })
+      const { items } = yield* failures(DateTime.makeUnsafe("2026-01-01T00:00:00Z"))
+      assert.deepStrictEqual(
+        items.map(({ error, id }) => ({ error, id })),
+        [{ error: "MY_ERROR", id: assembly_id }]
+      )
+    })
+  )
 
-  it.effect("gives up on an Assembly that takes too long", function* () {
-    const steps = { slow: { robot: "/emulator/wait", seconds: 3600 } }
-    const id = Assembly.AssemblyId.make((yield* Assemblies.create({ steps })).assembly_id)
-    const waited = yield* Effect.flip(Assemblies.awaitCompletion(id, { interval: "10 millis", timeout: "50 millis" }))
-    assert.strictEqual(waited._tag, "TimedOut")
-    assert.strictEqual((yield* Assemblies.cancel(id)).ok, "ASSEMBLY_CANCELED")
-  })
+  it.effect("gives up on an Assembly that takes too long", () =>
+    Effect.gen(function* () {
+      const steps = { slow: { robot: "/emulator/wait", seconds: 3600 } }
+      const id = Assembly.AssemblyId.make((yield* Assemblies.create({ steps })).assembly_id)
+      const waited = yield* Effect.flip(Assemblies.awaitCompletion(id, { interval: "10 millis", timeout: "50 millis" }))
+      assert.strictEqual(waited._tag, "TimedOut")
+      assert.strictEqual((yield* Assemblies.cancel(id)).ok, "ASSEMBLY_CANCELED")
+    })
+  )
 
-  it.effect("is told what happened when a creation's answer was lost", function* () {
-    const faults = yield* Faults.Faults
-    yield* faults.inject(Faults.Fault.LoseAnswer({ method: "POST", path: "/assemblies/:assemblyId" }))
-    const status = yield* Assemblies.create({})
-    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-  })
+  it.effect("is told what happened when a creation's answer was lost", () =>
+    Effect.gen(function* () {
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.LoseAnswer({ method: "POST", path: "/assemblies/:assemblyId" }))
+      const status = yield* Assemblies.create({})
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    })
+  )
 })
 
 const templates = [
@@ -72,13 +78,15 @@ const WithTemplates = client.pipe(
   Layer.provide(FetchHttpClient.layer)
 )
 
-layer(WithTemplates)("an application with Templates", (it) => {
-  it.effect("may not change the Steps of one", function* () {
-    const steps = { hash: { robot: "/file/hash" } }
-    const refused = yield* Effect.flip(Assemblies.create({ templateId: "fixed", steps }))
-    assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE" })
-    assert.strictEqual((yield* Assemblies.create({ templateId: "archive" })).template_id, "archive")
-  })
+layer(WithTemplates, { excludeTestServices: true })("an application with Templates", (it) => {
+  it.effect("may not change the Steps of one", () =>
+    Effect.gen(function* () {
+      const steps = { hash: { robot: "/file/hash" } }
+      const refused = yield* Effect.flip(Assemblies.create({ templateId: "fixed", steps }))
+      assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE" })
+      assert.strictEqual((yield* Assemblies.create({ templateId: "archive" })).template_id, "archive")
+    })
+  )
 })
 
 const credentials = Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
@@ -94,10 +102,12 @@ const notificationOf = Effect.fnUntraced(
   Effect.provide(Layer.provide(Mac.layerWebCrypto, SecureRandom.layerWebCrypto))
 )
 
-layerTest(Webhook.layer().pipe(Layer.provideMerge(credentials)))("an application that is notified", (it) => {
-  it.effect("reads a notification of the service", function* () {
-    const notification = yield* notificationOf({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
-    const status = yield* Webhook.verify(notification)
-    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-  })
+layer(Webhook.layer().pipe(Layer.provideMerge(credentials)))("an application that is notified", (it) => {
+  it.effect("reads a notification of the service", () =>
+    Effect.gen(function* () {
+      const notification = yield* notificationOf({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
+      const status = yield* Webhook.verify(notification)
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    })
+  )
 })
