@@ -29,8 +29,7 @@ const gone = Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body
 layer(live, { excludeTestServices: true })("a continued assembly upload", (it) => {
   it.effect.each([
     ["does not answer", Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }), [], "Assemblies"],
-    ["is gone behind a proxy", gone, [], "Assemblies"],
-    ["knows the id of a Template", gone, ["--template", "hashes"], "Templates"]
+    ["knows the id of a Template, and is gone behind a proxy", gone, ["--template", "hashes"], "Templates"]
   ] as const)("waits for a service that %s, and says why", ([, fault, args, resource]) =>
     Effect.gen(function* () {
       const folder = yield* Uploading.folderWith(Uploading.large)

@@ -70,7 +70,7 @@ layer(Uploading.live, { excludeTestServices: true })("assembly upload in a proce
       const faults = yield* Faults.Faults
       // The upload succeeds, but each response with the Status is lost until the command waits.
       yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
-      const { code, stderr, stdout } = yield* Uploading.spawned(folder, ["upload", "a.txt"], {
+      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "a.txt"], {
         onError: (text) => {
           if (text.includes("Waiting")) Effect.runSync(faults.clear)
         }
