@@ -31,6 +31,12 @@ import type { UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as Watching from "./watching.ts"
 
+/**
+ * The errors of the store of an Assembly.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type StoreError = JournalFailed | LeaseLost | InvalidRequest
 
 /** An Assembly of a job, see `AssemblyEntry`. */

@@ -59,7 +59,12 @@ export interface Prepared {
   readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError>
 }
 
-/** Is called with each Assembly before its creation. */
+/**
+ * Is called with each Assembly before its creation.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Recorded = (
   about: Pick<AssemblyEntry, "assemblyId" | "isForm" | "earlier">
 ) => Effect.Effect<void, AssemblyJob.StoreError>

@@ -23,6 +23,9 @@ export interface Representation {
 /**
  * The body contains the bytes from `start` to `end` (exclusive). `end` is undefined for a 200 response without a valid
  * `content-length`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Part {
   readonly start: number

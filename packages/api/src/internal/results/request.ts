@@ -85,7 +85,12 @@ export interface Refused {
   readonly wait: Option.Option<Duration.Duration>
 }
 
-/** The operation and the host of a request. */
+/**
+ * The operation and the host of a request.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Subject {
   readonly operation: string
   readonly host: string
