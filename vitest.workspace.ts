@@ -44,9 +44,8 @@ export default defineConfig({
     setupFiles: ["setup.ts", "properties.ts"].map((name) =>
       fileURLToPath(new URL(`scripts/walk/${name}`, import.meta.url))
     ),
-    // Many tests wait for a server or a process, so more workers than cores keep the cores busy. A slow file needs more of
-    // a core.
-    maxWorkers: availableParallelism() + (all ? 1 : 2),
+    // Many tests wait for a server or a process, so one more worker than cores keeps the cores busy.
+    maxWorkers: availableParallelism() + 1,
     // No test waits this long; a busy machine may, most of all for the slow files.
     testTimeout: patience,
     hookTimeout: patience,

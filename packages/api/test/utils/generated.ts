@@ -5,7 +5,7 @@ import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Arbitrary from "effect/Arbitrary"
 
 /** The number of inputs of each kind. */
-export const count = Number(process.env["REQUESTS"] ?? (process.env["TEST_ALL"] === "1" ? 40 : 20))
+export const count = Number(process.env["REQUESTS"] ?? (process.env["TEST_ALL"] === "1" ? 40 : 12))
 const seed = process.env["REQUESTS_SEED"] ?? 20_261_121
 
 export const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>, most = count) =>
