@@ -20,9 +20,9 @@ import type * as Operation from "./unstable/Operation.ts"
 /**
  * A failed attempt.
  *
- * - `operation` and `retry`: the name of the operation and its `retry` rule. An upload (`"Upload"`) has the rule
- *   `"resumes"`: it does not repeat the failed request, but continues after the bytes that were transferred. It asks the
- *   policy only after failures from which it may recover in this way.
+ * - `operation` and `retry`: the name of the operation and its `retry` rule. An upload (`"Upload"`), and a download after
+ *   a 5xx, have the rule `"resumes"`: they do not repeat the failed request, but continue after the bytes that were
+ *   transferred. They ask the policy only after failures from which they may recover in this way.
  * - `failures`: the number of consecutive failures.
  * - `error`: the tag, the code and the status of the error. `sent` and `permanent` come from a `TransportFailure`.
  * - `wait`: the pause that the response requested with `retryIn` or `Retry-After`, or the time until the budget
@@ -77,8 +77,8 @@ export type Policy = Schedule.Schedule<unknown, Failure>
  *   response, or the status 502, 503 or 504, whatever the body says.
  * - The failure is not `permanent`, such as an unknown host or an untrusted certificate.
  *
- * For `"resumes"` (uploads) only the last rule applies, because the policy is asked only after failures from which an
- * upload may recover.
+ * For `"resumes"` (uploads, and downloads after a 5xx) only the last rule applies, because the policy is asked only after
+ * failures from which they may recover.
  *
  * @since 0.1.0
  * @category predicates

@@ -40,7 +40,7 @@ const handles = (count: number) =>
 /** A value that JSON writes as the longest Status of an Assembly with results: 8 MiB. */
 const longest = Array.from({ length: 21_500 }, (_, size) => ({ name: "n".repeat(350), size, tags: ["a", "b"] }))
 
-/** The time in which this machine writes and reads the longest Status, in milliseconds: about 30 on a quick machine. */
+/** The time in which this machine writes and reads the longest Status, in milliseconds of processor time. */
 const measure = Effect.sync(() => {
   const start = processorTime()
   const text = JSON.stringify(longest)
@@ -49,14 +49,14 @@ const measure = Effect.sync(() => {
   return processorTime() - start
 })
 
-layer(layerEmulator())("No stop is longer than three times the writing and reading of the longest Status", (it) => {
+layer(layerEmulator())("No stop is longer than twice the writing and reading of the longest Status", (it) => {
   // If the code blocks the event loop, it does so in every run. The garbage collector and the compiler block the event
   // loop only in some runs, so the shortest stop counts.
   const stopsNobody = <E, R>(work: Effect.Effect<unknown, E, R>) =>
     Effect.gen(function* () {
       const runs = yield* Effect.replicateEffect(Effect.all([measure, longestStop(work)]), 5)
       const [measures, stops] = [runs.map(([time]) => time), runs.map(([, stop]) => stop)]
-      assert.isBelow(Math.min(...stops), 3 * Math.min(...measures))
+      assert.isBelow(Math.min(...stops), 2 * Math.min(...measures))
     })
 
   it.effect("while Steps make thousands of files, and while their Status is told", () =>
