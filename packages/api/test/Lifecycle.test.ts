@@ -290,6 +290,7 @@ describe("awaitCompletion", () => {
   it.effect("awaitCompletion fails with TimedOut if the Assembly has not ended within timeout", function* () {
     const { error, seconds } = yield* outcome(aMinute, [busy])
     assert.deepInclude(error, { _tag: "TimedOut", assemblyId })
+    assert.include(String(error), "the state of the Assembly is still ASSEMBLY_EXECUTING after 60 s")
     assert.isAtMost(seconds, 62)
   })
 })

@@ -42,9 +42,10 @@ export const layer = (options: {
     Credentials,
     Effect.suspend(() => {
       const { key, secret }: Partial<typeof options> = options ?? {}
-      const issues = Redacted.isRedacted(secret)
-        ? check({ key, secret: Redacted.value(secret) })
-        : [{ path: ["secret"], message: "Expected a Redacted string" }]
+      const isRedacted = Redacted.isRedacted(secret)
+      const issues = check({ key, secret: isRedacted ? Redacted.value(secret) : undefined }).map((issue) =>
+        isRedacted || issue.path[0] !== "secret" ? issue : { ...issue, message: "Expected a Redacted string" }
+      )
       return issues.length === 0 ? Effect.succeed(options) : Effect.fail(new InvalidCredentials({ issues }))
     })
   )
