@@ -44,7 +44,7 @@ export const layer = (options: {
       const { key, secret }: Partial<typeof options> = options ?? {}
       const isRedacted = Redacted.isRedacted(secret)
       const issues = check({ key, secret: isRedacted ? Redacted.value(secret) : undefined }).map((issue) =>
-        isRedacted || issue.path[0] !== "secret" ? issue : { ...issue, message: "Expected a Redacted string" }
+        isRedacted || issue.path[0] !== "secret" ? issue : { path: issue.path, message: "Expected a Redacted string" }
       )
       return issues.length === 0 ? Effect.succeed(options) : Effect.fail(new InvalidCredentials({ issues }))
     })
