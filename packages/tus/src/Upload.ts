@@ -13,14 +13,14 @@ import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
-import { NoSuchUpload } from "./internal/journalError.ts"
+import { NoSuchUpload, UploadJournal } from "./internal/journal.ts"
+import * as Journaled from "./internal/journaled.ts"
 import * as OptionRules from "./internal/options.ts"
 import type { Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
-import { UploadJournal } from "./internal/journal.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
@@ -284,20 +284,20 @@ const atUrl = (
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
-const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
+const make = (http: HttpClient.HttpClient, journaled?: ReturnType<typeof Journaled.make>): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
   return {
     run: (target, source, options, emit, onFailure) =>
       provided(
-        journal === undefined || onFailure !== undefined
+        journaled === undefined || onFailure !== undefined
           ? Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })
-          : journal.engine.run(journal, target, source, options, emit)
+          : journaled.run(target, source, options, emit)
       ),
     resume: (existing, source, options, emit) => {
       if ("url" in existing) return provided(atUrl(existing, source, options, emit))
-      return journal === undefined
+      return journaled === undefined
         ? noJournal(existing.key)
-        : provided(journal.engine.resume(journal, existing, source, options, emit))
+        : provided(journaled.resume(existing, source, options, emit))
     }
   }
 }
@@ -327,7 +327,9 @@ export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fr
 export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = Layer.fresh(
   Layer.effect(
     Upload,
-    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
+    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) =>
+      make(http, Journaled.make(journal))
+    )
   )
 )
 

@@ -19,39 +19,35 @@ import {
   type Entry,
   isAssemblyKey,
   isKey,
+  JournalFailed,
   type Store,
   UploadJournal,
   validKey
 } from "./internal/journal.ts"
-import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
-import type { JournalFailed } from "./internal/journalError.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Subtle from "./internal/subtle.ts"
 
 export {
+  type AssemblyEntry,
+  assemblyKeyOf,
+  type Entries,
+  type Entry,
   type JournalError,
   JournalFailed,
   JournalTorn,
-  LeaseLost,
-  NoSuchUpload,
-  UploadLeased
-} from "./internal/journalError.ts"
-export {
-  type AssemblyEntry,
-  assemblyKeyOf,
-  type Engine,
-  type Entries,
-  type Entry,
   type Key,
   keyOf,
   type Lease,
+  LeaseLost,
   type Leases,
   type Locks,
+  NoSuchUpload,
   type Store,
-  UploadJournal
+  UploadJournal,
+  UploadLeased
 } from "./internal/journal.ts"
 
 const Settings = Schema.Struct({
@@ -149,7 +145,6 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
 
   return {
     ...uploads.entries,
-    engine: { run: Journaled.run, resume: Journaled.resume },
     list: Effect.tap(uploads.entries.list, () =>
       Effect.ignore(Effect.flatMap(leaseRemovals, (removals) => Effect.all(removals, { discard: true })))
     ),
@@ -173,7 +168,9 @@ export const layerStore = <E, R>(
     UploadJournal,
     Effect.gen(function* () {
       const settings = yield* decode(options)
-      yield* Subtle.forJournal
+      if (!(yield* Subtle.isAvailable)) {
+        return yield* new JournalFailed({ action: "write", description: Subtle.description })
+      }
       return onStore(yield* store, settings)
     })
   )

@@ -8,8 +8,17 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { type Entries, isKey, type Key, type Lease, type Store, validKey } from "./journal.ts"
-import { JournalFailed, JournalTorn, type UploadLeased } from "./journalError.ts"
+import {
+  type Entries,
+  isKey,
+  JournalFailed,
+  JournalTorn,
+  type Key,
+  type Lease,
+  type Store,
+  type UploadLeased,
+  validKey
+} from "./journal.ts"
 
 /** Every entry contains the time when it was written, in milliseconds since 1970. */
 interface Dated {

@@ -213,7 +213,7 @@ export const journaled = Effect.fnUntraced(function* (journal: UploadJournal["Se
                 options: { ...options, onFailure },
                 sources,
                 store,
-                uploadOne: Journaled.runFile(journal),
+                uploadOne: Journaled.make(journal).runFile,
                 emit
               })
             })
