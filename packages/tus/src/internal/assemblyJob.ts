@@ -44,12 +44,18 @@ type About = Omit<AssemblyEntry, "_tag" | "writtenAt">
 /**
  * Keeps which Assembly a job has. `found` is the entry of an earlier run. `record` is called before the creation of an
  * Assembly is sent (`Creating`), after it (`Created`), and when the Assembly has completed.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Store {
   readonly found: AssemblyEntry | undefined
-  readonly record: (_tag: AssemblyEntry["_tag"], about: About) => Effect.Effect<void, StoreError>
+  readonly record: (entry: Omit<AssemblyEntry, "writtenAt">) => Effect.Effect<void, StoreError>
   readonly forget: Effect.Effect<void, StoreError>
 }
+
+/** Keeps nothing: a later run cannot continue the job. */
+export const forgetful: Store = { found: undefined, record: () => Effect.void, forget: Effect.void }
 
 /** A job whose options are valid, with its open sources. */
 interface Job {
@@ -101,7 +107,7 @@ const createAssembly = (job: Job, about: About) =>
       about.isForm === true
         ? yield* formOf(job, about)
         : Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-    yield* store.record("Creating", about)
+    yield* store.record({ ...about, _tag: "Creating" })
     const status = yield* request.pipe(
       // Only this job knows a generated id, so the conflict comes from an earlier request of this job.
       Effect.catchIf(
@@ -110,7 +116,7 @@ const createAssembly = (job: Job, about: About) =>
       ),
       Effect.tapError((error) => (isRefused(error) ? Effect.ignore(store.forget) : Effect.void))
     )
-    yield* store.record("Created", about)
+    yield* store.record({ ...about, _tag: "Created" })
     emit(AssemblyUploadEvent.AssemblyCreated({ status }))
     return status
   })
@@ -124,7 +130,7 @@ const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) => {
   const isOpen = _tag === "Creating"
   return Effect.matchEffect(Assemblies.get(about.assemblyId), {
     onSuccess: (status): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =>
-      Effect.map(isOpen ? store.record("Created", about) : Effect.void, () => {
+      Effect.map(isOpen ? store.record({ ...about, _tag: "Created" }) : Effect.void, () => {
         emit(AssemblyUploadEvent.AssemblyResumed({ status }))
         return status
       }),
@@ -253,7 +259,7 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
     const completed = known?.uploads === undefined ? whole : PackedStatus.shareOf(whole, known.uploads)
     if (proof !== undefined) yield* proof.check(completed, AssemblyFiles.delivered(options, uploaded))
     // If the record cannot be written, the job has still completed, and the next run requests the Status again.
-    if (known?._tag !== "Completed") yield* Effect.ignore(store.record("Completed", about))
+    if (known?._tag !== "Completed") yield* Effect.ignore(store.record({ ...about, _tag: "Completed" }))
     emit(AssemblyUploadEvent.Completed({ status: completed }))
     return completed
   })

@@ -16,8 +16,8 @@ import * as Watching from "../internal/watching.ts"
 // The declarations of other public modules show these types.
 export type { Emit as EmitAssembly } from "../internal/assemblyFiles.ts"
 export type { Emit } from "../internal/events.ts"
-export type { StoreError } from "../internal/assemblyJob.ts"
-export type { Prepared, Recorded, Seat, Send, Service } from "../internal/preparedJob.ts"
+export type { Store, StoreError } from "../internal/assemblyJob.ts"
+export type { Prepared, Send, Service } from "../internal/preparedJob.ts"
 export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 
 /**
