@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage } from "node:http"
-import { BodySize } from "../src/internal/bodySize.ts"
+import * as BodySize from "../src/internal/bodySize.ts"
 import * as Clients from "./utils/Clients.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
@@ -122,7 +122,7 @@ describe("with undici", () => {
 
 const body = (known?: bigint) => {
   const remembered: Array<bigint> = []
-  const size = new BodySize({
+  const size = BodySize.make({
     chunkSize: undefined,
     streams: true,
     known,

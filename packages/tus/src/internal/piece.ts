@@ -372,7 +372,7 @@ export const finish = <E>(
       transfer,
       isOwn: begun !== undefined,
       pool: PieceMemory.poolOf(yield* HttpClient.HttpClient),
-      bodies: yield* BodySize.make(Redacted.value(url), piece),
+      bodies: yield* BodySize.at(Redacted.value(url), piece),
       pauseAfter: Policy.retrying(policy, emit)
     }
     // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection

@@ -6,12 +6,12 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as AssemblyFiles from "../internal/assemblyFiles.ts"
+import * as AssemblyJob from "../internal/assemblyJob.ts"
 import * as Journal from "../internal/journal.ts"
 import * as JournalEntry from "../internal/journalEntry.ts"
 import * as Options from "../internal/options.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
 import * as Policy from "../internal/policy.ts"
-import * as Watching from "../internal/watching.ts"
 
 // The declarations of other public modules show these types.
 export type { Emit as EmitAssembly } from "../internal/assemblyFiles.ts"
@@ -35,7 +35,7 @@ export const Permits = AssemblyFiles.Permits
  * @since 0.1.0
  * @category running
  */
-export const watcher = Watching.watcher
+export const watcher = AssemblyJob.watcher
 
 /**
  * Decodes the text that an `UploadJournal.Store` has for a job.
