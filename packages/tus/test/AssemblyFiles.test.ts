@@ -1,15 +1,9 @@
 /** The files of one Assembly: how many are uploaded at once, and what a program is told of them. */
-import type * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
+import { type AssemblyUploadEvent, DeliveryProof, UploadSource } from "@assembly-effect/tus"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Stream from "effect/Stream"
+import { Deferred, Effect, Fiber, Stream } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 

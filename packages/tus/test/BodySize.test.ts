@@ -2,11 +2,9 @@
  * Proxies in front of the service that refuse large requests: nginx by default above 1 MiB, others above 5 MiB or 100 MB.
  */
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadEvent, UploadSource } from "@assembly-effect/tus"
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Effect, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as BodySize from "../src/internal/bodySize.ts"
 import * as Clients from "./utils/Clients.ts"

@@ -1,5 +1,4 @@
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Tus, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"

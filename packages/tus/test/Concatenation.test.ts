@@ -2,16 +2,11 @@
  * The end of an upload in parts: only what the server proves is told as complete, and parts that may be a file by now
  * are left alone.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
+import { Deferred, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"

@@ -1,19 +1,12 @@
 /**
  * A journal that somebody else wrote in: where it names another place than the upload had, nothing is sent.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import { UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import { Clock, Effect, FileSystem, Result, Stream } from "effect"
 import * as Journals from "./utils/Journals.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"

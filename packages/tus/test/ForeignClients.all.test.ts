@@ -4,10 +4,8 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { Effect, Layer, Random } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
 import * as Clients from "./utils/Clients.ts"
 import * as Draw from "./utils/Draw.ts"
 import type { Fault } from "./utils/Fault.ts"

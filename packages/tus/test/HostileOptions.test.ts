@@ -1,14 +1,10 @@
 /** Walks over the options that all uploads of a program share. `Options.test.ts` has those of one upload. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { AssemblyUpload, Upload, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { Effect, Layer, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 
 const services = AssemblyUpload.layer.pipe(
   Layer.provideMerge(Layer.merge(AssemblyClient.layerTest([]), FetchHttpClient.layer))

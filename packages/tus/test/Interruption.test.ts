@@ -1,18 +1,12 @@
 /**
  * Leaving an upload, whatever it is doing: no socket stays open, nothing runs on, and what was sent can be gone on with.
  */
-import type * as TusError from "@assembly-effect/tus/TusError"
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Tus, type TusError, UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { Effect, Schedule, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"

@@ -2,14 +2,9 @@
  * The keys of a journal are texts of callers, and names of files: one rule says which there are.
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, describe } from "@effect/vitest"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import { Context, Effect, FileSystem, Layer, type Scope } from "effect"
 import * as Journals from "./utils/Journals.ts"
 import * as Upload from "./utils/Upload.ts"
 import * as Tests from "./utils/Tests.ts"

@@ -1,17 +1,9 @@
 /**
  * What an upload makes of its entry in the journal, and of another process that holds it.
  */
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { Tus, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
+import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import type { Fault } from "./utils/Fault.ts"
 import * as Journals from "./utils/Journals.ts"

@@ -4,18 +4,20 @@
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe } from "@effect/vitest"
 import { it } from "./utils/Tests.ts"
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as PlatformError from "effect/PlatformError"
-import * as Random from "effect/Random"
-import * as Scope from "effect/Scope"
+import {
+  Clock,
+  Context,
+  type Duration,
+  Effect,
+  Exit,
+  Fiber,
+  FileSystem,
+  Layer,
+  Option,
+  PlatformError,
+  Random,
+  Scope
+} from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Leasing from "../src/internal/lease.ts"
 import * as Journals from "./utils/Journals.ts"

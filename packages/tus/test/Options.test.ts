@@ -2,16 +2,11 @@
  * Options are checked before anything exists, and everything that is wrong with them is told at once.
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
+import { Duration, Effect, Layer, Predicate, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"
 import * as Tests from "./utils/Tests.ts"

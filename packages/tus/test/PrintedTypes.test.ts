@@ -3,8 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Effect, Layer } from "effect"
 import { API, NodeBuilderFlags, SignatureKind, SymbolFlags, type Symbol, type Type } from "typescript/unstable/sync"
 
 const folder = new URL("..", import.meta.url).pathname

@@ -1,15 +1,12 @@
 /**
  * The same protocol against two servers. Every upload is checked by the SHA-256 of what the server holds.
  */
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Tus, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"

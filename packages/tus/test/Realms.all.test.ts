@@ -2,16 +2,12 @@
  * Bytes and Blobs of another realm (a frame of a page, `node:vm`, jsdom), or of a class of their own: the server has the
  * same bytes in the end with every client, or the upload is refused before anything is created.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as WebSource from "@assembly-effect/tus/WebSource"
+import { UploadSource, WebSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Stream } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Vm from "node:vm"
 import * as Clients from "./utils/Clients.ts"
 import * as Draw from "./utils/Draw.ts"

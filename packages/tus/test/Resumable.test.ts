@@ -1,12 +1,9 @@
 /**
  * Uploads that a journal keeps: what the next run makes of what the last one left.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, describe } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import { Effect, Fiber } from "effect"
 import type { Fault } from "./utils/Fault.ts"
 import * as Journals from "./utils/Journals.ts"
 import * as Scene from "./utils/Scene.ts"

@@ -1,15 +1,11 @@
 /**
  * An upload that goes on from a URL which the program kept itself.
  */
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import { Effect, Schema, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
 import * as Upload from "./utils/Upload.ts"

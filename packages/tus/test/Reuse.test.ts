@@ -1,12 +1,9 @@
 /** Options, metadata and sources that a program changes, wraps or uses again. */
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Upload, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 
 const bytes = Scene.content(1000)

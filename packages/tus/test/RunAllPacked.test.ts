@@ -1,19 +1,11 @@
 /**
  * Jobs that share Assemblies: each has its own outcome with its own files, and one that fails is found among the others.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { ApiError, Assemblies } from "@assembly-effect/api"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
-import * as Stream from "effect/Stream"
+import { Effect, Fiber, Option, Queue, Stream } from "effect"
 import { createHash } from "node:crypto"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"

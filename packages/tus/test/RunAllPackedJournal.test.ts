@@ -1,11 +1,8 @@
 /** What a journal knows of jobs that share Assemblies: it is written before anything is sent, and no file is stored twice. */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
+import { Effect, Fiber, Stream } from "effect"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 import * as Leases from "./utils/Leases.ts"

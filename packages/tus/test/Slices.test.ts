@@ -1,14 +1,12 @@
 /**
  * Bodies that the platform sends as a whole: nothing is seen of one until it is answered.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
+import { Effect, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Stream from "effect/Stream"
 import * as Link from "./utils/Link.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"

@@ -2,16 +2,11 @@
  * The spans and metrics of uploads, and that they give no access.
  */
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Tus, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Metric from "effect/Metric"
-import * as Stream from "effect/Stream"
-import * as Tracer from "effect/Tracer"
+import { Effect, Fiber, Metric, Stream, Tracer } from "effect"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Upload from "./utils/Upload.ts"

@@ -1,19 +1,18 @@
 /**
  * `Upload` and `AssemblyUpload` without HTTP: what their test layers return.
  */
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as TusError from "@assembly-effect/tus/TusError"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import {
+  AssemblyUpload,
+  AssemblyUploadEvent,
+  TusError,
+  Upload,
+  UploadEvent,
+  UploadSource,
+  UploadTarget
+} from "@assembly-effect/tus"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Redacted, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as Tests from "./utils/Tests.ts"
 

@@ -3,8 +3,7 @@
  */
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import { Effect, Result } from "effect"
 import { Transfer } from "../src/internal/transfer.ts"
 
 const target = Effect.runSync(

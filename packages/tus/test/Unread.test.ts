@@ -1,9 +1,7 @@
 /** What a program that reads its events late still gets, and that it cannot fill the memory. */
 import { assert, describe } from "@effect/vitest"
 import { it } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Deferred, Effect, Stream } from "effect"
 import * as Events from "../src/internal/events.ts"
 
 interface Event {

@@ -1,19 +1,11 @@
 /**
  * A limit of bandwidth, on the TestClock: how long uploads take, that they share it, and that a wait is no stall.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe } from "@effect/vitest"
 import { it } from "./utils/Tests.ts"
-import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Stream from "effect/Stream"
+import { Clock, Duration, Effect, Exit, Fiber, Stream } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Scene from "./utils/Scene.ts"
 import { UploadBandwidth } from "../src/internal/bandwidth.ts"

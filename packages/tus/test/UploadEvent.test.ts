@@ -3,20 +3,18 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as TusError from "@assembly-effect/tus/TusError"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import {
+  AssemblyUploadError,
+  AssemblyUploadEvent,
+  TusError,
+  UploadEvent,
+  UploadSource,
+  UploadTarget
+} from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
 import * as Scene from "./utils/Scene.ts"

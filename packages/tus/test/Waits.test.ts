@@ -1,17 +1,11 @@
 /**
  * Nothing is waited for without an end: neither an answer, nor what a server asks to wait for.
  */
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { Tus, UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
 import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
+import { Duration, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Idle from "@assembly-effect/testkit/time/Idle"

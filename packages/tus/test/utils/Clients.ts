@@ -3,14 +3,8 @@
  */
 import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Effect from "effect/Effect"
-import * as Headers from "effect/http/Headers"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Stream } from "effect"
+import { Headers, HttpBody, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 
 export const beneath = {
   undici: NodeHttpClient.layerUndici,

@@ -1,17 +1,10 @@
 /** The client of the emulator in the context. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import { Assemblies, AssemblyClient } from "@assembly-effect/api"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { DateTime, Effect, Layer, Stream } from "effect"
+import { HttpClient, HttpClientError, type HttpClientRequest } from "effect/http"
 
 /** A client that reaches the emulator at another URL, such as that of a proxy. */
 export const clientAt = (toBaseUrl: (baseUrl: string) => string) =>

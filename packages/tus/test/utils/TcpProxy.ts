@@ -2,9 +2,8 @@
  * A TCP proxy between a client and a server, which breaks connections and changes bytes on the way. Each connection of
  * the client has one to the server of its own.
  */
-import * as Effect from "effect/Effect"
+import { Effect, Option } from "effect"
 import { identity } from "effect/Function"
-import * as Option from "effect/Option"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import type { Fault } from "./Fault.ts"

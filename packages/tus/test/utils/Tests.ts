@@ -2,9 +2,7 @@
  * `it` and `layer` of `@effect/vitest`, whose tests may also be generators.
  */
 import * as Vitest from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import { Effect, type Layer, type Scope } from "effect"
 
 type Steps<R> = Generator<Effect.Effect<unknown, unknown, R>, unknown, never>
 type Made<R> = Effect.Effect<unknown, unknown, R> | Steps<R>

@@ -4,18 +4,12 @@
  * journal, the paths of the files.
  */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { AssemblyUpload, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Redacted, Stream } from "effect"
 
 const [baseUrl = "", key = "", secret = "", journal = "", ...paths] = process.argv.slice(2)
 
