@@ -1,7 +1,6 @@
 /** The files of one Assembly: how many are uploaded at once, and what a program is told of them. */
 import { type AssemblyUploadEvent, DeliveryProof, UploadSource } from "@assembly-effect/tus"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import * as Emulated from "./utils/Emulated.ts"
@@ -29,7 +28,7 @@ const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 const until = (isSo: () => boolean): Effect.Effect<void> =>
   Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
 
-layer(Emulated.live, { excludeTestServices: true })("the files of an Assembly", (it) => {
+layer(Emulated.live)("the files of an Assembly", (it) => {
   it.effect("are uploaded 4 at a time by default", function* () {
     const started: Array<Deferred.Deferred<void>> = []
     const held = () =>

@@ -4,8 +4,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyUploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import * as Emulated from "./utils/Emulated.ts"
@@ -36,7 +35,7 @@ const started = (events: ReadonlyArray<AssemblyUploadEvent.AssemblyUploadEvent>)
   return Assembly.AssemblyId.make(event?.status.assembly_id ?? "")
 }
 
-layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("AssemblyUpload", (it) => {
+layer(Layer.provideMerge(Emulated.client, platform))("AssemblyUpload", (it) => {
   it.effect("a file that fails for good cancels the Assembly, and every outcome is told", function* () {
     const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
     const error = yield* AssemblyUpload.events({
@@ -129,7 +128,7 @@ layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true
 
 const onLocalhost = Emulated.clientAt((baseUrl) => baseUrl.replace("127.0.0.1", "localhost"))
 
-layer(Layer.provideMerge(onLocalhost, platform), { excludeTestServices: true })("A service on localhost", (it) => {
+layer(Layer.provideMerge(onLocalhost, platform))("A service on localhost", (it) => {
   it.effect("may name its address in its answers", function* () {
     const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files: [file("a.bin", 700_000)], wait }))
     const status = events.find(AssemblyUploadEvent.$is("AssemblyCreated"))?.status

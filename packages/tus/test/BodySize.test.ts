@@ -3,7 +3,7 @@
  */
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as BodySize from "../src/internal/bodySize.ts"
@@ -132,11 +132,11 @@ const body = (known?: bigint) => {
 describe("BodySize", () => {
   const all = 1n << 30n
 
-  it("is the rest of the source until a body is refused", () => {
+  test("is the rest of the source until a body is refused", () => {
     assert.strictEqual(body().size.next(all), all)
   })
 
-  it("is halved after 413, down to 256 KiB, and remembers the size that passed", () => {
+  test("is halved after 413, down to 256 KiB, and remembers the size that passed", () => {
     const { remembered, size } = body()
     assert.isTrue(size.refused(all))
     assert.strictEqual(size.next(all), all / 2n)
@@ -148,7 +148,7 @@ describe("BodySize", () => {
     assert.deepStrictEqual(size.tried, [Number(all), 300_000, 262_144])
   })
 
-  it("is 16 KiB after two cuts at the same offset, and doubles with each body that arrives", () => {
+  test("is 16 KiB after two cuts at the same offset, and doubles with each body that arrives", () => {
     const { remembered, size } = body()
     size.cut(0n, all)
     size.cut(100n, all)
@@ -162,7 +162,7 @@ describe("BodySize", () => {
     assert.deepStrictEqual(remembered, [])
   })
 
-  it("does not grow beyond the half of a body that was cut twice after a smaller body had arrived", () => {
+  test("does not grow beyond the half of a body that was cut twice after a smaller body had arrived", () => {
     const { size } = body()
     for (const _ of [1, 2]) size.cut(0n, all)
     size.passed(16_384n, 1)
@@ -172,7 +172,7 @@ describe("BodySize", () => {
     assert.strictEqual(size.next(all), 16_384n)
   })
 
-  it("begins with the known size of an origin, and keeps it", () => {
+  test("begins with the known size of an origin, and keeps it", () => {
     const { size } = body(1_000_000n)
     assert.strictEqual(size.next(all), 1_000_000n)
     size.passed(1_000_000n, 1)

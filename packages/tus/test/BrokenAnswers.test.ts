@@ -3,8 +3,7 @@
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { Tus, UploadSource } from "@assembly-effect/tus"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Schedule } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import * as TestClock from "effect/testing/TestClock"

@@ -1,7 +1,6 @@
 import { Tus, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import type { Fault } from "./utils/Fault.ts"
@@ -30,7 +29,7 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
   "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 70_001))
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Checksums", (it) => {
+layer(NodeHttpClient.layerUndici)("Checksums", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
     for (const streams of [true, false]) {
       it.effect(

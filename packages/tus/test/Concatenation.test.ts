@@ -4,8 +4,7 @@
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
@@ -50,7 +49,7 @@ const head = (headers: Readonly<Record<string, string>>): ScriptedTus.Answer => 
 const whole = head({ "upload-offset": String(size), "upload-length": String(size) })
 const pending = head({ "upload-length": String(size) })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location that is taken", (it) => {
+layer(NodeHttpClient.layerUndici)("A Location that is taken", (it) => {
   const at = (location: string | undefined, method: "POST" | "FINAL") =>
     Effect.gen(function* () {
       const server = yield* ScriptedTus.make
@@ -88,7 +87,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
   )
 })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that were put together", (it) => {
+layer(NodeHttpClient.layerUndici)("Parts that were put together", (it) => {
   it.effect("are not asked about when the answer to the final creation tells their last byte", function* () {
     const server = yield* ScriptedTus.make
     const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
@@ -237,7 +236,7 @@ const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolea
 })
 
 // Time stands still, so that the limit of the farewell is reached where a test says so.
-layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
+layerTest(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
   it.effect("are removed while their bytes are sent", function* () {
     const server = yield* ScriptedTus.make
     const held = yield* Deferred.make<ScriptedTus.Answer>()
@@ -285,7 +284,7 @@ layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
   })
 })
 
-layer(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
+layerTest(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
   it.effect("are unknown when that lasts longer than finishTimeout, and stay", function* () {
     const server = yield* finalAnswers(pending)
     const fiber = yield* Effect.forkChild(

@@ -1,8 +1,7 @@
 /** Which connections an upload uses: a new connection costs round trips, above all with TLS. */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
@@ -24,7 +23,7 @@ const connectionsOf = Effect.fnUntraced(function* (parallel: number) {
   return { before, bytes }
 })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The bytes of an upload", (it) => {
+layer(NodeHttpClient.layerUndici)("The bytes of an upload", (it) => {
   it.effect("take the connection of its creation", function* () {
     const { before, bytes } = yield* connectionsOf(1)
     assert.strictEqual(before.size, 1)

@@ -4,8 +4,7 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Redacted, Stream } from "effect"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./utils/Scene.ts"
@@ -34,7 +33,7 @@ const run = (server: ScriptedTus.ScriptedTus, more?: Partial<Upload.Options>) =>
 const count = (server: ScriptedTus.ScriptedTus, method: ScriptedTus.Request["method"]) =>
   server.requests.filter((request) => request === method).length
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (it) => {
+layer(NodeHttpClient.layerUndici)("A creation", (it) => {
   for (const status of [400, 401, 403, 404, 405, 410, 412, 413, 415, 422, 431, 460, 501]) {
     it.effect(`answered ${status} made nothing: the refusal is told, and no receipt is asked for`, function* () {
       const server = yield* answering(status, false)

@@ -4,8 +4,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyUpload, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import * as Emulated from "./utils/Emulated.ts"
@@ -24,7 +23,7 @@ const newTarget = Effect.flatMap(
   (status) => UploadTarget.fromAssembly(status)
 )
 
-layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
+layer(live)("docs/uploads.md", (it) => {
   it.effect("shows the programs of docs/examples/uploads.ts", function* () {
     const fs = yield* FileSystem.FileSystem
     const text = (path: string) => fs.readFileString(new URL(`../../../docs/${path}`, import.meta.url).pathname)

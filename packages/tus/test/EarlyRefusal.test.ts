@@ -3,7 +3,7 @@
  * matter of chance, and with `fetch` it mostly is not: what was cut off is not repeated as it was.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"

@@ -4,8 +4,7 @@
 import { UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Effect, FileSystem, Result, Stream } from "effect"
 import * as Journals from "./utils/Journals.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -127,7 +126,7 @@ const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest
   ]
 }
 
-layer(Journals.platform, { excludeTestServices: true })("An entry that was edited", (it) => {
+layer(Journals.platform)("An entry that was edited", (it) => {
   for (const [name, [change, tag]] of Object.entries(edits)) {
     for (const restart of [false, true]) {
       it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, function* () {

@@ -1,8 +1,7 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer, test } from "@assembly-effect/testkit/flow"
 import { Clock, Context, Effect, FileSystem, Layer, Option, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as FilePieces from "../src/internal/filePieces.ts"
@@ -61,7 +60,7 @@ const memories = (
 /** Memory that was given to a later piece is empty under its old name. */
 const emptied = (given: ReadonlyArray<ArrayBufferLike>) => given.filter(({ byteLength }) => byteLength === 0).length
 
-layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file", (it) => {
+layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
   it.effect("have memory of their own with every client that nobody registered", function* () {
     for (const [name, client] of Object.entries(Clients.beneath)) {
       const http = Context.get(yield* Layer.build(client), HttpClient.HttpClient)
@@ -97,7 +96,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     }).pipe(Effect.provide(Clients.registered))
   )
 
-  it("keep their bytes while they may be on their way: the last eight of a request", () => {
+  test("keep their bytes while they may be on their way: the last eight of a request", () => {
     const memory: Array<ArrayBuffer> = []
     const given: Array<ArrayBuffer> = []
     for (let piece = 0; piece < 40; piece++) {

@@ -6,8 +6,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import { type AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, Exit, FileSystem, Layer, Option, Random, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
@@ -91,7 +90,7 @@ const failureOf = <A, E>(exit: Exit.Exit<A, E>): E => Option.getOrThrow(Exit.fin
 
 const live = Layer.merge(Emulator.layer(), NodeFileSystem.layer)
 
-layer(live, { excludeTestServices: true })("transport: form", (it) => {
+layer(live)("transport: form", (it) => {
   for (const [name, http] of Object.entries(Clients.beneath)) {
     it.effect(`sends small files in one request, with ${name}`, function* () {
       const { requests, services } = yield* behind([], http)
@@ -362,7 +361,7 @@ const idsIn = (events: ReadonlyArray<Event>, error: AssemblyUploadError | undefi
   ...(error !== undefined && "assemblyId" in error && error.assemblyId !== undefined ? [error.assemblyId] : [])
 ]
 
-layer(live, { excludeTestServices: true })("transport: form, with a journal", (it) => {
+layer(live)("transport: form, with a journal", (it) => {
   /** A run that is left at an event. */
   const until = (options: AssemblyUpload.Options, name: Event["_tag"], count = 1) =>
     AssemblyUpload.journaled.events(options).pipe(
@@ -534,7 +533,7 @@ const oneJob = Effect.gen(function* () {
   return { ids, end, isJournaled, sizes }
 }).pipe(Effect.provide(UploadJournal.layerMemory()), Effect.scoped)
 
-layer(live, { excludeTestServices: true })("transport: form, under faults", (it) => {
+layer(live)("transport: form, under faults", (it) => {
   it.effect(
     `${schedules} jobs complete one Assembly each with identical bytes, or say why not, and tell every other id`,
     () =>

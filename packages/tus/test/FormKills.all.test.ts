@@ -4,7 +4,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, Layer, Random, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -64,7 +64,7 @@ const since = Effect.fnUntraced(function* (before: ReadonlyArray<string>) {
 
 const hashesOf = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ sha256 }) => String(sha256))
 
-layer(live, { excludeTestServices: true })("R2", (it) => {
+layer(live)("R2", (it) => {
   it.effect(
     `a process killed twice at ${kills} moments completes one Assembly, and tells the ids of the others`,
     () =>

@@ -5,8 +5,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Duration, Effect, Exit, Layer, Redacted, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
@@ -76,7 +75,7 @@ const buggy: AssemblyUpload.File = {
   filename: "buggy.bin"
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly of a whole job", (it) => {
+layer(NodeHttpClient.layerUndici)("The Assembly of a whole job", (it) => {
   it.effect("is canceled where its Status names no place for uploads", function* () {
     const { calls, run, server } = yield* service((status) => ({ ...status, tus_url: null }))
     const error = yield* Effect.flip(run({}))

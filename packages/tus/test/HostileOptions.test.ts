@@ -2,7 +2,7 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import { AssemblyUpload, Upload, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@effect/vitest"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 
@@ -23,7 +23,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   }
 ]
 
-layer(services)("A hostile value of an option", (it) => {
+layerTest(services)("A hostile value of an option", (it) => {
   it.effect.each([null, undefined, NaN, true, 5n, "params", [], new Map([["steps", 1]]), () => 1])(
     "AssemblyUpload.run with the params %o: InvalidRequest, and nothing is created",
     (params) =>

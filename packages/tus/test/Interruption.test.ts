@@ -4,7 +4,7 @@
 import { Tus, type TusError, UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Schedule, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type { Fault } from "./utils/Fault.ts"

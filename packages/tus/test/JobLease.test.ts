@@ -3,7 +3,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import { LeaseLost } from "@assembly-effect/tus/UploadJournal"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
@@ -53,7 +53,7 @@ const takenOver = Effect.gen(function* () {
   }
 })
 
-layer(Emulated.live, { excludeTestServices: true })("a job in the journal", (it) => {
+layer(Emulated.live)("a job in the journal", (it) => {
   it.effect("is not written by a run that has lost it", () =>
     Effect.gen(function* () {
       const { journal, run } = yield* takenOver

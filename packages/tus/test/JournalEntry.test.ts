@@ -3,8 +3,7 @@
  */
 import type * as UploadState from "../src/internal/uploadState.ts"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Result, Schema } from "effect"
 import * as JournalEntry from "../src/internal/journalEntry.ts"
 

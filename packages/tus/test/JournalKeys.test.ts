@@ -3,7 +3,7 @@
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Context, Effect, FileSystem, Layer, type Scope } from "effect"
 import * as Journals from "./utils/Journals.ts"
 import * as Upload from "./utils/Upload.ts"
@@ -43,7 +43,7 @@ const ways = Effect.fnUntraced(function* (key: string) {
 })
 
 describe("a journal", () => {
-  const test = Tests.within(Tests.it.effect, Journals.running(Journals.layers.files))
+  const test = Tests.within(it.effect, Journals.running(Journals.layers.files))
 
   for (const key of wrong) {
     test(`refuses the key ${JSON.stringify(key)}, naming the field and the rule`, function* () {
@@ -60,7 +60,7 @@ describe("a journal", () => {
 
 describe("a journal in a folder", () => {
   const test = Tests.within(
-    Tests.it.effect,
+    it.effect,
     <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Journals.platform> | Scope.Scope>) =>
       Effect.provide(effect, Journals.platform)
   )

@@ -2,7 +2,7 @@
  * What an upload makes of its entry in the journal, and of another process that holds it.
  */
 import { Tus, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import type { Fault } from "./utils/Fault.ts"
@@ -60,7 +60,7 @@ const collect = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>) =>
   Effect.map(Stream.runCollect(events), (all) => all.filter(({ _tag }) => _tag !== "Progress"))
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
-  const test = Tests.within(Tests.it.live, Journals.running(provided))
+  const test = Tests.within(it.live, Journals.running(provided))
 
   describe(`an upload of a journal in ${name}`, () => {
     test("that is complete is answered again without a request", function* () {
@@ -181,7 +181,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
 }
 
 describe("a restart", () => {
-  const test = Tests.within(Tests.it.live, Journals.running(UploadJournal.layerMemory()))
+  const test = Tests.within(it.live, Journals.running(UploadJournal.layerMemory()))
   const restart = { restart: true }
 
   for (const status of [404, 410] as const) {
@@ -261,7 +261,7 @@ describe("a restart", () => {
 })
 
 describe("an upload that loses its lease", () => {
-  Tests.it.live("sends nothing more, and leaves the entry to the next holder", () =>
+  it.live("sends nothing more, and leaves the entry to the next holder", () =>
     Effect.gen(function* () {
       const { leases, store } = Leases.makeStore()
       const journal = Effect.runSync(UploadJournal.make(store, { leaseDuration: "300 millis" }))
@@ -328,7 +328,7 @@ describe("an upload that somebody else holds", () => {
     return { events, journal, key, leases, waiting }
   })
 
-  Tests.it.effect("waits for the lease of one that died, tells why and until when, and continues then", function* () {
+  it.effect("waits for the lease of one that died, tells why and until when, and continues then", function* () {
     const { events, key, leases, waiting } = yield* held
     leases.set(key, JSON.stringify({ owner: "dead", until: 10_000 }))
     const running = yield* Effect.forkChild(events)
@@ -340,7 +340,7 @@ describe("an upload that somebody else holds", () => {
     assert.strictEqual((yield* Fiber.join(running)).length, 700_000n)
   })
 
-  Tests.it.effect("does not wait longer than one lease for one that lives", function* () {
+  it.effect("does not wait longer than one lease for one that lives", function* () {
     const { events, journal, key, waiting } = yield* held
     yield* journal.lease(key)
     const running = yield* Effect.forkChild(Effect.flip(events))
@@ -350,7 +350,7 @@ describe("an upload that somebody else holds", () => {
     assert.strictEqual(error._tag, "UploadLeased")
   })
 
-  Tests.it.effect("does not wait for a lease of a wrong clock", function* () {
+  it.effect("does not wait for a lease of a wrong clock", function* () {
     const { events, key, leases, waiting } = yield* held
     leases.set(key, JSON.stringify({ owner: "ahead", until: 1e15 }))
     const running = yield* Effect.forkChild(Effect.flip(events))
@@ -359,7 +359,7 @@ describe("an upload that somebody else holds", () => {
     assert.deepInclude(yield* Fiber.join(running), { _tag: "UploadLeased", until: 1e15 })
   })
 
-  Tests.it.effect("continues as soon as the other lets go", function* () {
+  it.effect("continues as soon as the other lets go", function* () {
     const { events, key, leases, waiting } = yield* held
     leases.set(key, JSON.stringify({ owner: "other", until: 10_000 }))
     const running = yield* Effect.forkChild(events)

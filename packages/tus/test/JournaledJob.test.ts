@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
 import { HttpClient, type HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import * as Emulated from "./utils/Emulated.ts"
@@ -64,7 +64,7 @@ const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
 
 const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
 
-Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it) => {
+layer(Emulated.live)("A job with a journal", (it) => {
   type Services = Layer.Success<typeof Emulated.live> | UploadJournal.UploadJournal | Scope.Scope
   const test = Tests.within(it.effect, <A, E>(effect: Effect.Effect<A, E, Services>) =>
     Effect.provide(effect, UploadJournal.layerMemory())

@@ -2,8 +2,7 @@
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import {
   Clock,
   Context,

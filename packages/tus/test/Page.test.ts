@@ -3,8 +3,7 @@
  * `crypto` has neither `subtle` nor `randomUUID`. The real browsers are in `scripts/runtimes`.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { afterAll, assert, beforeAll, vi } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { afterAll, assert, beforeAll, layer, vi } from "@assembly-effect/testkit/flow"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import { Effect, Layer, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -48,7 +47,7 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
   "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
 }
 
-layer(page, { excludeTestServices: true })("in a page", (it) => {
+layer(page)("in a page", (it) => {
   for (const [name, source] of Object.entries(sources)) {
     it.effect(`${name} arrives in slices`, function* () {
       const { server, target } = yield* Scene.make()

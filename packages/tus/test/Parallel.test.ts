@@ -1,8 +1,7 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -21,7 +20,7 @@ const start = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault> = [], pa
 const count = (events: ReadonlyArray<UploadEvent>, tag: UploadEvent["_tag"]) =>
   events.filter(({ _tag }) => _tag === tag).length
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in parts", (it) => {
+layer(NodeHttpClient.layerUndici)("Upload in parts", (it) => {
   it.effect("sends parts side by side and puts them together", function* () {
     const { run, server } = yield* start()
     const events = yield* run

@@ -4,8 +4,7 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Scene from "./utils/Scene.ts"
@@ -50,7 +49,7 @@ const holding = Effect.fnUntraced(function* (method: ScriptedTus.Request["method
 const delaysOf = (events: ReadonlyArray<UploadEvent>) =>
   events.flatMap((event) => (event._tag === "Retrying" ? [Duration.toMillis(event.delay)] : []))
 
-layer(NodeHttpClient.layerUndici)("An upload", (it) => {
+layerTest(NodeHttpClient.layerUndici)("An upload", (it) => {
   for (const [what, size, fails] of [
     ["a creation that is turned away", 10, (method) => (method === "POST" ? 429 : undefined)],
     [

@@ -1,8 +1,7 @@
 /**
  * What an editor shows of the errors of a function: the name of a union, or the names of its members.
  */
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Layer } from "effect"
 import { API, NodeBuilderFlags, SignatureKind, SymbolFlags, type Symbol, type Type } from "typescript/unstable/sync"
 
@@ -76,7 +75,7 @@ const shown = [
   "WebSource.fromUrl: SourceFailed"
 ]
 
-layer(Layer.empty)("The errors that an editor shows", (it) => {
+layerTest(Layer.empty)("The errors that an editor shows", (it) => {
   it.effect("of each public function are the name of a union, or the names of its members", function* () {
     const functions = yield* printed
     assert.deepStrictEqual(

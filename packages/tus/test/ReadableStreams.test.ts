@@ -3,8 +3,7 @@
  */
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -41,7 +40,7 @@ const web = (
   return { seen, readable }
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromReadableStream", (it) => {
+layer(NodeHttpClient.layerUndici)("WebSource.fromReadableStream", (it) => {
   it.effect("uploads a web stream through a cut", function* () {
     const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
     const { readable } = web((controller) => controller.close())

@@ -4,8 +4,7 @@
  */
 import { UploadSource, WebSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Vm from "node:vm"
@@ -147,7 +146,7 @@ const copying = Layer.effect(
   Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.setHeader("x-application", "yes")))
 ).pipe(Layer.provide(Clients.beneath.fetch))
 
-layer(Clients.beneath.undici, { excludeTestServices: true })("a value that is no source", (it) => {
+layer(Clients.beneath.undici)("a value that is no source", (it) => {
   it.effect.each(Object.entries(refused))("%s is refused before anything is created", function* ([, make]) {
     const { server, target } = yield* Scene.make()
     const error = yield* Effect.flip(Upload.run(target, make(), Scene.options))
@@ -158,7 +157,7 @@ layer(Clients.beneath.undici, { excludeTestServices: true })("a value that is no
 })
 
 for (const [name, client] of Object.entries({ ...Clients.beneath, "a client of an application": copying })) {
-  layer(Layer.merge(client, NodeFileSystem.layer), { excludeTestServices: true })(`with ${name}`, (it) => {
+  layer(Layer.merge(client, NodeFileSystem.layer))(`with ${name}`, (it) => {
     for (const streams of [true, false]) {
       const run = (source: UploadSource.UploadSource, checksum?: "sha256") =>
         Effect.gen(function* () {

@@ -4,8 +4,7 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -66,7 +65,7 @@ const gone: ReadonlyArray<Fault> = [
 ]
 const lost: ReadonlyArray<Fault> = [{ _tag: "LostAnswer", method: "POST" }]
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (it) => {
+layer(NodeHttpClient.layerUndici)("A receipt", (it) => {
   for (const [name, retell] of Object.entries({ ...unproven, ...foreign })) {
     it.effect(`${name} does not finish an upload whose URL is gone`, function* () {
       const { outcome } = yield* start(gone, (server) => (server.retell = retell))

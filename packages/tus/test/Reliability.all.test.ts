@@ -4,7 +4,7 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
 import { fork } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -162,7 +162,7 @@ const oneUpload = Effect.gen(function* () {
   return end
 }).pipe(Effect.scoped)
 
-layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer), { excludeTestServices: true })("R1", (it) => {
+layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer))("R1", (it) => {
   it.effect(
     `${uploads} uploads, each under its own schedule of faults, end whole or with the error that the schedule allows`,
     () =>
@@ -197,7 +197,7 @@ const runChild = (args: ReadonlyArray<string>, killAfter: number | undefined): P
     child.on("exit", () => resolve(end))
   })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("R2", (it) => {
+layer(NodeHttpClient.layerUndici)("R2", (it) => {
   it.effect(`a process killed at ${kills} moments goes on with its upload and never begins a second one`, () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(

@@ -8,8 +8,7 @@ import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
 import * as Scene from "./utils/Scene.ts"
@@ -76,7 +75,7 @@ const moments: ReadonlyArray<Moment> = [
   ["PartCompleted", UploadSource.fromBytes(bytes), { parallel: 4 }]
 ]
 
-layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("R3", (it) => {
+layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici))("R3", (it) => {
   for (const [tag, source, options] of moments) {
     const kind = options.parallel === undefined ? (source._tag === "OneShot" ? "stream" : "source") : "source in parts"
     it.effect(

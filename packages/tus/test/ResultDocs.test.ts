@@ -6,7 +6,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { DeliveryProof, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Console, Effect, FileSystem, Layer, type Path, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import { readFileSync } from "node:fs"
@@ -14,7 +14,6 @@ import * as Examples from "../../../docs/examples/results.ts"
 import * as Emulated from "./utils/Emulated.ts"
 import * as Upload from "./utils/Upload.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import { layer } from "./utils/Tests.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
@@ -39,7 +38,7 @@ const store = (...texts: ReadonlyArray<string>) =>
 const fileOf = (status: Assembly.Status, name: string): Assembly.File =>
   (Results.of(status).get("stored") ?? []).find((file) => file.name === name) ?? {}
 
-layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
+layer(live)("docs/results.md", (it) => {
   it.effect("shows the programs of docs/examples/results.ts", () =>
     Effect.sync(() => {
       const shown = read("docs/results.md")

@@ -5,8 +5,7 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { UploadSource, WebSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
@@ -34,7 +33,7 @@ const result = Effect.gen(function* () {
 const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(client, { excludeTestServices: true })(`WebSource.fromResult with ${name}`, (it) => {
+  layer(client)(`WebSource.fromResult with ${name}`, (it) => {
     it.effect("reads any range, and compares the MD5 before the last bytes", function* () {
       const { lines, source } = yield* result
       assert.strictEqual(yield* source.identity, `md5 ${md5hash} 2000000`)
@@ -104,7 +103,7 @@ for (const [name, client] of Object.entries(clients)) {
 
 const service = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
 
-layer(service, { excludeTestServices: true })("A job with a result as its file", (it) => {
+layer(service)("A job with a result as its file", (it) => {
   for (const [name, options] of [
     ["in one request", {}],
     ["in parts", { upload: { parallel: 2 } }],

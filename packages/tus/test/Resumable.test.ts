@@ -2,7 +2,7 @@
  * Uploads that a journal keeps: what the next run makes of what the last one left.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber } from "effect"
 import type { Fault } from "./utils/Fault.ts"
 import * as Journals from "./utils/Journals.ts"
@@ -23,7 +23,7 @@ const dying = (faults: ReadonlyArray<Fault>, more?: Partial<Upload.Options>) =>
   })
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
-  const test = Tests.within(Tests.it.live, Journals.running(provided))
+  const test = Tests.within(it.live, Journals.running(provided))
 
   describe(`an upload with a journal in ${name}`, () => {
     test("a broken upload goes on, and the journal knows it as complete then", function* () {

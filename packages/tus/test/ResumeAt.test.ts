@@ -3,8 +3,7 @@
  */
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Schema, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as ScriptedTus from "./utils/ScriptedTus.ts"
@@ -26,7 +25,7 @@ const begun = (length = BigInt(bytes.length)) =>
     return { server, target, url: yield* Schema.decodeEffect(atRest)(text) }
   })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that goes on from its URL", (it) => {
+layer(NodeHttpClient.layerUndici)("An upload that goes on from its URL", (it) => {
   it.effect("sends what the server does not have", function* () {
     const { server, target, url } = yield* begun()
     const { length } = yield* Upload.resume({ target, url, metadata }, source, Scene.options)

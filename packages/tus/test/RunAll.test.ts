@@ -4,12 +4,11 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Fiber, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import { layer } from "./utils/Tests.ts"
 import * as Tests from "./utils/Tests.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
@@ -50,7 +49,7 @@ const counted = Effect.gen(function* () {
   return { open, wrapped }
 })
 
-layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
+layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
   effect("ordered: true emits the outcomes in the order of the jobs, as a stage of a pipe", function* () {
     const jobs = Array.from({ length: 12 }, (_, row) => jobOf("ordered", row, row % 4 === 0 ? failing : handle))
     const outcomes = yield* Stream.fromIterable(jobs).pipe(

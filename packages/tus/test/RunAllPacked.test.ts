@@ -4,12 +4,11 @@
 import { ApiError, Assemblies } from "@assembly-effect/api"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Option, Queue, Stream } from "effect"
 import { createHash } from "node:crypto"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import { layer } from "./utils/Tests.ts"
 import * as Tests from "./utils/Tests.ts"
 
 const hashing = {
@@ -56,7 +55,7 @@ const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: A
   assert.strictEqual(status.results?.["again"]?.length, own.length)
 }
 
-layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
+layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
   for (const transport of ["tus", "form"] as const) {
     effect(
       `${transport}: 25 jobs are one Assembly, and each has the uploads and the results of its own files`,

@@ -1,12 +1,11 @@
 /** What a journal knows of jobs that share Assemblies: it is written before anything is sent, and no file is stored twice. */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import { assert } from "@effect/vitest"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Stream } from "effect"
 import * as Emulated from "./utils/Emulated.ts"
 import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
 import * as Leases from "./utils/Leases.ts"
-import { layer } from "./utils/Tests.ts"
 import * as Tests from "./utils/Tests.ts"
 
 const storing = { ":original": { robot: "/upload/handle" } }
@@ -34,7 +33,7 @@ const tagsOf = (store: UploadJournal.Store, jobs: ReturnType<typeof jobsOf>) =>
 
 const times = <A>(count: number, tag: A) => Array.from({ length: count }, () => tag)
 
-layer(Emulated.live, { excludeTestServices: true })("the journal of packs", ({ effect }) => {
+layer(Emulated.live)("the journal of packs", ({ effect }) => {
   effect("a journal that cannot be written: each job fails with JournalFailed, and nothing is sent", function* () {
     const { store } = Leases.makeStore()
     const full = {

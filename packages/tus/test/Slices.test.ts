@@ -3,8 +3,7 @@
  */
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Link from "./utils/Link.ts"
@@ -49,7 +48,7 @@ const withoutPort = (reason: string): string => reason.replace(/:\d+:/, ":")
 
 const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filter(UploadEvent.$is("Retrying"))
 
-layer(NodeHttpClient.layerFetch)("Slices", (it) => {
+layerTest(NodeHttpClient.layerFetch)("Slices", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
     it.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, function* () {
       for (const rate of [20_000, 300_000]) {

@@ -2,8 +2,7 @@
  * Only what the network did is healed: a source that dies or is interrupted ends the upload, as what it is.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clients from "./utils/Clients.ts"
 import * as Scene from "./utils/Scene.ts"
@@ -29,7 +28,7 @@ const broken = (end: Stream.Stream<never>) => {
 }
 
 for (const [name, client] of Object.entries(Clients.beneath)) {
-  layer(client, { excludeTestServices: true })(`with ${name}, a source`, (it) => {
+  layer(client)(`with ${name}, a source`, (it) => {
     for (const kind of ["replayable", "oneShot"] as const) {
       for (const checksum of [undefined, "sha256"] as const) {
         const title = `${kind === "oneShot" ? "that comes once " : ""}${checksum === undefined ? "" : "with checksums "}`

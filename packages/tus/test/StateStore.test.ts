@@ -4,8 +4,7 @@
  */
 import { UploadUntrusted } from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Result } from "effect"
 import * as Journaled from "../src/internal/journaled.ts"
 import * as UploadState from "../src/internal/uploadState.ts"
@@ -77,7 +76,7 @@ const target = Effect.runSync(
 )
 
 describe("a state that is untrusted", () => {
-  it("stays untrusted after every later change", () => {
+  test("stays untrusted after every later change", () => {
     const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
     const wrong = UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: true }))
     const untrusted = wrong(creating(0)(UploadState.inParts(size, 3)))

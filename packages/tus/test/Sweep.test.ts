@@ -1,8 +1,7 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Option, Random } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Journals from "./utils/Journals.ts"

@@ -10,8 +10,7 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import * as Scene from "./utils/Scene.ts"
 import * as Tests from "./utils/Tests.ts"
@@ -24,7 +23,7 @@ const target = UploadTarget.make({
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const bytes = Scene.content(10)
 
-layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers without an answer", (it) => {
+layerTest(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers without an answer", (it) => {
   it.effect("Upload reads the source to its end and succeeds, or fails with the error of the source", function* () {
     const events = yield* Stream.runCollect(Upload.events(yield* target, UploadSource.fromBytes(bytes), { metadata }))
     assert.deepStrictEqual(Tests.pluck(events, "_tag"), ["Created", "Progress", "Completed"])
@@ -58,7 +57,7 @@ layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers 
 
 const gone = new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 404, description: "gone" })
 
-layer(
+layerTest(
   Upload.layerTest(({ options, source, target: to }) =>
     options.metadata.filename === "gone.bin"
       ? Stream.fail(gone)

@@ -1,6 +1,5 @@
 /** What a program that reads its events late still gets, and that it cannot fill the memory. */
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Stream } from "effect"
 import * as Events from "../src/internal/events.ts"
 

@@ -3,8 +3,7 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Clients from "./utils/Clients.ts"
@@ -36,7 +35,7 @@ const fails = Effect.fnUntraced(function* (
 /** A piece at a time, so that a request ends where it is cut. */
 const stream = () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (it) => {
+layer(NodeHttpClient.layerUndici)("an upload", (it) => {
   for (const [name, source, faults, told, sent, requests] of [
     ["a PATCH", bytes, [wrong("PATCH", 700_000)], 700_000, 600_000, ["POST", "PATCH"]],
     ["a HEAD before any byte was sent", bytes, [wrong("POST", 9), wrong("HEAD", 1000)], 1000, 0, ["POST", "HEAD"]],
@@ -92,50 +91,47 @@ const taking = Effect.map(ScriptedTus.make, (server) => {
 })
 
 for (const [name, client] of Object.entries(Clients.beneath)) {
-  layer(client, { excludeTestServices: true })(
-    `a server that stores the first bytes of a PATCH, over ${name}`,
-    (it) => {
-      for (const streams of [true, false]) {
-        const declares = !streams || name !== "fetch"
-        for (const [kind, source] of Object.entries({
-          replayable: () => UploadSource.fromBytes(bytes),
-          "one-shot": stream
-        })) {
-          const bodies = `${streams ? "streamed" : "sliced"} bodies of a ${kind} source`
-          it.effect(
-            declares
-              ? `gets all bytes, with ${bodies}`
-              : `gets no second PATCH, with ${bodies}, whose length is not declared`,
-            () =>
-              Effect.gen(function* () {
-                const server = yield* taking
-                const run = Upload.run(server.target, source(), {
-                  ...Scene.options,
-                  chunkSize: 400_000,
-                  retryDelay: "1 millis"
-                })
-                const done = yield* Effect.result(Effect.provideService(run, Upload.CanStream, streams))
-                const [stored] = [...server.uploads.values()]
-                if (declares) {
-                  assert.strictEqual(done._tag, "Success")
-                  assert.isTrue(stored?.bytes.equals(bytes))
-                } else {
-                  assert.isTrue(done._tag === "Failure" && done.failure._tag === "UploadUntrusted")
-                  assert.strictEqual(server.requests.filter((method) => method === "PATCH").length, 1)
-                }
+  layer(client)(`a server that stores the first bytes of a PATCH, over ${name}`, (it) => {
+    for (const streams of [true, false]) {
+      const declares = !streams || name !== "fetch"
+      for (const [kind, source] of Object.entries({
+        replayable: () => UploadSource.fromBytes(bytes),
+        "one-shot": stream
+      })) {
+        const bodies = `${streams ? "streamed" : "sliced"} bodies of a ${kind} source`
+        it.effect(
+          declares
+            ? `gets all bytes, with ${bodies}`
+            : `gets no second PATCH, with ${bodies}, whose length is not declared`,
+          () =>
+            Effect.gen(function* () {
+              const server = yield* taking
+              const run = Upload.run(server.target, source(), {
+                ...Scene.options,
+                chunkSize: 400_000,
+                retryDelay: "1 millis"
               })
-          )
-        }
+              const done = yield* Effect.result(Effect.provideService(run, Upload.CanStream, streams))
+              const [stored] = [...server.uploads.values()]
+              if (declares) {
+                assert.strictEqual(done._tag, "Success")
+                assert.isTrue(stored?.bytes.equals(bytes))
+              } else {
+                assert.isTrue(done._tag === "Failure" && done.failure._tag === "UploadUntrusted")
+                assert.strictEqual(server.requests.filter((method) => method === "PATCH").length, 1)
+              }
+            })
+        )
       }
     }
-  )
+  })
 
   const compressing = Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient, Clients.compressing(false))
   ).pipe(Layer.provide(client))
 
-  layer(compressing, { excludeTestServices: true })(`a client that compresses, over ${name}`, (it) => {
+  layer(compressing)(`a client that compresses, over ${name}`, (it) => {
     it.effect("never makes a whole upload of other bytes", function* () {
       for (const content of [bytes, small]) {
         const { error, server } = yield* fails(UploadSource.fromBytes(content), [], { maxRetries: 2 })

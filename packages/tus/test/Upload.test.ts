@@ -1,6 +1,5 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -43,7 +42,7 @@ const arrives = Effect.fnUntraced(function* (
 })
 
 for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
-  layer(Layer.merge(clientLayer, HangClock.layer), { excludeTestServices: true })(`Upload with ${client}`, (it) => {
+  layer(Layer.merge(clientLayer, HangClock.layer))(`Upload with ${client}`, (it) => {
     it.effect("a small source goes in one round trip", function* () {
       const bytes = content(1000)
       const { events, log } = yield* arrives(bytes, UploadSource.fromBytes(bytes))
@@ -77,7 +76,7 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   })
 }
 
-layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestServices: true })("Upload", (it) => {
+layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer))("Upload", (it) => {
   it.effect("so does one that stalls in the middle", function* () {
     // More than the buffers of the kernel hold.
     const bytes = content(16 * 1024 * 1024)

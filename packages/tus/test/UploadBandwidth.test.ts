@@ -2,8 +2,7 @@
  * A limit of bandwidth, on the TestClock: how long uploads take, that they share it, and that a wait is no stall.
  */
 import { UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, Duration, Effect, Exit, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"

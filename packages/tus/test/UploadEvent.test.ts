@@ -12,8 +12,7 @@ import {
   UploadTarget
 } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
@@ -36,7 +35,7 @@ const roundTrip = <A>(json: Schema.Codec<A, string>, event: A) =>
     return { text, decoded: yield* Schema.decodeEffect(json)(text) }
   })
 
-layer(Layer.empty)("The JSON form of an event", (it) => {
+layerTest(Layer.empty)("The JSON form of an event", (it) => {
   it.effect("of an upload has sizes as text, and no upload URL", function* () {
     const url = yield* capability
     const events: ReadonlyArray<readonly [UploadEvent.UploadEvent, string, UploadEvent.Public]> = [
@@ -135,7 +134,7 @@ layer(Layer.empty)("The JSON form of an event", (it) => {
   )
 })
 
-layer(Layer.empty)("progressInterval", (it) => {
+layerTest(Layer.empty)("progressInterval", (it) => {
   it.effect("holds Progress back, and tells the newest one before any other event", function* () {
     const seen: Array<string> = []
     const emit = yield* Events.paced<UploadEvent.UploadEvent>(
@@ -159,7 +158,7 @@ layer(Layer.empty)("progressInterval", (it) => {
   })
 })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload with progressInterval", (it) => {
+layer(NodeHttpClient.layerUndici)("An upload with progressInterval", (it) => {
   const tags = (options: Partial<Upload.Options>) =>
     Effect.gen(function* () {
       const { target } = yield* Scene.make()

@@ -1,6 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Context, Effect, FileSystem, Layer, Option, PlatformError, type Scope } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import { execFileSync } from "node:child_process"
@@ -24,7 +24,7 @@ const putJobs = (assemblies: Jobs) =>
 const tagsOf = (assemblies: Jobs) => Effect.map(assemblies.list, (all) => all.map(({ entry: { _tag } }) => _tag))
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
-  const test = Tests.within(Tests.it.effect, Journals.running(provided))
+  const test = Tests.within(it.effect, Journals.running(provided))
 
   describe(`UploadJournal in ${name}`, () => {
     test("keeps, lists and forgets entries", function* () {
@@ -88,7 +88,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
 describe("UploadJournal in files", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Journals.platform> | Scope.Scope>) =>
     Effect.scoped(effect).pipe(Effect.provide(Journals.platform))
-  const test = Tests.within(Tests.it.effect, run)
+  const test = Tests.within(it.effect, run)
 
   const journalIn = (path: string) =>
     Effect.map(Layer.build(UploadJournal.layerFileSystem(path)), (context) =>
@@ -172,7 +172,7 @@ describe("UploadJournal in files", () => {
     })
   })
 
-  Tests.it.effect.each([
+  it.effect.each([
     ["ENOSPC", "Full", "; free some space, and run the upload again"],
     ["EDQUOT", "Full", "; free some space, and run the upload again"],
     ["EROFS", "Denied", "; make the journal writable, and run the upload again"],

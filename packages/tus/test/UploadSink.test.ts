@@ -2,8 +2,7 @@
  * Streams that end in `Upload.sink`: whatever happens to the stream, to the network or to the consumer.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Cause, Data, Deferred, Effect, Exit, Fiber, Layer, Metric, Scope, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import { createHash } from "node:crypto"
@@ -47,7 +46,7 @@ const acknowledged = (client: HttpClient.HttpClient) => {
 const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(Layer.merge(client, Servers.Both.layer), { excludeTestServices: true })(`Upload.sink with ${name}`, (it) => {
+  layer(Layer.merge(client, Servers.Both.layer))(`Upload.sink with ${name}`, (it) => {
     for (const server of ["the emulator", "@tus/server"] as const) {
       it.effect(`uploads a stream to ${server}`, function* () {
         const place = yield* (yield* Servers.Both)[server].place
@@ -105,7 +104,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", (it) => {
+layer(NodeHttpClient.layerUndici)("Upload.sink", (it) => {
   const ends = {
     dies: { end: Stream.die(new Error("a bug")), is: (cause: Cause.Cause<unknown>) => Cause.hasDies(cause) },
     "is interrupted": { end: Stream.fromEffect(Effect.interrupt), is: Cause.hasInterruptsOnly }
@@ -265,7 +264,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
   })
 })
 
-layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer its last request", (it) => {
+layerTest(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer its last request", (it) => {
   const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
   // Nothing but the clock ends a request that the server has received and never answers.

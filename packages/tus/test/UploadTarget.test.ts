@@ -1,6 +1,5 @@
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, vi } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
+import { assert, describe, it, vi } from "@assembly-effect/testkit/flow"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { Effect, Redacted, Result, Schema } from "effect"

@@ -2,7 +2,7 @@
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { Tus, WebSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, Deferred, Duration, Effect, Fiber, Option, Schedule, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as TestClock from "effect/testing/TestClock"

@@ -4,8 +4,7 @@
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { Tus, type UploadSource, WebSource } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import { gzipSync } from "node:zlib"
@@ -43,7 +42,7 @@ const failure = (source: UploadSource.UploadSource) =>
 const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(client, { excludeTestServices: true })(`WebSource.fromUrl with ${name}`, (it) => {
+  layer(client)(`WebSource.fromUrl with ${name}`, (it) => {
     it.effect("reads any range of a resource with ranges and a strong ETag", function* () {
       const resource = yield* WebResource.make(bytes)
       const source = yield* ranged(resource.url)
@@ -301,7 +300,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromUrl", (it) => {
+layer(NodeHttpClient.layerUndici)("WebSource.fromUrl", (it) => {
   it.effect("refuses what is no URL of HTTP, and one with a credential, without repeating it", function* () {
     for (const url of ["secret", "file:///etc/passwd", "data:,secret", "http://user:secret@localhost/", "//secret"]) {
       const error = yield* Effect.flip(WebSource.fromUrl(url))

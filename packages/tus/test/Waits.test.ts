@@ -3,8 +3,7 @@
  */
 import { Tus, UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
@@ -37,7 +36,7 @@ const waits: Readonly<Record<string, string>> = {
   "one second more than an hour": "3601"
 }
 
-layer(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
+layerTest(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
   for (const [name, wait] of Object.entries(waits)) {
     it.effect(`of ${name} is told instead of waited for`, function* () {
       const headers = { "retry-after": wait }
@@ -116,7 +115,7 @@ const stuck = Loopback.serve((_, response) => response.write(Buffer.alloc(1000))
 const hangs = (method: Fault["method"]): Fault =>
   method === "GET" ? { _tag: "NoAnswer", method } : { _tag: "SlowAnswer", method, millis: 3_600_000 }
 
-layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
+layerTest(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
   it.effect("has a limit of time, whichever it is", function* () {
     const { server, target } = yield* Scene.make()
     const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata })
