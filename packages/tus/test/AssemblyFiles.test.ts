@@ -3,8 +3,7 @@ import { type AssemblyUploadEvent, DeliveryProof, UploadSource } from "@assembly
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
-import * as Emulated from "./utils/Emulated.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import { AssemblyUpload, Emulated } from "./utils/index.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const wait = { interval: "10 millis" } as const

@@ -3,16 +3,12 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyUploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
 
-const platform = Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeFileSystem.layer)
+const platform = Layer.mergeAll(Emulator.layer(), Clients.undici, NodeFileSystem.layer)
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", maxRetries: 1 } as const

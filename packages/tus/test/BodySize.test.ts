@@ -7,9 +7,7 @@ import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as BodySize from "../src/internal/bodySize.ts"
-import * as Clients from "./utils/Clients.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi

@@ -11,8 +11,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Scene, Upload } from "./utils/index.ts"
 
 /** A server that answers each method as it says, and the methods that came. */
 const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, response: ServerResponse) => void) {

@@ -8,9 +8,7 @@ import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, Effect, Layer, Stream } from "effect"
 import { HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { AssemblyUpload, Scene, Upload } from "./utils/index.ts"
 
 const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest) => {
   if (body._tag === "Uint8Array") return Effect.succeed(body.body.length)

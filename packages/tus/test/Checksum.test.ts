@@ -1,12 +1,8 @@
 import { Tus, UploadSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(1_000_000)
 const corrupt: Fault = { _tag: "Corrupt", method: "PATCH" }
@@ -29,7 +25,7 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
   "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 70_001))
 }
 
-layer(NodeHttpClient.layerUndici)("Checksums", (it) => {
+layer(Clients.undici)("Checksums", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
     for (const streams of [true, false]) {
       it.effect(

@@ -3,13 +3,10 @@
  * are left alone.
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const size = 3 * 1024 * 1024
 const bytes = Scene.content(size)
@@ -49,7 +46,7 @@ const head = (headers: Readonly<Record<string, string>>): ScriptedTus.Answer => 
 const whole = head({ "upload-offset": String(size), "upload-length": String(size) })
 const pending = head({ "upload-length": String(size) })
 
-layer(NodeHttpClient.layerUndici)("A Location that is taken", (it) => {
+layer(Clients.undici)("A Location that is taken", (it) => {
   const at = (location: string | undefined, method: "POST" | "FINAL") =>
     Effect.gen(function* () {
       const server = yield* ScriptedTus.make
@@ -87,7 +84,7 @@ layer(NodeHttpClient.layerUndici)("A Location that is taken", (it) => {
   )
 })
 
-layer(NodeHttpClient.layerUndici)("Parts that were put together", (it) => {
+layer(Clients.undici)("Parts that were put together", (it) => {
   it.effect("are not asked about when the answer to the final creation tells their last byte", function* () {
     const server = yield* ScriptedTus.make
     const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
@@ -236,7 +233,7 @@ const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolea
 })
 
 // Time stands still, so that the limit of the farewell is reached where a test says so.
-layerTest(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
+layerTest(Clients.undici)("Parts of an upload that is left", (it) => {
   it.effect("are removed while their bytes are sent", function* () {
     const server = yield* ScriptedTus.make
     const held = yield* Deferred.make<ScriptedTus.Answer>()
@@ -284,7 +281,7 @@ layerTest(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) =>
   })
 })
 
-layerTest(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
+layerTest(Clients.undici)("Parts that are being put together", (it) => {
   it.effect("are unknown when that lasts longer than finishTimeout, and stay", function* () {
     const server = yield* finalAnswers(pending)
     const fiber = yield* Effect.forkChild(

@@ -1,11 +1,8 @@
 /** Which connections an upload uses: a new connection costs round trips, above all with TLS. */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const source = UploadSource.fromBytes(Scene.content(4 * 1024 * 1024))
 
@@ -23,7 +20,7 @@ const connectionsOf = Effect.fnUntraced(function* (parallel: number) {
   return { before, bytes }
 })
 
-layer(NodeHttpClient.layerUndici)("The bytes of an upload", (it) => {
+layer(Clients.undici)("The bytes of an upload", (it) => {
   it.effect("take the connection of its creation", function* () {
     const { before, bytes } = yield* connectionsOf(1)
     assert.strictEqual(before.size, 1)

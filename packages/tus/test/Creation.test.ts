@@ -3,14 +3,10 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Redacted, Stream } from "effect"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Clients, Scene, ScriptedTus, Tests, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 const source = UploadSource.fromBytes(bytes)
@@ -33,7 +29,7 @@ const run = (server: ScriptedTus.ScriptedTus, more?: Partial<Upload.Options>) =>
 const count = (server: ScriptedTus.ScriptedTus, method: ScriptedTus.Request["method"]) =>
   server.requests.filter((request) => request === method).length
 
-layer(NodeHttpClient.layerUndici)("A creation", (it) => {
+layer(Clients.undici)("A creation", (it) => {
   for (const status of [400, 401, 403, 404, 405, 410, 412, 413, 415, 422, 431, 460, 501]) {
     it.effect(`answered ${status} made nothing: the refusal is told, and no receipt is asked for`, function* () {
       const server = yield* answering(status, false)

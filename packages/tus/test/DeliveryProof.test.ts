@@ -4,15 +4,11 @@ import { Emulator, Faults } from "@assembly-effect/emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import { createHash } from "node:crypto"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
 
@@ -26,7 +22,7 @@ const upload = { retryDelay: "1 millis", maxRetries: 3 } as const
 const wait = { interval: "10 millis", timeout: "20 seconds" } as const
 const verify = DeliveryProof.md5
 
-for (const [name, http] of Object.entries({ undici: NodeHttpClient.layerUndici, fetch: FetchHttpClient.layer })) {
+for (const [name, http] of Object.entries({ undici: Clients.undici, fetch: FetchHttpClient.layer })) {
   const platform = Layer.mergeAll(Emulator.layer(), http, NodeFileSystem.layer)
 
   layer(Layer.provideMerge(Emulated.client, platform))(`verify with ${name}`, (it) => {
@@ -110,12 +106,7 @@ for (const [name, http] of Object.entries({ undici: NodeHttpClient.layerUndici, 
   })
 }
 
-const platform = Layer.mergeAll(
-  Emulator.layer(),
-  NodeHttpClient.layerUndici,
-  NodeFileSystem.layer,
-  UploadJournal.layerMemory()
-)
+const platform = Layer.mergeAll(Emulator.layer(), Clients.undici, NodeFileSystem.layer, UploadJournal.layerMemory())
 
 layer(Layer.provideMerge(Emulated.client, platform))("verify of a resumed job", (it) => {
   it.effect("reads the source again if an earlier run has sent its bytes", function* () {

@@ -2,20 +2,15 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { AssemblyUpload, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import * as Examples from "../../../docs/examples/uploads.ts"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as WebResource from "./utils/WebResource.ts"
+import { Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
-  Layer.provideMerge(
-    Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer, UploadJournal.layerMemory())
-  )
+  Layer.provideMerge(Layer.mergeAll(Emulator.layer(), Clients.undici, NodeServices.layer, UploadJournal.layerMemory()))
 )
 
 const newTarget = Effect.flatMap(

@@ -8,9 +8,7 @@ import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Clients from "./utils/Clients.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(1_000_000)
 const kibi = 1024

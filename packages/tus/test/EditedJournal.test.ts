@@ -6,10 +6,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Effect, FileSystem, Result, Stream } from "effect"
-import * as Journals from "./utils/Journals.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Journals, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const source = UploadSource.fromBytes(Scene.content(300_000))
 const options = { ...Scene.options, maxRetries: 0 } as const

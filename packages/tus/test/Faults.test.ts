@@ -5,13 +5,7 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import type { Fault } from "./utils/Fault.ts"
-import * as HangClock from "./utils/HangClock.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Clients from "./utils/Clients.ts"
+import { Clients, type Fault, HangClock, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const size = 600_000
 const bytes = Scene.content(size)

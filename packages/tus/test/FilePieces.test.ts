@@ -1,15 +1,10 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer, test } from "@assembly-effect/testkit/flow"
 import { Clock, Context, Effect, FileSystem, Layer, Option, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as FilePieces from "../src/internal/filePieces.ts"
-import * as Clients from "./utils/Clients.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const mebi = 1024 * 1024
 const bytes = Scene.content(12 * mebi + 17)
@@ -182,6 +177,6 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
         assert.strictEqual(error._tag === "SourceFailed" ? error.kind : error._tag, "Changed")
         assert.strictEqual(server.created.length, 0)
       }
-    }).pipe(Effect.provide(NodeHttpClient.layerUndici))
+    }).pipe(Effect.provide(Clients.undici))
   )
 })

@@ -6,13 +6,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Clients from "./utils/Clients.ts"
-import * as Draw from "./utils/Draw.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Draw, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const seeds = Number(process.env["FOREIGN_SEEDS"] ?? 1)
 

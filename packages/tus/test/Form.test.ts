@@ -9,14 +9,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, Exit, FileSystem, Layer, Option, Random, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Clients from "./utils/Clients.ts"
-import * as Draw from "./utils/Draw.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TcpProxy from "./utils/TcpProxy.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Clients, Draw, type Fault, Scene, TcpProxy, Tests, TusServer } from "./utils/index.ts"
 
 const wait = { interval: "5 millis", timeout: "30 seconds" } as const
 const params = { steps: { ":original": { robot: "/upload/handle" } } } as const

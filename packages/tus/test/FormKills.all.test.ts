@@ -3,16 +3,13 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, Layer, Random, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Scene from "./utils/Scene.ts"
-import * as TcpProxy from "./utils/TcpProxy.ts"
-import * as TusServer from "./utils/TusServer.ts"
+import { Clients, Scene, TcpProxy, TusServer } from "./utils/index.ts"
 
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
@@ -44,7 +41,7 @@ const run = (
     child.on("exit", () => resolve(ends))
   })
 
-const live = Layer.provideMerge(Client.signed(), Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
+const live = Layer.provideMerge(Client.signed(), Layer.merge(Emulator.layer(), Clients.undici))
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),

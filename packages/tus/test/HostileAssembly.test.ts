@@ -4,13 +4,9 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Duration, Effect, Exit, Layer, Redacted, Stream } from "effect"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Clients, Scene, ScriptedTus, Tests } from "./utils/index.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
@@ -75,7 +71,7 @@ const buggy: AssemblyUpload.File = {
   filename: "buggy.bin"
 }
 
-layer(NodeHttpClient.layerUndici)("The Assembly of a whole job", (it) => {
+layer(Clients.undici)("The Assembly of a whole job", (it) => {
   it.effect("is canceled where its Status names no place for uploads", function* () {
     const { calls, run, server } = yield* service((status) => ({ ...status, tus_url: null }))
     const error = yield* Effect.flip(run({}))

@@ -3,15 +3,10 @@
  */
 import { Tus, type TusError, UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Schedule, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Clients from "./utils/Clients.ts"
+import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(2_500_000)
 const sha256 = TusServer.sha256(bytes)
@@ -169,7 +164,7 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
             yield* Effect.sleep("20 millis")
             assert.strictEqual(server.requests.length, requests, "nothing runs on")
             server.faults.length = 0
-            yield* Effect.provide(resume(target, seen), Clients.beneath.undici)
+            yield* Effect.provide(resume(target, seen), Clients.undici)
             assert.strictEqual(yield* Scene.stored(server, -1), sha256)
             assert.strictEqual(server.created.length, width === 1 ? 1 : 3)
           }).pipe(Effect.scoped, Effect.provide(UploadJournal.layerMemory()))
@@ -197,6 +192,6 @@ describe("a slow consumer", () => {
       )
       assert.isAtMost(seen.length, 6)
       assert.deepInclude(seen.at(-1), { _tag: "Completed", length: 2_500_000n })
-    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici))
+    }).pipe(Effect.scoped, Effect.provide(Clients.undici))
   )
 })

@@ -6,8 +6,7 @@ import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Emulated from "./utils/Emulated.ts"
+import { AssemblyUpload, Emulated } from "./utils/index.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const job = (params: Assemblies.CreateOptions) => ({

@@ -5,9 +5,7 @@ import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Context, Effect, FileSystem, Layer, type Scope } from "effect"
-import * as Journals from "./utils/Journals.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Journals, Tests, Upload } from "./utils/index.ts"
 
 const wrong = [
   "",

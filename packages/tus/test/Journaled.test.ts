@@ -5,13 +5,7 @@ import { Tus, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@as
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
-import type { Fault } from "./utils/Fault.ts"
-import * as Journals from "./utils/Journals.ts"
-import * as Leases from "./utils/Leases.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { type Fault, Journals, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)

@@ -8,11 +8,7 @@ import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effe
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
 import { HttpClient, type HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Emulated, Scene, Tests, Upload } from "./utils/index.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const upload = { retryDelay: "1 millis", maxRetries: 1, chunkSize: 300_000 } as const

@@ -19,8 +19,7 @@ import {
 } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Leasing from "../src/internal/lease.ts"
-import * as Journals from "./utils/Journals.ts"
-import * as Leases from "./utils/Leases.ts"
+import { Journals, Leases } from "./utils/index.ts"
 
 const isLeased = (journal: UploadJournal.UploadJournal["Service"]) =>
   Effect.scoped(journal.lease("k")).pipe(

@@ -3,12 +3,9 @@
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Predicate, Stream } from "effect"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Clients, Scene, Tests, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const bytes = Scene.content(10)
@@ -79,7 +76,7 @@ const wrongMetadata: ReadonlyArray<readonly [Readonly<Record<string, string | nu
   ]
 ]
 
-layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()))("Options", (it) => {
+layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) => {
   it.effect("that are no whole numbers are refused before anything exists", function* () {
     for (const [options, text] of wholes) {
       assert.strictEqual((yield* refused(options)).message, `Upload: ${text}`)

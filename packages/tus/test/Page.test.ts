@@ -7,9 +7,7 @@ import { afterAll, assert, beforeAll, layer, vi } from "@assembly-effect/testkit
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import { Effect, Layer, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Scene, TusServer, Upload } from "./utils/index.ts"
 
 const { crypto, fetch } = globalThis
 

@@ -1,13 +1,8 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, ScriptedTus, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(4 * 1024 * 1024 + 5)
 
@@ -20,7 +15,7 @@ const start = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault> = [], pa
 const count = (events: ReadonlyArray<UploadEvent>, tag: UploadEvent["_tag"]) =>
   events.filter(({ _tag }) => _tag === tag).length
 
-layer(NodeHttpClient.layerUndici)("Upload in parts", (it) => {
+layer(Clients.undici)("Upload in parts", (it) => {
   it.effect("sends parts side by side and puts them together", function* () {
     const { run, server } = yield* start()
     const events = yield* run

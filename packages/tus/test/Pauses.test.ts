@@ -3,13 +3,10 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const options = {
   metadata: Scene.options.metadata,
@@ -49,7 +46,7 @@ const holding = Effect.fnUntraced(function* (method: ScriptedTus.Request["method
 const delaysOf = (events: ReadonlyArray<UploadEvent>) =>
   events.flatMap((event) => (event._tag === "Retrying" ? [Duration.toMillis(event.delay)] : []))
 
-layerTest(NodeHttpClient.layerUndici)("An upload", (it) => {
+layerTest(Clients.undici)("An upload", (it) => {
   for (const [what, size, fails] of [
     ["a creation that is turned away", 10, (method) => (method === "POST" ? 429 : undefined)],
     [

@@ -3,13 +3,9 @@
  */
 import { Tus, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const chunkSize = 100
 // A few times the chunk's size, and one byte off.
@@ -48,7 +44,7 @@ const begin = (target: UploadTarget, size: number, body?: Uint8Array) =>
   Tus.create(target, { _tag: "Fixed", length: BigInt(size), metadata, body })
 
 for (const [name, servers] of Object.entries(Servers.layers)) {
-  layer(Layer.merge(servers, NodeHttpClient.layerUndici))(`with ${name}`, (it) => {
+  layer(Layer.merge(servers, Clients.undici))(`with ${name}`, (it) => {
     for (const size of sizes) {
       const bytes = Scene.content(size)
       for (const [kind, make] of Object.entries(sources)) {
@@ -132,7 +128,7 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
 
 // The independent server knows no concatenation, gives what it has of an upload that is not finished, and its process
 // dies now and then of a download: it closes the stream of its answer twice.
-layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici))("with the emulator alone", (it) => {
+layer(Layer.merge(Servers.layers["the emulator"], Clients.undici))("with the emulator alone", (it) => {
   it.effect("gives the bytes of a finished upload back", function* () {
     const bytes = Scene.content(300_000)
     const { target } = yield* place

@@ -2,12 +2,9 @@
  * Web streams as sources of uploads.
  */
 import * as WebSource from "@assembly-effect/tus/WebSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber } from "effect"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
 const options = {
@@ -40,7 +37,7 @@ const web = (
   return { seen, readable }
 }
 
-layer(NodeHttpClient.layerUndici)("WebSource.fromReadableStream", (it) => {
+layer(Clients.undici)("WebSource.fromReadableStream", (it) => {
   it.effect("uploads a web stream through a cut", function* () {
     const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
     const { readable } = web((controller) => controller.close())

@@ -8,11 +8,7 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Vm from "node:vm"
-import * as Clients from "./utils/Clients.ts"
-import * as Draw from "./utils/Draw.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Draw, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const RealmBytes: typeof Uint8Array = Vm.runInNewContext("Uint8Array")
 

@@ -3,20 +3,13 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
 import { fork } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Clients from "./utils/Clients.ts"
-import * as Draw from "./utils/Draw.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Draw, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 12)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
@@ -197,7 +190,7 @@ const runChild = (args: ReadonlyArray<string>, killAfter: number | undefined): P
     child.on("exit", () => resolve(end))
   })
 
-layer(NodeHttpClient.layerUndici)("R2", (it) => {
+layer(Clients.undici)("R2", (it) => {
   it.effect(`a process killed at ${kills} moments goes on with its upload and never begins a second one`, () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(

@@ -7,13 +7,10 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const program = new URL("../../emulator/test/fixtures/emulator.ts", import.meta.url)
 
@@ -75,7 +72,7 @@ const moments: ReadonlyArray<Moment> = [
   ["PartCompleted", UploadSource.fromBytes(bytes), { parallel: 4 }]
 ]
 
-layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici))("R3", (it) => {
+layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("R3", (it) => {
   for (const [tag, source, options] of moments) {
     const kind = options.parallel === undefined ? (source._tag === "OneShot" ? "stream" : "source") : "source in parts"
     it.effect(

@@ -4,20 +4,17 @@ import { Assemblies, RetryPolicy } from "@assembly-effect/api"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { DeliveryProof, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Console, Effect, FileSystem, Layer, type Path, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import { readFileSync } from "node:fs"
 import * as Examples from "../../../docs/examples/results.ts"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
+import { AssemblyUpload, Clients, Emulated, Upload } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
-  Layer.provideMerge(Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer))
+  Layer.provideMerge(Layer.mergeAll(Emulator.layer(), Clients.undici, NodeServices.layer))
 )
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")

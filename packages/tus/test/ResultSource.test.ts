@@ -4,15 +4,10 @@ import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { UploadSource, WebSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as WebResource from "./utils/WebResource.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Clients, Scene, Tests, TusServer, WebResource } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 const md5hash = createHash("md5").update(bytes).digest("hex")
@@ -30,7 +25,7 @@ const result = Effect.gen(function* () {
   return { resource, source, lines: () => resource.requests.splice(0).map(({ line }) => line) }
 })
 
-const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
+const clients = { undici: Clients.undici, fetch: Clients.fetch }
 
 for (const [name, client] of Object.entries(clients)) {
   layer(client)(`WebSource.fromResult with ${name}`, (it) => {
@@ -101,7 +96,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-const service = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
+const service = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Clients.undici)))
 
 layer(service)("A job with a result as its file", (it) => {
   for (const [name, options] of [

@@ -4,12 +4,7 @@
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber } from "effect"
-import type { Fault } from "./utils/Fault.ts"
-import * as Journals from "./utils/Journals.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { type Fault, Journals, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)

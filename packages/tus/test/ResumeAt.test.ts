@@ -2,12 +2,9 @@
  * An upload that goes on from a URL which the program kept itself.
  */
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Schema, Stream } from "effect"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(500_000)
 const source = UploadSource.fromBytes(bytes)
@@ -25,7 +22,7 @@ const begun = (length = BigInt(bytes.length)) =>
     return { server, target, url: yield* Schema.decodeEffect(atRest)(text) }
   })
 
-layer(NodeHttpClient.layerUndici)("An upload that goes on from its URL", (it) => {
+layer(Clients.undici)("An upload that goes on from its URL", (it) => {
   it.effect("sends what the server does not have", function* () {
     const { server, target, url } = yield* begun()
     const { length } = yield* Upload.resume({ target, url, metadata }, source, Scene.options)

@@ -1,13 +1,12 @@
 /** Options, metadata and sources that a program changes, wraps or uses again. */
 import { Upload, UploadSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import * as Scene from "./utils/Scene.ts"
+import { Clients, Scene } from "./utils/index.ts"
 
 const bytes = Scene.content(1000)
 
-layer(Layer.provideMerge(Upload.layer, NodeHttpClient.layerUndici))("An upload", (it) => {
+layer(Layer.provideMerge(Upload.layer, Clients.undici))("An upload", (it) => {
   it.effect("whose metadata object was changed since another upload: sends the current name", function* () {
     const { server, target } = yield* Scene.make()
     const metadata = { filename: "", fieldname: "file" }

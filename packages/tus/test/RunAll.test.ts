@@ -7,9 +7,7 @@ import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Fiber, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Emulated from "./utils/Emulated.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Emulated, Tests } from "./utils/index.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...handle, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }

@@ -7,9 +7,7 @@ import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from 
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Option, Queue, Stream } from "effect"
 import { createHash } from "node:crypto"
-import * as Emulated from "./utils/Emulated.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Emulated, Tests } from "./utils/index.ts"
 
 const hashing = {
   ":original": { robot: "/upload/handle" },

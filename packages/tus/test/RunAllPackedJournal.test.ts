@@ -3,10 +3,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Stream } from "effect"
-import * as Emulated from "./utils/Emulated.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Leases from "./utils/Leases.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Emulated, Leases, Tests } from "./utils/index.ts"
 
 const storing = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...storing, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }

@@ -10,8 +10,7 @@ import { Cause, Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { inspect } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Upload from "./utils/Upload.ts"
-import * as Scene from "./utils/Scene.ts"
+import { Scene, Upload } from "./utils/index.ts"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`

@@ -2,14 +2,10 @@
  * Bodies that the platform sends as a whole: nothing is seen of one until it is answered.
  */
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Link from "./utils/Link.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Link, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi
@@ -48,7 +44,7 @@ const withoutPort = (reason: string): string => reason.replace(/:\d+:/, ":")
 
 const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filter(UploadEvent.$is("Retrying"))
 
-layerTest(NodeHttpClient.layerFetch)("Slices", (it) => {
+layerTest(Clients.fetch)("Slices", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
     it.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, function* () {
       for (const rate of [20_000, 300_000]) {

@@ -4,9 +4,7 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Exit, Stream } from "effect"
-import * as Clients from "./utils/Clients.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 

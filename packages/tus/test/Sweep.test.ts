@@ -4,8 +4,7 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Option, Random } from "effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Journals from "./utils/Journals.ts"
-import * as Leases from "./utils/Leases.ts"
+import { Journals, Leases } from "./utils/index.ts"
 
 /** A store that counts what is asked of it. */
 const counted = () => {

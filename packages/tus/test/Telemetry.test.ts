@@ -3,13 +3,9 @@
  */
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import { Tus, UploadSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Metric, Stream, Tracer } from "effect"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Clients, type Fault, Scene, Tests, Upload } from "./utils/index.ts"
 import { inspect } from "node:util"
 
 /** An effect, and the spans and metrics that it leaves. */
@@ -30,7 +26,7 @@ const observed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const count = (metrics: ReadonlyArray<Metric.Metric.Snapshot>) =>
   metrics.map(({ attributes, state }) => [attributes?.["outcome"], "count" in state ? state.count : undefined])
 
-layer(NodeHttpClient.layerUndici)("An upload", (it) => {
+layer(Clients.undici)("An upload", (it) => {
   const source = UploadSource.fromBytes(Scene.content(700_000))
   const lost: Fault = { _tag: "Status", method: "PATCH", status: 503 }
 

@@ -12,8 +12,7 @@ import {
 } from "@assembly-effect/tus"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Redacted, Stream } from "effect"
-import * as Scene from "./utils/Scene.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Scene, Tests } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const target = UploadTarget.make({

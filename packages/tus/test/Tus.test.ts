@@ -1,14 +1,11 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { HttpClient, type HttpClientRequest } from "effect/http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 
@@ -46,7 +43,7 @@ const endless = Effect.gen(function* () {
 
 const fixed = { _tag: "Fixed", length: 3n, metadata } as const
 
-layer(Layer.provideMerge(api, NodeHttpClient.layerUndici))("Tus.create", (it) => {
+layer(Layer.provideMerge(api, Clients.undici))("Tus.create", (it) => {
   it.effect("posts to tus_url, never to the API host, and carries no credentials (spec O-33)", function* () {
     yield* AssemblyClient.AssemblyClient
     const { server, target } = yield* Scene.make()
@@ -107,7 +104,7 @@ layer(Layer.provideMerge(api, NodeHttpClient.layerUndici))("Tus.create", (it) =>
   })
 })
 
-layer(NodeHttpClient.layerUndici)("Tus", (it) => {
+layer(Clients.undici)("Tus", (it) => {
   it.effect("discover reads lists with and without spaces, and takes what is not told for nothing", function* () {
     const headers = {
       "tus-version": "1.0.0, 0.2.2",
@@ -159,7 +156,7 @@ layer(NodeHttpClient.layerUndici)("Tus", (it) => {
   })
 })
 
-layer(NodeHttpClient.layerUndici)("A 413", (it) => {
+layer(Clients.undici)("A 413", (it) => {
   const bytes = Scene.content(600_000)
   const tooLarge: Fault = { _tag: "Status", method: "PATCH", status: 413 }
   const failure = (faults: ReadonlyArray<Fault>, source: UploadSource.UploadSource) =>

@@ -4,13 +4,9 @@
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { Tus, TusError, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Schema } from "effect"
-import type { Fault } from "./utils/Fault.ts"
-import * as HangClock from "./utils/HangClock.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, HangClock, Scene, Upload } from "./utils/index.ts"
 
 const fails = (parts: Parameters<typeof UploadTarget.make>[0]) =>
   Effect.map(Effect.flip(UploadTarget.make(parts)), ({ message }) => message)
@@ -58,7 +54,7 @@ layerTest(Layer.empty)("The text of an error", (it) => {
   })
 })
 
-layer(NodeHttpClient.layerUndici)("The text of an answer", (it) => {
+layer(Clients.undici)("The text of an answer", (it) => {
   const fixed = { _tag: "Fixed", length: 3n, metadata: Scene.options.metadata } as const
   const integer = "Expected an unsigned base-10 integer without leading zeros"
 
@@ -101,7 +97,7 @@ layer(NodeHttpClient.layerUndici)("The text of an answer", (it) => {
   })
 })
 
-layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer))("An error of an upload", (it) => {
+layer(Layer.merge(Clients.undici, HangClock.layer))("An error of an upload", (it) => {
   const source = UploadSource.fromBytes(Scene.content(300_000))
   const parts = UploadSource.fromBytes(Scene.content(2 * 1024 * 1024))
   const headers = { "x-request-id": "r-1" }

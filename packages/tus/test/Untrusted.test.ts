@@ -2,15 +2,10 @@
  * Answers that count other bytes than were sent, or a length that nobody declared: never a whole upload.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Clients from "./utils/Clients.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)
 const small = Scene.content(1000)
@@ -35,7 +30,7 @@ const fails = Effect.fnUntraced(function* (
 /** A piece at a time, so that a request ends where it is cut. */
 const stream = () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
 
-layer(NodeHttpClient.layerUndici)("an upload", (it) => {
+layer(Clients.undici)("an upload", (it) => {
   for (const [name, source, faults, told, sent, requests] of [
     ["a PATCH", bytes, [wrong("PATCH", 700_000)], 700_000, 600_000, ["POST", "PATCH"]],
     ["a HEAD before any byte was sent", bytes, [wrong("POST", 9), wrong("HEAD", 1000)], 1000, 0, ["POST", "HEAD"]],

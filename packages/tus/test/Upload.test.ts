@@ -1,15 +1,9 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import type { Fault } from "./utils/Fault.ts"
-import * as HangClock from "./utils/HangClock.ts"
-import * as Scene from "./utils/Scene.ts"
+import { Clients, type Fault, HangClock, Scene, TusServer, Upload } from "./utils/index.ts"
 import { content, options, pieces } from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Clients from "./utils/Clients.ts"
 
 const large = content(600_000)
 
@@ -76,7 +70,7 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   })
 }
 
-layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer))("Upload", (it) => {
+layer(Layer.merge(Clients.undici, HangClock.layer))("Upload", (it) => {
   it.effect("so does one that stalls in the middle", function* () {
     // More than the buffers of the kernel hold.
     const bytes = content(16 * 1024 * 1024)
@@ -104,7 +98,7 @@ layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer))("Upload", (it) =
         events.find(({ _tag }) => _tag === "Retrying"),
         { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
       )
-    }).pipe(Effect.provide(NodeHttpClient.layerFetch))
+    }).pipe(Effect.provide(Clients.fetch))
   )
 
   it.effect(

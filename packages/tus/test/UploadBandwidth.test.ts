@@ -6,10 +6,8 @@ import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, Duration, Effect, Exit, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
-import * as Scene from "./utils/Scene.ts"
+import { Scene, Tests, Upload } from "./utils/index.ts"
 import { UploadBandwidth } from "../src/internal/bandwidth.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
 
 interface Arrival {
   readonly upload: string

@@ -11,13 +11,11 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const secret = "s3cr3t"
 
@@ -158,7 +156,7 @@ layerTest(Layer.empty)("progressInterval", (it) => {
   })
 })
 
-layer(NodeHttpClient.layerUndici)("An upload with progressInterval", (it) => {
+layer(Clients.undici)("An upload with progressInterval", (it) => {
   const tags = (options: Partial<Upload.Options>) =>
     Effect.gen(function* () {
       const { target } = yield* Scene.make()

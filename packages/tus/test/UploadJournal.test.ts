@@ -4,8 +4,7 @@ import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Context, Effect, FileSystem, Layer, Option, PlatformError, type Scope } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import { execFileSync } from "node:child_process"
-import * as Journals from "./utils/Journals.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Journals, Tests } from "./utils/index.ts"
 
 const entry = Journals.entryAt(0)
 

@@ -1,17 +1,12 @@
 /**
  * Streams that end in `Upload.sink`: whatever happens to the stream, to the network or to the consumer.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Cause, Data, Deferred, Effect, Exit, Fiber, Layer, Metric, Scope, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import { createHash } from "node:crypto"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
 const options = {
@@ -43,7 +38,7 @@ const acknowledged = (client: HttpClient.HttpClient) => {
   return { told, counting }
 }
 
-const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
+const clients = { undici: Clients.undici, fetch: Clients.fetch }
 
 for (const [name, client] of Object.entries(clients)) {
   layer(Layer.merge(client, Servers.Both.layer))(`Upload.sink with ${name}`, (it) => {
@@ -104,7 +99,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-layer(NodeHttpClient.layerUndici)("Upload.sink", (it) => {
+layer(Clients.undici)("Upload.sink", (it) => {
   const ends = {
     dies: { end: Stream.die(new Error("a bug")), is: (cause: Cause.Cause<unknown>) => Cause.hasDies(cause) },
     "is interrupted": { end: Stream.fromEffect(Effect.interrupt), is: Cause.hasInterruptsOnly }
@@ -264,7 +259,7 @@ layer(NodeHttpClient.layerUndici)("Upload.sink", (it) => {
   })
 })
 
-layerTest(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer its last request", (it) => {
+layerTest(Clients.undici)("Upload.sink, at a server that does not answer its last request", (it) => {
   const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
   // Nothing but the clock ends a request that the server has received and never answers.

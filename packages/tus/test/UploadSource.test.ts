@@ -1,14 +1,11 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer, vi } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { runInNewContext } from "node:vm"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 
@@ -54,7 +51,7 @@ const own = (announced: number, held: number) =>
     bytes: (offset) => Scene.pieces(Scene.content(held).subarray(Number(offset)), 4096)
   })
 
-layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici))("UploadSource", (it) => {
+layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) => {
   it.effect("every replayable source gives the range that is asked for", function* () {
     const sources = {
       bytes: UploadSource.fromBytes(bytes),
@@ -288,6 +285,6 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici))("UploadSour
         yield* Upload.run(target, source, { ...Scene.options, chunkSize: 50_000 })
         assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
       }
-    }).pipe(Effect.provideService(Upload.CanStream, false), Effect.provide(NodeHttpClient.layerFetch))
+    }).pipe(Effect.provideService(Upload.CanStream, false), Effect.provide(Clients.fetch))
   )
 })

@@ -1,19 +1,16 @@
 /** How a `WebSource` of a URL goes on after failures, and which connections it keeps meanwhile. */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { Tus, WebSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, Deferred, Duration, Effect, Fiber, Option, Schedule, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as TestClock from "effect/testing/TestClock"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as HostileServer from "@assembly-effect/testkit/hostile/HostileServer"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as WebResource from "./utils/WebResource.ts"
+import { Clients, Scene, TusServer, WebResource } from "./utils/index.ts"
 
 const bytes = Scene.content(100_000)
-const undici = Effect.provide(NodeHttpClient.layerUndici)
+const undici = Effect.provide(Clients.undici)
 
 /** A resource that was described, and what is read of it. */
 const make = Effect.gen(function* () {

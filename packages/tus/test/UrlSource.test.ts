@@ -3,17 +3,12 @@
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { Tus, type UploadSource, WebSource } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import { gzipSync } from "node:zlib"
 import * as HostileServer from "@assembly-effect/testkit/hostile/HostileServer"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as WebResource from "./utils/WebResource.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Clients, Scene, Tests, TusServer, Upload, WebResource } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 
@@ -39,7 +34,7 @@ const failure = (source: UploadSource.UploadSource) =>
     return error
   })
 
-const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
+const clients = { undici: Clients.undici, fetch: Clients.fetch }
 
 for (const [name, client] of Object.entries(clients)) {
   layer(client)(`WebSource.fromUrl with ${name}`, (it) => {
@@ -300,7 +295,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-layer(NodeHttpClient.layerUndici)("WebSource.fromUrl", (it) => {
+layer(Clients.undici)("WebSource.fromUrl", (it) => {
   it.effect("refuses what is no URL of HTTP, and one with a credential, without repeating it", function* () {
     for (const url of ["secret", "file:///etc/passwd", "data:,secret", "http://user:secret@localhost/", "//secret"]) {
       const error = yield* Effect.flip(WebSource.fromUrl(url))

@@ -6,11 +6,9 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Stream } from "effect"
 import { Headers, HttpBody, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 
-export const beneath = {
-  undici: NodeHttpClient.layerUndici,
-  "node:http": NodeHttpClient.layerNodeHttp,
-  fetch: NodeHttpClient.layerFetch
-}
+export const undici = NodeHttpClient.layerUndici
+export const fetch = NodeHttpClient.layerFetch
+export const beneath = { undici, "node:http": NodeHttpClient.layerNodeHttp, fetch }
 
 /** Undici as `@assembly-effect/node` builds and registers it. */
 export const registered = Layer.effect(
