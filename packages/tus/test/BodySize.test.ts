@@ -69,20 +69,22 @@ describe.each(Object.entries(Clients.beneath))("with %s", (name, http) => {
   for (const most of [mebi, 5 * mebi]) {
     it.live.each(Object.entries(sources))(
       `a source %s, behind a proxy that refuses bodies above ${most / mebi} MiB: arrives unchanged`,
-      ([, source]) =>
-        Effect.gen(function* () {
-          const { sizes, stored, target } = yield* make(bytes.length, most)
-          yield* Upload.run(target, source(), options)
-          assert.isTrue(stored().equals(bytes))
-          assert.isAtMost(Math.max(...sizes), most)
-        }).pipe(Effect.scoped, Effect.provide(http))
+      http,
+      function* ([, source]) {
+        const { sizes, stored, target } = yield* make(bytes.length, most)
+        yield* Upload.run(target, source(), options)
+        assert.isTrue(stored().equals(bytes))
+        assert.isAtMost(Math.max(...sizes), most)
+      }
     )
   }
 
   // `fetch` on Node reports the closed connection instead of the response.
   if (name !== "fetch") {
-    it.live("the second upload to the same origin begins with the size that passed, and nothing is refused", () =>
-      Effect.gen(function* () {
+    it.live(
+      "the second upload to the same origin begins with the size that passed, and nothing is refused",
+      http,
+      function* () {
         const { refused, sizes, target } = yield* make(bytes.length, mebi)
         yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
         const first = { refused: refused.length, sizes: sizes.length }
@@ -90,7 +92,7 @@ describe.each(Object.entries(Clients.beneath))("with %s", (name, http) => {
         yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
         assert.strictEqual(refused.length, first.refused)
         assert.isAtMost(Math.max(...sizes.slice(first.sizes)), mebi)
-      }).pipe(Effect.scoped, Effect.provide(http))
+      }
     )
   }
 })
@@ -98,8 +100,10 @@ describe.each(Object.entries(Clients.beneath))("with %s", (name, http) => {
 describe("with undici", () => {
   const bytes = Scene.content(mebi)
 
-  it.live("a proxy that refuses every body above 100 KiB: fails with TooLarge, which names the refused sizes", () =>
-    Effect.gen(function* () {
+  it.live(
+    "a proxy that refuses every body above 100 KiB: fails with TooLarge, which names the refused sizes",
+    Clients.beneath.undici,
+    function* () {
       const { refused, target } = yield* make(bytes.length, 100 * kibi)
       const events: Array<string> = []
       const error = yield* Upload.events(target, UploadSource.fromBytes(bytes), options).pipe(
@@ -112,7 +116,7 @@ describe("with undici", () => {
       assert.deepInclude(error, { _tag: "TooLarge", status: 413, tried: [mebi, 512 * kibi, 256 * kibi] })
       assert.deepStrictEqual(refused, [mebi, 512 * kibi, 256 * kibi])
       assert.strictEqual(events.length, 2)
-    }).pipe(Effect.scoped, Effect.provide(Clients.beneath.undici))
+    }
   )
 })
 

@@ -85,8 +85,10 @@ describe("an answer whose body hangs", () => {
 })
 
 describe("a failure that is permanent", () => {
-  it.live("is not healed: a client that changes bodies ends the upload with its first PATCH", () =>
-    Effect.gen(function* () {
+  it.live(
+    "is not healed: a client that changes bodies ends the upload with its first PATCH",
+    FetchHttpClient.layer,
+    function* () {
       const { methods, target } = yield* make((request, response) => {
         if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
         else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
@@ -108,22 +110,20 @@ describe("a failure that is permanent", () => {
       )
       assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
       assert.deepStrictEqual(methods, ["POST"])
-    }).pipe(Effect.provide(FetchHttpClient.layer))
+    }
   )
 
-  it.live("a PATCH that the client would repeat is asked about by HEAD", () =>
-    Effect.gen(function* () {
-      let patches = 0
-      const { methods, target } = yield* make((request, response) => {
-        if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
-        else if (request.method === "HEAD") {
-          response.writeHead(200, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
-        } else if (patches++ === 0) response.writeHead(503, tus).end()
-        else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
-      })
-      const repeating = HttpClient.retryTransient(yield* HttpClient.HttpClient, { times: 3 })
-      yield* Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, repeating)
-      assert.deepStrictEqual(methods, ["POST", "PATCH", "HEAD", "PATCH"])
-    }).pipe(Effect.provide(FetchHttpClient.layer))
-  )
+  it.live("a PATCH that the client would repeat is asked about by HEAD", FetchHttpClient.layer, function* () {
+    let patches = 0
+    const { methods, target } = yield* make((request, response) => {
+      if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
+      else if (request.method === "HEAD") {
+        response.writeHead(200, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
+      } else if (patches++ === 0) response.writeHead(503, tus).end()
+      else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
+    })
+    const repeating = HttpClient.retryTransient(yield* HttpClient.HttpClient, { times: 3 })
+    yield* Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, repeating)
+    assert.deepStrictEqual(methods, ["POST", "PATCH", "HEAD", "PATCH"])
+  })
 })

@@ -62,16 +62,16 @@ layer(Clients.undici)("A Location that is taken", (it) => {
       return { error, requests: server.requests, host: new URL(server.origin).host }
     })
 
-  it.effect("by another part refuses the parts, before a byte is sent", () =>
-    Effect.gen(function* () {
-      const { error, host, requests } = yield* at(undefined, "POST")
-      assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
-      assert.notInclude(requests, "PATCH")
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  it.effect("by another part refuses the parts, before a byte is sent", UploadJournal.layerMemory(), function* () {
+    const { error, host, requests } = yield* at(undefined, "POST")
+    assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
+    assert.notInclude(requests, "PATCH")
+  })
 
-  it.effect("by a part is no final upload, and no complete upload in the journal", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "by a part is no final upload, and no complete upload in the journal",
+    UploadJournal.layerMemory(),
+    function* () {
       const { error } = yield* at(undefined, "FINAL")
       assert.strictEqual(error._tag, "CreationUnknown")
       assert.match(error.message, /the final upload has the Location of a part/)
@@ -80,7 +80,7 @@ layer(Clients.undici)("A Location that is taken", (it) => {
         (yield* list).map(({ entry }) => entry.state._tag),
         ["Concatenating"]
       )
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 })
 
@@ -139,8 +139,10 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     })
   }
 
-  it.effect("into an upload of another length are removed with it by a restart, and by nothing else", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "into an upload of another length are removed with it by a restart, and by nothing else",
+    UploadJournal.layerMemory(),
+    function* () {
       const other = head({ "upload-offset": "0", "upload-length": "0" })
       const server = yield* finalAnswers(other, whole)
       const untrusted = Upload.journaled.run(server.target, source, options)
@@ -166,7 +168,7 @@ layer(Clients.undici)("Parts that were put together", (it) => {
       // The three parts and the final upload of the new one.
       assert.strictEqual(server.uploads.size, 4)
       assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 
   it.effect("are asked about again when the question fails, as often as maxRetries says", function* () {
@@ -203,8 +205,10 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     })
   }
 
-  it.effect("are proven by the next run too, which finds the final upload by its receipt", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "are proven by the next run too, which finds the final upload by its receipt",
+    UploadJournal.layerMemory(),
+    function* () {
       const server = yield* finalAnswers(pending)
       const { meet } = server
       let isFinished = false
@@ -221,7 +225,7 @@ layer(Clients.undici)("Parts that were put together", (it) => {
       isFinished = true
       yield* UploadEvent.result(events)
       assert.strictEqual(count(server, "FINAL"), 1)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 })
 

@@ -192,8 +192,10 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     assert.deepStrictEqual(scene.sent(), [])
   })
 
-  it.effect("and names this machine sends nothing there while its Assembly is elsewhere", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "and names this machine sends nothing there while its Assembly is elsewhere",
+    UploadJournal.layerMemory(),
+    function* () {
       const local = yield* ScriptedTus.make
       const url = `${local.origin}/resumable/files/u0`
       const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
@@ -218,7 +220,7 @@ layer(Journals.platform)("An entry that was edited", (it) => {
         }
       }
       assert.deepStrictEqual(local.requests, [])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 
   it.effect("continues on an origin that the caller adds, and on no other", function* () {

@@ -67,29 +67,29 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     }
   })
 
-  it.effect("are read into memory that was sent only with exactly the client that is registered", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "are read into memory that was sent only with exactly the client that is registered",
+    Clients.registered,
+    function* () {
       const client = yield* HttpClient.HttpClient
       for (const settings of [{}, { chunkSize: 8 * mebi }]) {
         assert.isAbove(emptied(yield* memories(client, settings)), 0)
       }
       const made = HttpClient.mapRequest(client, (request) => request)
       assert.strictEqual(emptied(yield* memories(made)), 0)
-    }).pipe(Effect.provide(Clients.registered))
+    }
   )
 
-  it.effect("are left to whoever may still hold them when their request failed", () =>
-    Effect.gen(function* () {
-      let requests = 0
-      let left: ReadonlyArray<ArrayBufferLike> = []
-      const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
-      yield* memories(yield* HttpClient.HttpClient, { chunkSize: 8 * mebi }, [lost], (given) => {
-        if (++requests === 2) left = given.filter(({ byteLength }) => byteLength > 0)
-      })
-      assert.isAbove(left.length, 4)
-      assert.strictEqual(emptied(left), 0)
-    }).pipe(Effect.provide(Clients.registered))
-  )
+  it.effect("are left to whoever may still hold them when their request failed", Clients.registered, function* () {
+    let requests = 0
+    let left: ReadonlyArray<ArrayBufferLike> = []
+    const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
+    yield* memories(yield* HttpClient.HttpClient, { chunkSize: 8 * mebi }, [lost], (given) => {
+      if (++requests === 2) left = given.filter(({ byteLength }) => byteLength > 0)
+    })
+    assert.isAbove(left.length, 4)
+    assert.strictEqual(emptied(left), 0)
+  })
 
   test("keep their bytes while they may be on their way: the last eight of a request", () => {
     const memory: Array<ArrayBuffer> = []
@@ -162,8 +162,10 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     assert.isEmpty(given)
   })
 
-  it.effect("a small file is read at once, and one that changed since is refused before anything is created", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "a small file is read at once, and one that changed since is refused before anything is created",
+    Clients.undici,
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const content = Scene.content(100)
       for (const change of [new Uint8Array(0), Scene.content(99), Scene.content(101), content.toReversed()]) {
@@ -177,6 +179,6 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
         assert.strictEqual(error._tag === "SourceFailed" ? error.kind : error._tag, "Changed")
         assert.strictEqual(server.created.length, 0)
       }
-    }).pipe(Effect.provide(Clients.undici))
+    }
   )
 })

@@ -198,46 +198,44 @@ layer(live)("transport: form", (it) => {
       const cut: Fault = { _tag: "Cut", method: "POST", bytes }
       it.effect(
         `a form of ${size} bytes that breaks after ${bytes} is FormBroken with its id, and none completes`,
-        () =>
-          Effect.gen(function* () {
-            const { services } = yield* behind([cut])
-            const once = AssemblyUpload.run(job([size])).pipe(RetryPolicy.none, Effect.provide(services))
-            const { created, exit } = yield* creating(once)
-            const error = failureOf(exit)
-            assert.strictEqual(error._tag, "FormBroken")
-            if (error._tag !== "FormBroken") return
-            assert.deepStrictEqual(
-              Tests.pluck(created, "ok"),
-              created.map(() => "REQUEST_ABORTED")
-            )
-            assert.includeMembers(
-              [...error.assemblyIds],
-              created.map(({ assembly_id }) => assembly_id)
-            )
-            assert.lengthOf(error.assemblyIds, 1)
-          })
+        function* () {
+          const { services } = yield* behind([cut])
+          const once = AssemblyUpload.run(job([size])).pipe(RetryPolicy.none, Effect.provide(services))
+          const { created, exit } = yield* creating(once)
+          const error = failureOf(exit)
+          assert.strictEqual(error._tag, "FormBroken")
+          if (error._tag !== "FormBroken") return
+          assert.deepStrictEqual(
+            Tests.pluck(created, "ok"),
+            created.map(() => "REQUEST_ABORTED")
+          )
+          assert.includeMembers(
+            [...error.assemblyIds],
+            created.map(({ assembly_id }) => assembly_id)
+          )
+          assert.lengthOf(error.assemblyIds, 1)
+        }
       )
 
       it.effect(
         `with resend, a form of ${size} bytes that breaks after ${bytes} completes once, and every id is told`,
-        () =>
-          Effect.gen(function* () {
-            const { services } = yield* behind([cut, cut])
-            const jobs = Stream.make({ ...job([size]), resend: true })
-            const all = Stream.runCollect(AssemblyUpload.batch(jobs)).pipe(Effect.provide(services))
-            const { created, exit } = yield* creating(all)
-            const [outcome] = Exit.isSuccess(exit) ? exit.value : []
-            assert.strictEqual(outcome?._tag, "Completed")
-            if (outcome?._tag !== "Completed") return
-            assert.deepStrictEqual(hashes(outcome.status), hashesOf([size]))
-            assert.sameMembers(
-              created.map(({ assembly_id, ok }) => `${assembly_id} ${ok}`),
-              [
-                `${outcome.status.assembly_id} ASSEMBLY_COMPLETED`,
-                ...outcome.earlier.map((earlier) => `${earlier} REQUEST_ABORTED`)
-              ]
-            )
-          })
+        function* () {
+          const { services } = yield* behind([cut, cut])
+          const jobs = Stream.make({ ...job([size]), resend: true })
+          const all = Stream.runCollect(AssemblyUpload.batch(jobs)).pipe(Effect.provide(services))
+          const { created, exit } = yield* creating(all)
+          const [outcome] = Exit.isSuccess(exit) ? exit.value : []
+          assert.strictEqual(outcome?._tag, "Completed")
+          if (outcome?._tag !== "Completed") return
+          assert.deepStrictEqual(hashes(outcome.status), hashesOf([size]))
+          assert.sameMembers(
+            created.map(({ assembly_id, ok }) => `${assembly_id} ${ok}`),
+            [
+              `${outcome.status.assembly_id} ASSEMBLY_COMPLETED`,
+              ...outcome.earlier.map((earlier) => `${earlier} REQUEST_ABORTED`)
+            ]
+          )
+        }
       )
     }
   }

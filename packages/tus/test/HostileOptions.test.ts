@@ -26,12 +26,11 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
 layerTest(services)("A hostile value of an option", (it) => {
   it.effect.each([null, undefined, NaN, true, 5n, "params", [], new Map([["steps", 1]]), () => 1])(
     "AssemblyUpload.run with the params %o: InvalidRequest, and nothing is created",
-    (params) =>
-      Effect.gen(function* () {
-        const job = { params, files: [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a.bin" }] }
-        const error = yield* Effect.flip(AssemblyUpload.run(job as never))
-        assert.strictEqual(error.message, "AssemblyUpload: params: Expected an object with keys")
-      })
+    function* (params) {
+      const job = { params, files: [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a.bin" }] }
+      const error = yield* Effect.flip(AssemblyUpload.run(job as never))
+      assert.strictEqual(error.message, "AssemblyUpload: params: Expected an object with keys")
+    }
   )
 
   it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)

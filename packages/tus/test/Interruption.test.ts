@@ -123,8 +123,10 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
     if (client !== "undici" && way !== "in one request") continue
     describe(`leaving an upload ${way}, sent with ${client}`, () => {
       for (const [tag, faultsThen] of Object.entries(met)) {
-        it.live(`at ${tag}: no socket, no timer, and it can be gone on with`, () =>
-          Effect.gen(function* () {
+        it.live(
+          `at ${tag}: no socket, no timer, and it can be gone on with`,
+          UploadJournal.layerMemory(),
+          function* () {
             const { server, target } = yield* Scene.make(faultsThen)
             const before = yield* quiet
             const seen: Array<Event> = []
@@ -167,7 +169,7 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
             yield* Effect.provide(resume(target, seen), Clients.undici)
             assert.strictEqual(yield* Scene.stored(server, -1), sha256)
             assert.strictEqual(server.created.length, width === 1 ? 1 : 3)
-          }).pipe(Effect.scoped, Effect.provide(UploadJournal.layerMemory()))
+          }
         )
       }
     })
@@ -175,23 +177,21 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
 }
 
 describe("a slow consumer", () => {
-  it.live("does not slow the upload, and what it missed of the progress is left out", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const seen: Array<Event> = []
-      yield* Upload.events(target, source, { ...Scene.options, chunkSize: 10_000 }).pipe(
-        Stream.runForEach((event) =>
-          Effect.suspend(() => {
-            seen.push(event)
-            // The first event is held until the upload is over.
-            return event._tag === "Created"
-              ? Scene.soon(() => server.log.filter((line) => line === "PATCH 204").length === 250)
-              : Effect.void
-          })
-        )
+  it.live("does not slow the upload, and what it missed of the progress is left out", Clients.undici, function* () {
+    const { server, target } = yield* Scene.make()
+    const seen: Array<Event> = []
+    yield* Upload.events(target, source, { ...Scene.options, chunkSize: 10_000 }).pipe(
+      Stream.runForEach((event) =>
+        Effect.suspend(() => {
+          seen.push(event)
+          // The first event is held until the upload is over.
+          return event._tag === "Created"
+            ? Scene.soon(() => server.log.filter((line) => line === "PATCH 204").length === 250)
+            : Effect.void
+        })
       )
-      assert.isAtMost(seen.length, 6)
-      assert.deepInclude(seen.at(-1), { _tag: "Completed", length: 2_500_000n })
-    }).pipe(Effect.scoped, Effect.provide(Clients.undici))
-  )
+    )
+    assert.isAtMost(seen.length, 6)
+    assert.deepInclude(seen.at(-1), { _tag: "Completed", length: 2_500_000n })
+  })
 })

@@ -53,39 +53,33 @@ const takenOver = Effect.gen(function* () {
 })
 
 layer(Emulated.live)("a job in the journal", (it) => {
-  it.effect("is not written by a run that has lost it", () =>
-    Effect.gen(function* () {
-      const { journal, run } = yield* takenOver
-      assert.strictEqual((yield* run(job({ steps: handle })))._tag, "LeaseLost")
-      assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  it.effect("is not written by a run that has lost it", UploadJournal.layerMemory(), function* () {
+    const { journal, run } = yield* takenOver
+    assert.strictEqual((yield* run(job({ steps: handle })))._tag, "LeaseLost")
+    assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
+  })
 
-  it.effect("is not forgotten by a run that has lost it", () =>
-    Effect.gen(function* () {
-      const { journal, run } = yield* takenOver
-      assert.strictEqual((yield* run(job({ templateId: "unknown" })))._tag, "ServiceFailure")
-      assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  it.effect("is not forgotten by a run that has lost it", UploadJournal.layerMemory(), function* () {
+    const { journal, run } = yield* takenOver
+    assert.strictEqual((yield* run(job({ templateId: "unknown" })))._tag, "ServiceFailure")
+    assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
+  })
 
   for (const [ok, tag] of [
     ["ASSEMBLY_CANCELED", "AssemblyCanceled"],
     ["REQUEST_ABORTED", "AssemblyAborted"]
   ] as const) {
-    it.effect(`is forgotten when its Assembly ends as ${ok}`, () =>
-      Effect.gen(function* () {
-        const journal = yield* UploadJournal.UploadJournal
-        const faults = yield* Faults.Faults
-        const assemblyId = yield* Assemblies.newId
-        const options = job({ steps: handle, assemblyId })
-        const ended = { ok, assembly_id: assemblyId }
-        const fault = { method: "GET", path: "/assemblies/:assemblyId", status: 200, times: Infinity } as const
-        yield* faults.inject(Faults.Fault.Refuse({ ...fault, body: JSON.stringify(ended) }))
-        const error = yield* Effect.flip(AssemblyUpload.journaled.run(options)).pipe(Effect.ensuring(faults.clear))
-        assert.strictEqual(error._tag, tag)
-        assert.deepStrictEqual(yield* tagsIn(journal), [])
-      }).pipe(Effect.provide(UploadJournal.layerMemory()))
-    )
+    it.effect(`is forgotten when its Assembly ends as ${ok}`, UploadJournal.layerMemory(), function* () {
+      const journal = yield* UploadJournal.UploadJournal
+      const faults = yield* Faults.Faults
+      const assemblyId = yield* Assemblies.newId
+      const options = job({ steps: handle, assemblyId })
+      const ended = { ok, assembly_id: assemblyId }
+      const fault = { method: "GET", path: "/assemblies/:assemblyId", status: 200, times: Infinity } as const
+      yield* faults.inject(Faults.Fault.Refuse({ ...fault, body: JSON.stringify(ended) }))
+      const error = yield* Effect.flip(AssemblyUpload.journaled.run(options)).pipe(Effect.ensuring(faults.clear))
+      assert.strictEqual(error._tag, tag)
+      assert.deepStrictEqual(yield* tagsIn(journal), [])
+    })
   }
 })

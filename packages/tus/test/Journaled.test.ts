@@ -255,39 +255,37 @@ describe("a restart", () => {
 })
 
 describe("an upload that loses its lease", () => {
-  it.live("sends nothing more, and leaves the entry to the next holder", () =>
-    Effect.gen(function* () {
-      const { leases, store } = Leases.makeStore()
-      const journal = Effect.runSync(UploadJournal.make(store, { leaseDuration: "300 millis" }))
-      const { server, target } = yield* Scene.make([
-        { _tag: "Slow", method: "PATCH", bytes: 50_000, millis: 40 },
-        { _tag: "SlowAnswer", method: "HEAD", millis: 0 }
-      ])
-      const error = yield* upload(target, { chunkSize: 100_000 }).pipe(
-        Stream.tap((event) =>
-          Effect.sync(() => {
-            if (event._tag !== "Created") return
-            const [key = ""] = leases.keys()
-            leases.set(key, JSON.stringify({ owner: "another", until: 1e15 }))
-            server.faults.push(
-              ...Array.from({ length: 40 }, () => ({ _tag: "SlowAnswer", method: "PATCH", millis: 200 }) as const)
-            )
-          })
-        ),
-        UploadEvent.result,
-        Effect.flip,
-        Effect.provideService(UploadJournal.UploadJournal, journal)
-      )
-      assert.strictEqual(error._tag, "LeaseLost")
-      const then = server.requests.length
-      yield* Scene.soon(() => server.busy() === 0)
-      assert.strictEqual(server.requests.length, then)
-      assert.isBelow(server.requests.length, 8)
-      const [left] = yield* journal.list
-      assert.strictEqual(left?.entry.state._tag, "Created")
-      assert.include([...leases.values()][0], "another")
-    }).pipe(Effect.scoped, Effect.provide(Journals.platform))
-  )
+  it.live("sends nothing more, and leaves the entry to the next holder", Journals.platform, function* () {
+    const { leases, store } = Leases.makeStore()
+    const journal = Effect.runSync(UploadJournal.make(store, { leaseDuration: "300 millis" }))
+    const { server, target } = yield* Scene.make([
+      { _tag: "Slow", method: "PATCH", bytes: 50_000, millis: 40 },
+      { _tag: "SlowAnswer", method: "HEAD", millis: 0 }
+    ])
+    const error = yield* upload(target, { chunkSize: 100_000 }).pipe(
+      Stream.tap((event) =>
+        Effect.sync(() => {
+          if (event._tag !== "Created") return
+          const [key = ""] = leases.keys()
+          leases.set(key, JSON.stringify({ owner: "another", until: 1e15 }))
+          server.faults.push(
+            ...Array.from({ length: 40 }, () => ({ _tag: "SlowAnswer", method: "PATCH", millis: 200 }) as const)
+          )
+        })
+      ),
+      UploadEvent.result,
+      Effect.flip,
+      Effect.provideService(UploadJournal.UploadJournal, journal)
+    )
+    assert.strictEqual(error._tag, "LeaseLost")
+    const then = server.requests.length
+    yield* Scene.soon(() => server.busy() === 0)
+    assert.strictEqual(server.requests.length, then)
+    assert.isBelow(server.requests.length, 8)
+    const [left] = yield* journal.list
+    assert.strictEqual(left?.entry.state._tag, "Created")
+    assert.include([...leases.values()][0], "another")
+  })
 })
 
 describe("an upload that somebody else holds", () => {

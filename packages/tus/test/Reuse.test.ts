@@ -35,43 +35,38 @@ layer(Layer.provideMerge(Upload.layer, Clients.undici))("An upload", (it) => {
 
   it.effect.each([null, undefined, 5, {}, { metadata: 1 }, { metadata: [] }])(
     "with the options %j: fails with InvalidRequest, and sends nothing",
-    (options) =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
-        // A JavaScript program may give any value.
-        const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options as never))
-        assert.strictEqual(error._tag, "InvalidRequest")
-        assert.deepStrictEqual(server.requests, [])
-      })
+    function* (options) {
+      const { server, target } = yield* Scene.make()
+      // A JavaScript program may give any value.
+      const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options as never))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.deepStrictEqual(server.requests, [])
+    }
   )
 
   it.effect.each([1000, 300_000])(
     "of a source of %i bytes whose `bytes` a program replaced: stores the new bytes",
-    (size) =>
-      Effect.gen(function* () {
-        const { server, target } = yield* Scene.make()
-        const plain = UploadSource.fromBytes(Scene.content(size))
-        const flipped: UploadSource.Replayable = {
-          ...plain,
-          bytes: (start, end) => Stream.map(plain.bytes(start, end), (piece) => piece.map((byte) => byte ^ 1))
-        }
-        yield* Upload.run(target, flipped, Scene.options)
-        const copy = yield* Scene.make()
-        yield* Upload.run(
-          copy.target,
-          UploadSource.fromBytes(Scene.content(size).map((byte) => byte ^ 1)),
-          Scene.options
-        )
-        assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(copy.server))
-      })
+    function* (size) {
+      const { server, target } = yield* Scene.make()
+      const plain = UploadSource.fromBytes(Scene.content(size))
+      const flipped: UploadSource.Replayable = {
+        ...plain,
+        bytes: (start, end) => Stream.map(plain.bytes(start, end), (piece) => piece.map((byte) => byte ^ 1))
+      }
+      yield* Upload.run(target, flipped, Scene.options)
+      const copy = yield* Scene.make()
+      yield* Upload.run(copy.target, UploadSource.fromBytes(Scene.content(size).map((byte) => byte ^ 1)), Scene.options)
+      assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(copy.server))
+    }
   )
 
-  it.effect.each([1000, 300_000])("of a source of %i bytes that gives nothing: is Stalled after stallTimeout", (size) =>
-    Effect.gen(function* () {
+  it.effect.each([1000, 300_000])(
+    "of a source of %i bytes that gives nothing: is Stalled after stallTimeout",
+    function* (size) {
       const { target } = yield* Scene.make()
       const source = UploadSource.make({ size: BigInt(size), bytes: () => Stream.never })
       const options = { ...Scene.options, stallTimeout: "50 millis", maxRetries: 0 } as const
       assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "Stalled")
-    })
+    }
   )
 })

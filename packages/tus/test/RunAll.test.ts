@@ -193,8 +193,10 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
       ])
     })
 
-    effect(`a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`, () =>
-      Effect.gen(function* () {
+    effect(
+      `a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`,
+      UploadJournal.layerMemory(),
+      function* () {
         const batch = `resumable jobs ${end}`
         const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
         assert.deepStrictEqual(cause, yield* causeOf(ends))
@@ -202,7 +204,7 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
         assert.deepStrictEqual(Tests.pluck(entries, "ok"), ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"])
         // The emulator would run them for an hour.
         yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
-      }).pipe(Effect.provide(UploadJournal.layerMemory()))
+      }
     )
   }
 
@@ -219,8 +221,10 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
     )
   })
 
-  effect("a later run goes on where a run ended, and skips what has completed", () =>
-    Effect.gen(function* () {
+  effect(
+    "a later run goes on where a run ended, and skips what has completed",
+    UploadJournal.layerMemory(),
+    function* () {
       const jobs = jobsOf("resumed", 12)
       const run = AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { assemblies: 3 })
       const first = yield* Stream.runCollect(Stream.take(run, 5))
@@ -236,11 +240,13 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
       const entries = yield* Emulated.assembliesOf("resumed")
       assert.strictEqual(entries.length, 12)
       assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 
-  effect("a job that does not wait is not skipped, because no run has seen its end", () =>
-    Effect.gen(function* () {
+  effect(
+    "a job that does not wait is not skipped, because no run has seen its end",
+    UploadJournal.layerMemory(),
+    function* () {
       const job = { ...jobOf("unseen", 0, waiting), wait: false }
       const run = Stream.runCollect(AssemblyUpload.journaled.batch(Stream.make(job)))
       const ids = []
@@ -251,7 +257,7 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
       assert.strictEqual(ids.length, 2)
       assert.strictEqual(new Set(ids).size, 1)
       assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 
   effect("an option that breaks its rule is refused before any job is taken", function* () {

@@ -227,8 +227,10 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     assert.strictEqual((yield* Emulated.assembliesOf("bytes")).length, 2)
   })
 
-  effect("the interruption of the stream cancels the Assemblies of packs, with a journal too", () =>
-    Effect.gen(function* () {
+  effect(
+    "the interruption of the stream cancels the Assemblies of packs, with a journal too",
+    UploadJournal.layerMemory(),
+    function* () {
       const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
       const packs = { packing: { ...packing, files: 4 } }
       for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
@@ -242,11 +244,13 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
         assert.strictEqual(entries.length, before + 3)
         assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
       }
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 
-  effect("with a journal, a later run skips what has completed, whatever its pack was", () =>
-    Effect.gen(function* () {
+  effect(
+    "with a journal, a later run skips what has completed, whatever its pack was",
+    UploadJournal.layerMemory(),
+    function* () {
       const jobs = Array.from({ length: 7 }, (_, row) => jobOf("skipped", row))
       const all = (some: Jobs) =>
         Effect.map(
@@ -260,11 +264,13 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
       const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
       assert.deepStrictEqual(yield* all(jobs), states)
       assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 
-  effect("jobs with `restart` cancel the Assemblies that the journal knows, and are in no pack", () =>
-    Effect.gen(function* () {
+  effect(
+    "jobs with `restart` cancel the Assemblies that the journal knows, and are in no pack",
+    UploadJournal.layerMemory(),
+    function* () {
       const jobs = [0, 1].map((row) => jobOf("restarted", row))
       const left = yield* Effect.forEach(jobs, (job) =>
         AssemblyUpload.journaled.events(job).pipe(
@@ -282,7 +288,7 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
         left.map(String)
       )
       assert.strictEqual(entries.length, 4)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    }
   )
 
   effect(
