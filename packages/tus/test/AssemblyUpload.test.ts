@@ -54,23 +54,20 @@ layer(Layer.provideMerge(Emulated.client, platform))("AssemblyUpload", (it) => {
     assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Canceled")
   })
 
-  it.effect(
-    "a new Assembly that has completed before its first file was sent: DeliveryMismatch, and no further request",
-    function* () {
-      const requests: Array<string> = []
-      const hasty = HttpClient.make((request) => {
-        requests.push(request.method)
-        const id = /[0-9a-f]{32}/.exec(request.url)?.[0]
-        const body = { ok: "ASSEMBLY_COMPLETED", assembly_id: id, uploads: [], results: {} }
-        return Effect.succeed(HttpClientResponse.fromWeb(request, Response.json(body)))
-      })
-      const error = yield* Effect.flip(AssemblyUpload.run({ params, files: [file("a.bin", 10)], upload, wait })).pipe(
-        Effect.provide(Emulated.over(hasty))
-      )
-      assert.deepInclude(error, { _tag: "DeliveryMismatch", filename: "a.bin", field: "upload" })
-      assert.deepStrictEqual(requests, ["POST"])
-    }
-  )
+  it.effect("a new Assembly that has completed before its first file: DeliveryMismatch, no request", function* () {
+    const requests: Array<string> = []
+    const hasty = HttpClient.make((request) => {
+      requests.push(request.method)
+      const id = /[0-9a-f]{32}/.exec(request.url)?.[0]
+      const body = { ok: "ASSEMBLY_COMPLETED", assembly_id: id, uploads: [], results: {} }
+      return Effect.succeed(HttpClientResponse.fromWeb(request, Response.json(body)))
+    })
+    const error = yield* Effect.flip(AssemblyUpload.run({ params, files: [file("a.bin", 10)], upload, wait })).pipe(
+      Effect.provide(Emulated.over(hasty))
+    )
+    assert.deepInclude(error, { _tag: "DeliveryMismatch", filename: "a.bin", field: "upload" })
+    assert.deepStrictEqual(requests, ["POST"])
+  })
 
   it.effect("or leaves it, if asked, and finishes the other files", function* () {
     const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []

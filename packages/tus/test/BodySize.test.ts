@@ -68,7 +68,7 @@ describe.each(Object.entries(Clients.beneath))("with %s", (name, http) => {
 
   for (const most of [mebi, 5 * mebi]) {
     it.live.each(Object.entries(sources))(
-      `a source %s, behind a proxy that refuses bodies above ${most / mebi} MiB: arrives unchanged`,
+      `a source %s arrives through a proxy that refuses ${most / mebi} MiB`,
       http,
       function* ([, source]) {
         const { sizes, stored, target } = yield* make(bytes.length, most)
@@ -81,19 +81,15 @@ describe.each(Object.entries(Clients.beneath))("with %s", (name, http) => {
 
   // `fetch` on Node reports the closed connection instead of the response.
   if (name !== "fetch") {
-    it.live(
-      "the second upload to the same origin begins with the size that passed, and nothing is refused",
-      http,
-      function* () {
-        const { refused, sizes, target } = yield* make(bytes.length, mebi)
-        yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
-        const first = { refused: refused.length, sizes: sizes.length }
-        assert.isAtLeast(first.refused, 1)
-        yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
-        assert.strictEqual(refused.length, first.refused)
-        assert.isAtMost(Math.max(...sizes.slice(first.sizes)), mebi)
-      }
-    )
+    it.live("the second upload to an origin begins with the size that passed", http, function* () {
+      const { refused, sizes, target } = yield* make(bytes.length, mebi)
+      yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
+      const first = { refused: refused.length, sizes: sizes.length }
+      assert.isAtLeast(first.refused, 1)
+      yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
+      assert.strictEqual(refused.length, first.refused)
+      assert.isAtMost(Math.max(...sizes.slice(first.sizes)), mebi)
+    })
   }
 })
 
@@ -101,7 +97,7 @@ describe("with undici", () => {
   const bytes = Scene.content(mebi)
 
   it.live(
-    "a proxy that refuses every body above 100 KiB: fails with TooLarge, which names the refused sizes",
+    "a proxy that refuses 100 KiB: TooLarge, which names the refused sizes",
     Clients.beneath.undici,
     function* () {
       const { refused, target } = yield* make(bytes.length, 100 * kibi)

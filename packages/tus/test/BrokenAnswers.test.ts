@@ -85,33 +85,26 @@ describe("an answer whose body hangs", () => {
 })
 
 describe("a failure that is permanent", () => {
-  it.live(
-    "is not healed: a client that changes bodies ends the upload with its first PATCH",
-    FetchHttpClient.layer,
-    function* () {
-      const { methods, target } = yield* make((request, response) => {
-        if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
-        else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
-      })
-      const changing = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
-        request.body._tag === "Empty"
-          ? request
-          : HttpClientRequest.setBody(
-              request,
-              HttpBody.uint8Array(new Uint8Array(7), "application/offset+octet-stream")
-            )
+  it.live("is not healed: changed bodies end the upload at its first PATCH", FetchHttpClient.layer, function* () {
+    const { methods, target } = yield* make((request, response) => {
+      if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
+      else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
+    })
+    const changing = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
+      request.body._tag === "Empty"
+        ? request
+        : HttpClientRequest.setBody(request, HttpBody.uint8Array(new Uint8Array(7), "application/offset+octet-stream"))
+    )
+    const error = yield* Effect.flip(
+      Effect.provideService(
+        Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1))),
+        HttpClient.HttpClient,
+        changing
       )
-      const error = yield* Effect.flip(
-        Effect.provideService(
-          Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1))),
-          HttpClient.HttpClient,
-          changing
-        )
-      )
-      assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
-      assert.deepStrictEqual(methods, ["POST"])
-    }
-  )
+    )
+    assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
+    assert.deepStrictEqual(methods, ["POST"])
+  })
 
   it.live("a PATCH that the client would repeat is asked about by HEAD", FetchHttpClient.layer, function* () {
     let patches = 0

@@ -28,23 +28,20 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
 layer(Clients.undici)("Checksums", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
     for (const streams of [true, false]) {
-      it.effect(
-        `of ${kind}, ${streams ? "streamed" : "where nothing can be streamed"}; what changed on the way is sent again`,
-        function* () {
-          const { run, server } = yield* scene(source(), { checksum: "sha256", chunkSize: 300_000 }, [corrupt])
-          yield* Effect.provideService(run, Upload.CanStream, streams)
-          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-          assert.deepStrictEqual(server.faults, [])
-          // Slices begin below a chunkSize; the tests of slices say how they grow.
-          if (streams) assert.deepStrictEqual(server.verified, [300_000, 300_000, 300_000, 100_000])
-          assert.isAtMost(Math.max(...server.verified), 300_000)
-          assert.strictEqual(
-            server.verified.reduce((sum, size) => sum + size, 0),
-            bytes.length
-          )
-          assert.strictEqual(server.log.filter((line) => line === "PATCH 460").length, 1)
-        }
-      )
+      it.effect(`of ${kind}, streamed: ${streams}; changed bytes are sent again`, function* () {
+        const { run, server } = yield* scene(source(), { checksum: "sha256", chunkSize: 300_000 }, [corrupt])
+        yield* Effect.provideService(run, Upload.CanStream, streams)
+        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+        assert.deepStrictEqual(server.faults, [])
+        // Slices begin below a chunkSize; the tests of slices say how they grow.
+        if (streams) assert.deepStrictEqual(server.verified, [300_000, 300_000, 300_000, 100_000])
+        assert.isAtMost(Math.max(...server.verified), 300_000)
+        assert.strictEqual(
+          server.verified.reduce((sum, size) => sum + size, 0),
+          bytes.length
+        )
+        assert.strictEqual(server.log.filter((line) => line === "PATCH 460").length, 1)
+      })
     }
   }
 

@@ -68,20 +68,16 @@ layer(Clients.undici)("A Location that is taken", (it) => {
     assert.notInclude(requests, "PATCH")
   })
 
-  it.effect(
-    "by a part is no final upload, and no complete upload in the journal",
-    UploadJournal.layerMemory(),
-    function* () {
-      const { error } = yield* at(undefined, "FINAL")
-      assert.strictEqual(error._tag, "CreationUnknown")
-      assert.match(error.message, /the final upload has the Location of a part/)
-      const { list } = yield* UploadJournal.UploadJournal
-      assert.deepStrictEqual(
-        (yield* list).map(({ entry }) => entry.state._tag),
-        ["Concatenating"]
-      )
-    }
-  )
+  it.effect("by a part is no final upload, nor in the journal", UploadJournal.layerMemory(), function* () {
+    const { error } = yield* at(undefined, "FINAL")
+    assert.strictEqual(error._tag, "CreationUnknown")
+    assert.match(error.message, /the final upload has the Location of a part/)
+    const { list } = yield* UploadJournal.UploadJournal
+    assert.deepStrictEqual(
+      (yield* list).map(({ entry }) => entry.state._tag),
+      ["Concatenating"]
+    )
+  })
 })
 
 layer(Clients.undici)("Parts that were put together", (it) => {
@@ -139,37 +135,33 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     })
   }
 
-  it.effect(
-    "into an upload of another length are removed with it by a restart, and by nothing else",
-    UploadJournal.layerMemory(),
-    function* () {
-      const other = head({ "upload-offset": "0", "upload-length": "0" })
-      const server = yield* finalAnswers(other, whole)
-      const untrusted = Upload.journaled.run(server.target, source, options)
-      const error = yield* Effect.flip(untrusted)
-      assert.deepInclude(error, {
-        _tag: "UploadUntrusted",
-        description: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
-        mayBeWhole: true
-      })
-      const { length } = server.requests
-      assert.deepStrictEqual(yield* Effect.flip(untrusted), error)
-      assert.strictEqual(server.requests.length, length)
-      assert.strictEqual(server.uploads.size, 4)
+  it.effect("into another length are removed by a restart only", UploadJournal.layerMemory(), function* () {
+    const other = head({ "upload-offset": "0", "upload-length": "0" })
+    const server = yield* finalAnswers(other, whole)
+    const untrusted = Upload.journaled.run(server.target, source, options)
+    const error = yield* Effect.flip(untrusted)
+    assert.deepInclude(error, {
+      _tag: "UploadUntrusted",
+      description: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
+      mayBeWhole: true
+    })
+    const { length } = server.requests
+    assert.deepStrictEqual(yield* Effect.flip(untrusted), error)
+    assert.strictEqual(server.requests.length, length)
+    assert.strictEqual(server.uploads.size, 4)
 
-      const events = yield* Stream.runCollect(
-        Upload.journaled.events(server.target, source, { ...options, restart: true })
-      )
-      assert.deepInclude(events[0], {
-        _tag: "Restarted",
-        reason: "restart was requested; the upload in the journal was Untrusted"
-      })
-      assert.strictEqual(count(server, "DELETE"), 4)
-      // The three parts and the final upload of the new one.
-      assert.strictEqual(server.uploads.size, 4)
-      assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
-    }
-  )
+    const events = yield* Stream.runCollect(
+      Upload.journaled.events(server.target, source, { ...options, restart: true })
+    )
+    assert.deepInclude(events[0], {
+      _tag: "Restarted",
+      reason: "restart was requested; the upload in the journal was Untrusted"
+    })
+    assert.strictEqual(count(server, "DELETE"), 4)
+    // The three parts and the final upload of the new one.
+    assert.strictEqual(server.uploads.size, 4)
+    assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
+  })
 
   it.effect("are asked about again when the question fails, as often as maxRetries says", function* () {
     const broken = [{ status: 502 }, "cut", { status: 429, headers: { "retry-after": "0" } }] as const
@@ -205,28 +197,24 @@ layer(Clients.undici)("Parts that were put together", (it) => {
     })
   }
 
-  it.effect(
-    "are proven by the next run too, which finds the final upload by its receipt",
-    UploadJournal.layerMemory(),
-    function* () {
-      const server = yield* finalAnswers(pending)
-      const { meet } = server
-      let isFinished = false
-      server.meet = async (request, go) => {
-        if (request.method === "FINAL") {
-          await meet(request, go)
-          return "cut"
-        }
-        if (request.method !== "GET" || isFinished) return meet(request, go)
-        return { ...go(), body: go().body?.replaceAll('"finished":true', '"finished":false') }
+  it.effect("are proven by the next run, by a receipt", UploadJournal.layerMemory(), function* () {
+    const server = yield* finalAnswers(pending)
+    const { meet } = server
+    let isFinished = false
+    server.meet = async (request, go) => {
+      if (request.method === "FINAL") {
+        await meet(request, go)
+        return "cut"
       }
-      const events = Upload.journaled.events(server.target, source, { ...options, finishTimeout: "200 millis" })
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      isFinished = true
-      yield* UploadEvent.result(events)
-      assert.strictEqual(count(server, "FINAL"), 1)
+      if (request.method !== "GET" || isFinished) return meet(request, go)
+      return { ...go(), body: go().body?.replaceAll('"finished":true', '"finished":false') }
     }
-  )
+    const events = Upload.journaled.events(server.target, source, { ...options, finishTimeout: "200 millis" })
+    assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
+    isFinished = true
+    yield* UploadEvent.result(events)
+    assert.strictEqual(count(server, "FINAL"), 1)
+  })
 })
 
 /** Leaves an upload in parts as soon as `isThere`. */

@@ -40,15 +40,12 @@ layer(Clients.undici)("A creation", (it) => {
   }
 
   for (const status of [200, 204, 302, 408, 409, 425, 499, 500, 502, 503, 504, 520]) {
-    it.effect(
-      `answered ${status} may have made the upload, which its receipt tells, and is never repeated`,
-      function* () {
-        const server = yield* answering(status, true)
-        yield* run(server)
-        assert.strictEqual(count(server, "POST"), 1)
-        assert.strictEqual(server.uploads.size, 1)
-      }
-    )
+    it.effect(`answered ${status} may have made the upload: its receipt tells, no repetition`, function* () {
+      const server = yield* answering(status, true)
+      yield* run(server)
+      assert.strictEqual(count(server, "POST"), 1)
+      assert.strictEqual(server.uploads.size, 1)
+    })
 
     it.effect(`answered ${status} without a receipt is unknown, and never repeated`, function* () {
       const server = yield* answering(status, false)
@@ -85,41 +82,35 @@ layer(Clients.undici)("A creation", (it) => {
     }
   })
 
-  it.effect(
-    "201 with upload-offset 1000 for a creation without a body: asks for the offset before it sends",
-    function* () {
-      const server = yield* ScriptedTus.make
-      server.meet = (request, go) => {
-        const answer = go()
-        if (request.method !== "POST") return answer
-        return { ...answer, headers: { ...answer.headers, "upload-offset": "1000" } }
-      }
-      yield* run(server)
-      assert.deepStrictEqual(server.requests, ["POST", "HEAD", "PATCH"])
-      assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
+  it.effect("without a body, answered with upload-offset 1000: asks before it sends", function* () {
+    const server = yield* ScriptedTus.make
+    server.meet = (request, go) => {
+      const answer = go()
+      if (request.method !== "POST") return answer
+      return { ...answer, headers: { ...answer.headers, "upload-offset": "1000" } }
     }
-  )
+    yield* run(server)
+    assert.deepStrictEqual(server.requests, ["POST", "HEAD", "PATCH"])
+    assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
+  })
 
-  it.effect(
-    "lost response of a creation without a body, and a finished receipt: asks, and sends every byte",
-    function* () {
-      const server = yield* ScriptedTus.make
-      let isFirst = true
-      server.meet = (request, go) => {
-        const answer = go()
-        if (request.method === "GET") {
-          const finished = `"offset":${bytes.length},"finished":true`
-          return { ...answer, body: answer.body?.replace('"offset":0,"finished":false', finished) }
-        }
-        const isLost = request.method === "POST" && isFirst
-        isFirst = false
-        return isLost ? "cut" : answer
+  it.effect("without a body, lost, with a finished receipt: asks, and sends every byte", function* () {
+    const server = yield* ScriptedTus.make
+    let isFirst = true
+    server.meet = (request, go) => {
+      const answer = go()
+      if (request.method === "GET") {
+        const finished = `"offset":${bytes.length},"finished":true`
+        return { ...answer, body: answer.body?.replace('"offset":0,"finished":false', finished) }
       }
-      yield* run(server)
-      assert.deepStrictEqual(server.requests, ["POST", "GET", "HEAD", "PATCH"])
-      assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
+      const isLost = request.method === "POST" && isFirst
+      isFirst = false
+      return isLost ? "cut" : answer
     }
-  )
+    yield* run(server)
+    assert.deepStrictEqual(server.requests, ["POST", "GET", "HEAD", "PATCH"])
+    assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
+  })
 
   it.effect("has its answer looked for under the capability of its Assembly alone", function* () {
     const server = yield* answering(502, true)

@@ -192,36 +192,32 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     assert.deepStrictEqual(scene.sent(), [])
   })
 
-  it.effect(
-    "and names this machine sends nothing there while its Assembly is elsewhere",
-    UploadJournal.layerMemory(),
-    function* () {
-      const local = yield* ScriptedTus.make
-      const url = `${local.origin}/resumable/files/u0`
-      const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
-      const honest = yield* UploadTarget.make({ tusUrl: "https://api.example.com/resumable/files", assemblySslUrl })
-      const edited = yield* UploadTarget.make({ tusUrl: `${local.origin}/resumable/files`, assemblySslUrl })
-      const { fieldname, filename } = options.metadata
-      const identity = yield* source.identity
-      const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
-      const journal = yield* UploadJournal.UploadJournal
-      const writtenAt = yield* Clock.currentTimeMillis
-      const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
-      for (const [target, tag] of [
-        [edited, "InvalidTarget"],
-        [honest, "UnsafeLocation"]
-      ] as const) {
-        yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
-        for (const events of [
-          Upload.journaled.events(honest, source, options),
-          Upload.journaled.resumeEvents({ key }, source, options)
-        ]) {
-          assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
-        }
+  it.effect("sends nothing here if its Assembly is elsewhere", UploadJournal.layerMemory(), function* () {
+    const local = yield* ScriptedTus.make
+    const url = `${local.origin}/resumable/files/u0`
+    const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
+    const honest = yield* UploadTarget.make({ tusUrl: "https://api.example.com/resumable/files", assemblySslUrl })
+    const edited = yield* UploadTarget.make({ tusUrl: `${local.origin}/resumable/files`, assemblySslUrl })
+    const { fieldname, filename } = options.metadata
+    const identity = yield* source.identity
+    const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
+    const journal = yield* UploadJournal.UploadJournal
+    const writtenAt = yield* Clock.currentTimeMillis
+    const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
+    for (const [target, tag] of [
+      [edited, "InvalidTarget"],
+      [honest, "UnsafeLocation"]
+    ] as const) {
+      yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
+      for (const events of [
+        Upload.journaled.events(honest, source, options),
+        Upload.journaled.resumeEvents({ key }, source, options)
+      ]) {
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
       }
-      assert.deepStrictEqual(local.requests, [])
     }
-  )
+    assert.deepStrictEqual(local.requests, [])
+  })
 
   it.effect("continues on an origin that the caller adds, and on no other", function* () {
     const scene = yield* broken

@@ -67,18 +67,14 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     }
   })
 
-  it.effect(
-    "are read into memory that was sent only with exactly the client that is registered",
-    Clients.registered,
-    function* () {
-      const client = yield* HttpClient.HttpClient
-      for (const settings of [{}, { chunkSize: 8 * mebi }]) {
-        assert.isAbove(emptied(yield* memories(client, settings)), 0)
-      }
-      const made = HttpClient.mapRequest(client, (request) => request)
-      assert.strictEqual(emptied(yield* memories(made)), 0)
+  it.effect("reuse memory with exactly the registered client", Clients.registered, function* () {
+    const client = yield* HttpClient.HttpClient
+    for (const settings of [{}, { chunkSize: 8 * mebi }]) {
+      assert.isAbove(emptied(yield* memories(client, settings)), 0)
     }
-  )
+    const made = HttpClient.mapRequest(client, (request) => request)
+    assert.strictEqual(emptied(yield* memories(made)), 0)
+  })
 
   it.effect("are left to whoever may still hold them when their request failed", Clients.registered, function* () {
     let requests = 0
@@ -121,28 +117,25 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     assert.isAbove(second[0] ?? 0, 64 * 1024)
   })
 
-  it.effect(
-    "have whole sizes, however many files are read at once and however slowly their pieces are taken",
-    function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
-      yield* fs.writeFile(path, bytes)
-      const file = yield* fs.open(path)
-      const clock = Object.assign(Object.create(yield* Clock.Clock), { now: 0 })
-      clock.currentTimeMillisUnsafe = () => clock.now
-      for (const others of [0, 1, 40, 41, 42, 43, 700, 1001, 3000]) {
-        yield* Effect.gen(function* () {
-          for (let other = 0; other < others; other++) yield* FilePieces.reader(file, { size: FilePieces.smallest })
-          const { next } = yield* FilePieces.reader(file, { size: FilePieces.smallest })
-          for (const pause of [1, 1, 1, 1, 1, 1, 5000, 5000, 1, 5000, 5000, 5000, 5000]) {
-            const piece = Option.getOrThrow(yield* next(0n, BigInt(bytes.length)))
-            assert.isAtLeast(piece.length, 16 * 1024)
-            clock.now += pause
-          }
-        }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
-      }
+  it.effect("have at least 16 KiB, with any number of readers, however slow", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* fs.makeTempFileScoped()
+    yield* fs.writeFile(path, bytes)
+    const file = yield* fs.open(path)
+    const clock = Object.assign(Object.create(yield* Clock.Clock), { now: 0 })
+    clock.currentTimeMillisUnsafe = () => clock.now
+    for (const others of [0, 1, 40, 41, 42, 43, 700, 1001, 3000]) {
+      yield* Effect.gen(function* () {
+        for (let other = 0; other < others; other++) yield* FilePieces.reader(file, { size: FilePieces.smallest })
+        const { next } = yield* FilePieces.reader(file, { size: FilePieces.smallest })
+        for (const pause of [1, 1, 1, 1, 1, 1, 5000, 5000, 1, 5000, 5000, 5000, 5000]) {
+          const piece = Option.getOrThrow(yield* next(0n, BigInt(bytes.length)))
+          assert.isAtLeast(piece.length, 16 * 1024)
+          clock.now += pause
+        }
+      }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
     }
-  )
+  })
 
   it.effect("no byte of a file that was replaced is given out, however many pieces its first range has", function* () {
     const fs = yield* FileSystem.FileSystem
@@ -162,23 +155,19 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     assert.isEmpty(given)
   })
 
-  it.effect(
-    "a small file is read at once, and one that changed since is refused before anything is created",
-    Clients.undici,
-    function* () {
-      const fs = yield* FileSystem.FileSystem
-      const content = Scene.content(100)
-      for (const change of [new Uint8Array(0), Scene.content(99), Scene.content(101), content.toReversed()]) {
-        const path = yield* fs.makeTempFileScoped()
-        yield* fs.writeFile(path, content)
-        yield* fs.utimes(path, new Date(0), new Date(0))
-        const changed = yield* UploadSource.fromPath(path)
-        yield* fs.writeFile(path, change)
-        const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, changed, Scene.options))
-        assert.strictEqual(error._tag === "SourceFailed" ? error.kind : error._tag, "Changed")
-        assert.strictEqual(server.created.length, 0)
-      }
+  it.effect("a small file that changed is refused before the creation", Clients.undici, function* () {
+    const fs = yield* FileSystem.FileSystem
+    const content = Scene.content(100)
+    for (const change of [new Uint8Array(0), Scene.content(99), Scene.content(101), content.toReversed()]) {
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, content)
+      yield* fs.utimes(path, new Date(0), new Date(0))
+      const changed = yield* UploadSource.fromPath(path)
+      yield* fs.writeFile(path, change)
+      const { server, target } = yield* Scene.make()
+      const error = yield* Effect.flip(Upload.run(target, changed, Scene.options))
+      assert.strictEqual(error._tag === "SourceFailed" ? error.kind : error._tag, "Changed")
+      assert.strictEqual(server.created.length, 0)
     }
-  )
+  })
 })

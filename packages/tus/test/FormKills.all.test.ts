@@ -63,7 +63,7 @@ const hashesOf = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ sha256
 
 layer(live)("R2", (it) => {
   it.effect(
-    `a process killed twice at ${kills} moments completes one Assembly, and tells the ids of the others`,
+    `killed twice at ${kills} moments: completes one Assembly, tells the others`,
     () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
@@ -106,7 +106,7 @@ layer(live)("R2", (it) => {
   )
 
   it.effect(
-    `a process with 20 files in packs, killed twice at ${kills} series of moments: the last run completes every file`,
+    `20 files in packs, killed twice at ${kills} series of moments: every file completes`,
     () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator

@@ -156,59 +156,53 @@ layer(Clients.undici)("The Assembly of a whole job", (it) => {
     })
   }
 
-  it.effect(
-    "is canceled where the server may hold wrong bytes as a whole file, even if it was to be kept",
-    function* () {
-      const { calls, run, tus } = yield* service()
-      let final: string | undefined
-      tus((request, go) => {
-        if (request.method === "HEAD" && request.path === final) {
-          return { status: 200, headers: { "upload-offset": "0", "upload-length": "0" } }
-        }
-        const answer = go()
-        if (request.method !== "FINAL") return answer
-        // Without the offset in this answer, the client asks HEAD.
-        const { "upload-offset": _, ...headers } = answer.headers ?? {}
-        final = headers["location"]
-        return { ...answer, headers }
-      })
-      const error = yield* Effect.flip(
-        run({ files: [file("a.bin", 2 * 1024 * 1024)], upload: { ...upload, parallel: 2 }, onFailure: "keep" })
-      )
-      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
-      assert.match(error.message, /the server 127\.0\.0\.1:\d+ may have stored wrong bytes/)
-      assert.strictEqual(calls.at(-1), "DELETE")
-    }
-  )
+  it.effect("is canceled where wrong bytes may be a whole file, even with onFailure: keep", function* () {
+    const { calls, run, tus } = yield* service()
+    let final: string | undefined
+    tus((request, go) => {
+      if (request.method === "HEAD" && request.path === final) {
+        return { status: 200, headers: { "upload-offset": "0", "upload-length": "0" } }
+      }
+      const answer = go()
+      if (request.method !== "FINAL") return answer
+      // Without the offset in this answer, the client asks HEAD.
+      const { "upload-offset": _, ...headers } = answer.headers ?? {}
+      final = headers["location"]
+      return { ...answer, headers }
+    })
+    const error = yield* Effect.flip(
+      run({ files: [file("a.bin", 2 * 1024 * 1024)], upload: { ...upload, parallel: 2 }, onFailure: "keep" })
+    )
+    assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
+    assert.match(error.message, /the server 127\.0\.0\.1:\d+ may have stored wrong bytes/)
+    assert.strictEqual(calls.at(-1), "DELETE")
+  })
 
   for (const [counted, assembly] of [
     ["17", "kept"],
     ["900000", "canceled"]
   ] as const) {
-    it.effect(
-      `is ${assembly} where the server counted ${counted} of 600,000 bytes, if it was to be kept`,
-      function* () {
-        const { calls, run, tus } = yield* service()
-        let wrong: string | undefined
-        tus((request, go) => {
-          const answer = go()
-          if (request.method === "PATCH") wrong ??= request.path
-          if (request.path !== wrong) return answer
-          const told = request.method === "PATCH" ? counted : "17"
-          return { ...answer, headers: { ...answer.headers, "upload-offset": told } }
-        })
-        const error = yield* Effect.flip(
-          run({ files: [file("a.bin", 600_000), file("b.bin", 10)], concurrency: 1, onFailure: "keep" })
-        )
-        if (error._tag !== "FilesFailed") return assert.fail(error._tag)
-        assert.strictEqual(error.assembly, assembly)
-        assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), [
-          "Failed",
-          assembly === "kept" ? "Completed" : "Stopped"
-        ])
-        assert.strictEqual(calls.includes("DELETE"), assembly === "canceled")
-      }
-    )
+    it.effect(`is ${assembly} if the server counted ${counted} of 600,000 bytes (keep)`, function* () {
+      const { calls, run, tus } = yield* service()
+      let wrong: string | undefined
+      tus((request, go) => {
+        const answer = go()
+        if (request.method === "PATCH") wrong ??= request.path
+        if (request.path !== wrong) return answer
+        const told = request.method === "PATCH" ? counted : "17"
+        return { ...answer, headers: { ...answer.headers, "upload-offset": told } }
+      })
+      const error = yield* Effect.flip(
+        run({ files: [file("a.bin", 600_000), file("b.bin", 10)], concurrency: 1, onFailure: "keep" })
+      )
+      if (error._tag !== "FilesFailed") return assert.fail(error._tag)
+      assert.strictEqual(error.assembly, assembly)
+      assert.deepStrictEqual(Tests.pluck(error.files, "outcome"), [
+        "Failed",
+        assembly === "kept" ? "Completed" : "Stopped"
+      ])
+      assert.strictEqual(calls.includes("DELETE"), assembly === "canceled")
+    })
   }
 
   it.effect("is told as canceled only where it is", function* () {

@@ -25,7 +25,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
 
 layerTest(services)("A hostile value of an option", (it) => {
   it.effect.each([null, undefined, NaN, true, 5n, "params", [], new Map([["steps", 1]]), () => 1])(
-    "AssemblyUpload.run with the params %o: InvalidRequest, and nothing is created",
+    "AssemblyUpload.run with the params %o: InvalidRequest",
     function* (params) {
       const job = { params, files: [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a.bin" }] }
       const error = yield* Effect.flip(AssemblyUpload.run(job as never))

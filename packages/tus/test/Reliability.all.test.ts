@@ -157,7 +157,7 @@ const oneUpload = Effect.gen(function* () {
 
 layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer))("R1", (it) => {
   it.effect(
-    `${uploads} uploads, each under its own schedule of faults, end whole or with the error that the schedule allows`,
+    `${uploads} uploads under drawn faults end whole, or with an error that fits`,
     () =>
       Effect.gen(function* () {
         const results = yield* Effect.forEach(

@@ -75,45 +75,42 @@ const moments: ReadonlyArray<Moment> = [
 layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("R3", (it) => {
   for (const [tag, source, options] of moments) {
     const kind = options.parallel === undefined ? (source._tag === "OneShot" ? "stream" : "source") : "source in parts"
-    it.effect(
-      `a server that is killed at ${tag} and restarted gets the rest of a ${kind}, and no second upload`,
-      function* () {
-        const fs = yield* FileSystem.FileSystem
-        const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
-        const first = yield* start({ data })
-        const port = Number(new URL(first.ready.baseUrl).port)
-        const api = yield* Layer.build(client(first.ready))
-        const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
-        const target = yield* Effect.provideContext(UploadTarget.fromAssembly(created), api)
+    it.effect(`a server killed at ${tag} gets the rest of a ${kind}, no second upload`, function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
+      const first = yield* start({ data })
+      const port = Number(new URL(first.ready.baseUrl).port)
+      const api = yield* Layer.build(client(first.ready))
+      const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
+      const target = yield* Effect.provideContext(UploadTarget.fromAssembly(created), api)
 
-        const restarted = yield* Deferred.make<void>()
-        let seen = 0
-        const tags: Array<string> = []
-        const toSend = source._tag === "Replayable" ? held(source, Deferred.await(restarted)) : source
-        const upload = Upload.events(target, toSend, {
-          ...Scene.options,
-          ...options,
-          // A process takes a while to start, and to answer, on a busy machine more so.
-          stallTimeout: "5 seconds",
-          retryDelay: "50 millis",
-          maxRetries: 40
-        })
-        yield* Stream.runForEach(upload, (event) => {
-          tags.push(event._tag)
-          return event._tag === tag && ++seen === 2
-            ? Effect.andThen(first.kill, start({ data, port })).pipe(
-                Effect.andThen(Deferred.succeed(restarted, undefined))
-              )
-            : Effect.void
-        })
-        assert.isAtLeast(seen, 2)
-        assert.include(tags, "Retrying")
-        assert.include(tags, "Resumed")
-        const id = Assembly.AssemblyId.make(created.assembly_id)
-        const status = yield* Effect.provideContext(Assemblies.get(id), api)
-        assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
-        assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
-      }
-    )
+      const restarted = yield* Deferred.make<void>()
+      let seen = 0
+      const tags: Array<string> = []
+      const toSend = source._tag === "Replayable" ? held(source, Deferred.await(restarted)) : source
+      const upload = Upload.events(target, toSend, {
+        ...Scene.options,
+        ...options,
+        // A process takes a while to start, and to answer, on a busy machine more so.
+        stallTimeout: "5 seconds",
+        retryDelay: "50 millis",
+        maxRetries: 40
+      })
+      yield* Stream.runForEach(upload, (event) => {
+        tags.push(event._tag)
+        return event._tag === tag && ++seen === 2
+          ? Effect.andThen(first.kill, start({ data, port })).pipe(
+              Effect.andThen(Deferred.succeed(restarted, undefined))
+            )
+          : Effect.void
+      })
+      assert.isAtLeast(seen, 2)
+      assert.include(tags, "Retrying")
+      assert.include(tags, "Resumed")
+      const id = Assembly.AssemblyId.make(created.assembly_id)
+      const status = yield* Effect.provideContext(Assemblies.get(id), api)
+      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
+      assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
+    })
   }
 })

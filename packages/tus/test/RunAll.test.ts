@@ -193,19 +193,15 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
       ])
     })
 
-    effect(
-      `a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`,
-      UploadJournal.layerMemory(),
-      function* () {
-        const batch = `resumable jobs ${end}`
-        const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
-        assert.deepStrictEqual(cause, yield* causeOf(ends))
-        const entries = yield* Emulated.assembliesOf(batch)
-        assert.deepStrictEqual(Tests.pluck(entries, "ok"), ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"])
-        // The emulator would run them for an hour.
-        yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
-      }
-    )
+    effect(`jobs of a stream that ${end} are kept with a journal`, UploadJournal.layerMemory(), function* () {
+      const batch = `resumable jobs ${end}`
+      const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
+      assert.deepStrictEqual(cause, yield* causeOf(ends))
+      const entries = yield* Emulated.assembliesOf(batch)
+      assert.deepStrictEqual(Tests.pluck(entries, "ok"), ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"])
+      // The emulator would run them for an hour.
+      yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
+    })
   }
 
   effect("hands an outcome back while an earlier job still runs", function* () {
@@ -221,44 +217,36 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
     )
   })
 
-  effect(
-    "a later run goes on where a run ended, and skips what has completed",
-    UploadJournal.layerMemory(),
-    function* () {
-      const jobs = jobsOf("resumed", 12)
-      const run = AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { assemblies: 3 })
-      const first = yield* Stream.runCollect(Stream.take(run, 5))
-      assert.isTrue(first.every(({ _tag }) => _tag === "Completed"))
-      const second = yield* Stream.runCollect(run)
-      const skipped = second.filter(({ _tag }) => _tag === "Skipped")
-      assert.isAtLeast(skipped.length, 5)
-      assert.strictEqual(second.length, 12)
-      assert.isFalse(second.some(({ _tag }) => _tag === "Failed"))
-      const third = yield* Stream.runCollect(run)
-      assert.isTrue(third.every(({ _tag }) => _tag === "Skipped"))
-      // Each job has one Assembly, however often it was run.
-      const entries = yield* Emulated.assembliesOf("resumed")
-      assert.strictEqual(entries.length, 12)
-      assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
-    }
-  )
+  effect("a later run skips what has completed", UploadJournal.layerMemory(), function* () {
+    const jobs = jobsOf("resumed", 12)
+    const run = AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { assemblies: 3 })
+    const first = yield* Stream.runCollect(Stream.take(run, 5))
+    assert.isTrue(first.every(({ _tag }) => _tag === "Completed"))
+    const second = yield* Stream.runCollect(run)
+    const skipped = second.filter(({ _tag }) => _tag === "Skipped")
+    assert.isAtLeast(skipped.length, 5)
+    assert.strictEqual(second.length, 12)
+    assert.isFalse(second.some(({ _tag }) => _tag === "Failed"))
+    const third = yield* Stream.runCollect(run)
+    assert.isTrue(third.every(({ _tag }) => _tag === "Skipped"))
+    // Each job has one Assembly, however often it was run.
+    const entries = yield* Emulated.assembliesOf("resumed")
+    assert.strictEqual(entries.length, 12)
+    assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
+  })
 
-  effect(
-    "a job that does not wait is not skipped, because no run has seen its end",
-    UploadJournal.layerMemory(),
-    function* () {
-      const job = { ...jobOf("unseen", 0, waiting), wait: false }
-      const run = Stream.runCollect(AssemblyUpload.journaled.batch(Stream.make(job)))
-      const ids = []
-      for (const outcome of [...(yield* run), ...(yield* run)]) {
-        assert(outcome._tag === "Completed", outcome._tag)
-        ids.push(outcome.status.assembly_id)
-      }
-      assert.strictEqual(ids.length, 2)
-      assert.strictEqual(new Set(ids).size, 1)
-      assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
+  effect("a job that does not wait is not skipped", UploadJournal.layerMemory(), function* () {
+    const job = { ...jobOf("unseen", 0, waiting), wait: false }
+    const run = Stream.runCollect(AssemblyUpload.journaled.batch(Stream.make(job)))
+    const ids = []
+    for (const outcome of [...(yield* run), ...(yield* run)]) {
+      assert(outcome._tag === "Completed", outcome._tag)
+      ids.push(outcome.status.assembly_id)
     }
-  )
+    assert.strictEqual(ids.length, 2)
+    assert.strictEqual(new Set(ids).size, 1)
+    assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
+  })
 
   effect("an option that breaks its rule is refused before any job is taken", function* () {
     const jobs = Stream.sync(() => assert.fail("a job was taken"))

@@ -55,89 +55,77 @@ const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: A
 
 layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
   for (const transport of ["tus", "form"] as const) {
-    effect(
-      `${transport}: 25 jobs are one Assembly, and each has the uploads and the results of its own files`,
-      function* () {
-        const jobs = Array.from({ length: 25 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
-        const outcomes = yield* run(jobs)
-        for (const outcome of outcomes) {
-          assert(outcome._tag === "Completed", outcome._tag)
-          isOwn(outcome)
-        }
-        assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
-        assert.strictEqual((yield* Emulated.assembliesOf(`whole ${transport}`)).length, 1)
-      }
-    )
-  }
-
-  effect.each(["tus", "form"] as const)(
-    "%s: jobs with equal names and bytes, or none, have a file each",
-    function* (transport) {
-      const { params, wait } = jobOf(`equal ${transport}`, 0)
-      const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
-        data: { row, hashes: [sha256(text)] },
-        params,
-        files: [{ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename: "photo.txt" }],
-        wait,
-        transport
-      }))
-      const ids = (yield* run(jobs)).map((outcome) => {
-        assert(outcome._tag === "Completed", outcome._tag)
-        isOwn(outcome)
-        return outcome.status.uploads?.[0]?.id
-      })
-      assert.strictEqual(new Set(ids).size, jobs.length)
-      assert.strictEqual((yield* Emulated.assembliesOf(`equal ${transport}`)).length, 1)
-    }
-  )
-
-  effect(
-    "one job of 32 that fails the Assembly: 31 complete, after at most 2·log2(32) + 1 further Assemblies",
-    function* () {
-      const jobs = Array.from({ length: 32 }, (_, row) =>
-        jobOf("poison", row, hashing, row === 19 ? "poison.txt" : "photo.txt")
-      )
+    effect(`${transport}: 25 jobs are one Assembly, each with its own uploads and results`, function* () {
+      const jobs = Array.from({ length: 25 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
       const outcomes = yield* run(jobs)
       for (const outcome of outcomes) {
-        if (outcome._tag === "Completed") isOwn(outcome)
-        else assert(outcome._tag === "Failed" && outcome.error._tag === "AssemblyFailed", outcome._tag)
-      }
-      assert.deepStrictEqual(
-        outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
-        [19]
-      )
-      const entries = yield* Emulated.assembliesOf("poison")
-      assert.isAtMost(entries.length, 1 + 11)
-      // Each Assembly that contained the job is told.
-      const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
-      assert.includeMembers(failures, [...(outcomes[19]?.earlier ?? [])])
-      assert.strictEqual(outcomes[19]?.earlier.length, failures.length - 1)
-    }
-  )
-
-  effect(
-    "jobs with other params are in other Assemblies, jobs above a maximum or with an own id are alone",
-    function* () {
-      const other = { ...hashing, more: { robot: "/upload/handle" } }
-      const id = yield* Assemblies.newId
-      const own = jobOf("apart", 11)
-      const jobs = [
-        ...Array.from({ length: 8 }, (_, row) => jobOf("apart", row, row % 2 === 0 ? hashing : other)),
-        ...[8, 9].map((row) => jobOf("apart", row, hashing, "photo.txt", 3)),
-        jobOf("apart", 10, hashing, "photo.txt", 7),
-        { ...own, params: { ...own.params, assemblyId: id } }
-      ]
-      const outcomes = yield* run(jobs, { packing: { ...packing, files: 6 } })
-      const rows = new Map<string, Array<number>>()
-      for (const outcome of outcomes) {
         assert(outcome._tag === "Completed", outcome._tag)
         isOwn(outcome)
-        const { assembly_id: assemblyId } = outcome.status
-        rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
       }
-      assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
+      assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
+      assert.strictEqual((yield* Emulated.assembliesOf(`whole ${transport}`)).length, 1)
+    })
+  }
+
+  effect.each(["tus", "form"] as const)("%s: jobs with equal names and bytes have a file each", function* (transport) {
+    const { params, wait } = jobOf(`equal ${transport}`, 0)
+    const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
+      data: { row, hashes: [sha256(text)] },
+      params,
+      files: [{ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename: "photo.txt" }],
+      wait,
+      transport
+    }))
+    const ids = (yield* run(jobs)).map((outcome) => {
+      assert(outcome._tag === "Completed", outcome._tag)
+      isOwn(outcome)
+      return outcome.status.uploads?.[0]?.id
+    })
+    assert.strictEqual(new Set(ids).size, jobs.length)
+    assert.strictEqual((yield* Emulated.assembliesOf(`equal ${transport}`)).length, 1)
+  })
+
+  effect("one bad job of 32: 31 complete, after at most 2·log2(32) + 1 further Assemblies", function* () {
+    const jobs = Array.from({ length: 32 }, (_, row) =>
+      jobOf("poison", row, hashing, row === 19 ? "poison.txt" : "photo.txt")
+    )
+    const outcomes = yield* run(jobs)
+    for (const outcome of outcomes) {
+      if (outcome._tag === "Completed") isOwn(outcome)
+      else assert(outcome._tag === "Failed" && outcome.error._tag === "AssemblyFailed", outcome._tag)
     }
-  )
+    assert.deepStrictEqual(
+      outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
+      [19]
+    )
+    const entries = yield* Emulated.assembliesOf("poison")
+    assert.isAtMost(entries.length, 1 + 11)
+    // Each Assembly that contained the job is told.
+    const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
+    assert.includeMembers(failures, [...(outcomes[19]?.earlier ?? [])])
+    assert.strictEqual(outcomes[19]?.earlier.length, failures.length - 1)
+  })
+
+  effect("other params: another Assembly; above a maximum, or with an own id: alone", function* () {
+    const other = { ...hashing, more: { robot: "/upload/handle" } }
+    const id = yield* Assemblies.newId
+    const own = jobOf("apart", 11)
+    const jobs = [
+      ...Array.from({ length: 8 }, (_, row) => jobOf("apart", row, row % 2 === 0 ? hashing : other)),
+      ...[8, 9].map((row) => jobOf("apart", row, hashing, "photo.txt", 3)),
+      jobOf("apart", 10, hashing, "photo.txt", 7),
+      { ...own, params: { ...own.params, assemblyId: id } }
+    ]
+    const outcomes = yield* run(jobs, { packing: { ...packing, files: 6 } })
+    const rows = new Map<string, Array<number>>()
+    for (const outcome of outcomes) {
+      assert(outcome._tag === "Completed", outcome._tag)
+      isOwn(outcome)
+      const { assembly_id: assemblyId } = outcome.status
+      rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
+    }
+    assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
+  })
 
   effect("a job whose source fails ends alone, and an invalid job is in no pack", function* () {
     const broken = {
@@ -227,80 +215,65 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     assert.strictEqual((yield* Emulated.assembliesOf("bytes")).length, 2)
   })
 
-  effect(
-    "the interruption of the stream cancels the Assemblies of packs, with a journal too",
-    UploadJournal.layerMemory(),
-    function* () {
-      const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
-      const packs = { packing: { ...packing, files: 4 } }
-      for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
-        const before = (yield* Emulated.assembliesOf("interrupted")).length
-        const fiber = yield* Effect.forkChild(Stream.runDrain(all))
-        yield* Effect.repeat(Emulated.assembliesOf("interrupted"), {
-          until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 3
-        })
-        yield* Fiber.interrupt(fiber)
-        const entries = yield* Emulated.assembliesOf("interrupted")
-        assert.strictEqual(entries.length, before + 3)
-        assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
-      }
+  effect("an interruption cancels the packs", UploadJournal.layerMemory(), function* () {
+    const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
+    const packs = { packing: { ...packing, files: 4 } }
+    for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
+      const before = (yield* Emulated.assembliesOf("interrupted")).length
+      const fiber = yield* Effect.forkChild(Stream.runDrain(all))
+      yield* Effect.repeat(Emulated.assembliesOf("interrupted"), {
+        until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 3
+      })
+      yield* Fiber.interrupt(fiber)
+      const entries = yield* Emulated.assembliesOf("interrupted")
+      assert.strictEqual(entries.length, before + 3)
+      assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
     }
-  )
+  })
 
-  effect(
-    "with a journal, a later run skips what has completed, whatever its pack was",
-    UploadJournal.layerMemory(),
-    function* () {
-      const jobs = Array.from({ length: 7 }, (_, row) => jobOf("skipped", row))
-      const all = (some: Jobs) =>
-        Effect.map(
-          Stream.runCollect(AssemblyUpload.journaled.batch(Stream.fromIterable(some), { packing, ordered: true })),
-          (outcomes) => outcomes.map(({ _tag }) => _tag)
-        )
-      assert.deepStrictEqual(
-        yield* all(jobs.slice(0, 4)),
-        Array.from({ length: 4 }, () => "Completed")
+  effect("a later run skips what has completed", UploadJournal.layerMemory(), function* () {
+    const jobs = Array.from({ length: 7 }, (_, row) => jobOf("skipped", row))
+    const all = (some: Jobs) =>
+      Effect.map(
+        Stream.runCollect(AssemblyUpload.journaled.batch(Stream.fromIterable(some), { packing, ordered: true })),
+        (outcomes) => outcomes.map(({ _tag }) => _tag)
       )
-      const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
-      assert.deepStrictEqual(yield* all(jobs), states)
-      assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
-    }
-  )
+    assert.deepStrictEqual(
+      yield* all(jobs.slice(0, 4)),
+      Array.from({ length: 4 }, () => "Completed")
+    )
+    const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
+    assert.deepStrictEqual(yield* all(jobs), states)
+    assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
+  })
 
-  effect(
-    "jobs with `restart` cancel the Assemblies that the journal knows, and are in no pack",
-    UploadJournal.layerMemory(),
-    function* () {
-      const jobs = [0, 1].map((row) => jobOf("restarted", row))
-      const left = yield* Effect.forEach(jobs, (job) =>
-        AssemblyUpload.journaled.events(job).pipe(
-          Stream.filter(AssemblyUploadEvent.$is("AssemblyCreated")),
-          Stream.runHead,
-          Effect.map((event) => Option.getOrThrow(event).status.assembly_id)
-        )
+  effect("jobs with `restart` are in no pack", UploadJournal.layerMemory(), function* () {
+    const jobs = [0, 1].map((row) => jobOf("restarted", row))
+    const left = yield* Effect.forEach(jobs, (job) =>
+      AssemblyUpload.journaled.events(job).pipe(
+        Stream.filter(AssemblyUploadEvent.$is("AssemblyCreated")),
+        Stream.runHead,
+        Effect.map((event) => Option.getOrThrow(event).status.assembly_id)
       )
-      const again = Stream.map(Stream.fromIterable(jobs), (job) => ({ ...job, restart: true }))
-      const outcomes = yield* Stream.runCollect(AssemblyUpload.journaled.batch(again, { packing }))
-      assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Completed", "Completed"])
-      const entries = yield* Emulated.assembliesOf("restarted")
-      assert.sameDeepMembers(
-        entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED").map(({ id }) => String(id)),
-        left.map(String)
-      )
-      assert.strictEqual(entries.length, 4)
-    }
-  )
+    )
+    const again = Stream.map(Stream.fromIterable(jobs), (job) => ({ ...job, restart: true }))
+    const outcomes = yield* Stream.runCollect(AssemblyUpload.journaled.batch(again, { packing }))
+    assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Completed", "Completed"])
+    const entries = yield* Emulated.assembliesOf("restarted")
+    assert.sameDeepMembers(
+      entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED").map(({ id }) => String(id)),
+      left.map(String)
+    )
+    assert.strictEqual(entries.length, 4)
+  })
 
-  effect(
-    "an option that breaks its rule, and a missing `repeatable`, are refused before any job is taken",
-    function* () {
-      const jobs = Stream.sync(() => assert.fail("a job was taken"))
-      const invalid = { files: 0, bytes: "64 miles", within: -1 } as unknown as typeof packing
-      const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { packing: invalid })))
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path.join(".")),
-        ["packing.files", "packing.bytes", "packing.within", "packing.repeatable"]
-      )
-    }
-  )
+  effect("invalid options and a missing `repeatable` are refused before any job is taken", function* () {
+    const jobs = Stream.sync(() => assert.fail("a job was taken"))
+    const invalid = { files: 0, bytes: "64 miles", within: -1 } as unknown as typeof packing
+    const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { packing: invalid })))
+    assert.deepStrictEqual(
+      error.issues.map(({ path }) => path.join(".")),
+      ["packing.files", "packing.bytes", "packing.within", "packing.repeatable"]
+    )
+  })
 })

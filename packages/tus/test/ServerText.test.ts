@@ -56,7 +56,7 @@ const pages: ReadonlyArray<readonly [name: string, page: (url: string) => string
 
 describe.each(pages)("An error page that repeats the upload URL %s", (_, page) => {
   it.effect.each([404, 409, 413, 403, 423, 460, 500, 429])(
-    "does not bring it into the error of a %d, nor into a span",
+    "does not bring it into the error or span of a %d",
     FetchHttpClient.layer,
     function* (status) {
       const { url } = yield* make(status, page)
@@ -92,55 +92,43 @@ describe("The text of a server", () => {
     assert.isAtMost(text.length, 1001)
   })
 
-  it.effect(
-    "does not bring the Auth Secret into an error, which a signed client has and no request contains",
-    FetchHttpClient.layer,
-    function* () {
-      const secret = "correct horse battery"
-      const baseUrl = yield* Loopback.serve((_, response) => {
-        response.writeHead(400).end(JSON.stringify({ error: "NO", message: `not signed with ${secret}` }))
-      })
-      const client = AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make(secret) }))
-      )
-      const error = yield* Effect.flip(Effect.provide(Assemblies.create({ steps: {} }), client))
-      assert(error._tag === "ServiceFailure", error._tag)
-      assert.strictEqual(error.description, "not signed with <redacted>")
-    }
-  )
+  it.effect("does not bring the Auth Secret into an error", FetchHttpClient.layer, function* () {
+    const secret = "correct horse battery"
+    const baseUrl = yield* Loopback.serve((_, response) => {
+      response.writeHead(400).end(JSON.stringify({ error: "NO", message: `not signed with ${secret}` }))
+    })
+    const client = AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make(secret) }))
+    )
+    const error = yield* Effect.flip(Effect.provide(Assemblies.create({ steps: {} }), client))
+    assert(error._tag === "ServiceFailure", error._tag)
+    assert.strictEqual(error.description, "not signed with <redacted>")
+  })
 
-  it.effect(
-    "does not bring the URL of the Assembly into an error, which the metadata holds",
-    FetchHttpClient.layer,
-    function* () {
-      const baseUrl = yield* Loopback.serve(async (request, response) => {
-        for await (const _chunk of request);
-        response.writeHead(403).end(`bad header ${String(request.headers["upload-metadata"])}`)
-      })
-      const target = yield* Scene.targetAt(baseUrl, assembly)
-      const metadata = { filename: "a.txt", fieldname: "file" }
-      const error = yield* Effect.flip(Tus.create(target, { _tag: "Fixed", length: 3n, metadata }))
-      assert.include(error.message, "assembly_url <redacted>")
-      assert.notInclude(
-        error.message,
-        Buffer.from(baseUrl + assembly)
-          .toString("base64")
-          .slice(20, 40)
-      )
-    }
-  )
+  it.effect("does not bring the URL of the Assembly into an error", FetchHttpClient.layer, function* () {
+    const baseUrl = yield* Loopback.serve(async (request, response) => {
+      for await (const _chunk of request);
+      response.writeHead(403).end(`bad header ${String(request.headers["upload-metadata"])}`)
+    })
+    const target = yield* Scene.targetAt(baseUrl, assembly)
+    const metadata = { filename: "a.txt", fieldname: "file" }
+    const error = yield* Effect.flip(Tus.create(target, { _tag: "Fixed", length: 3n, metadata }))
+    assert.include(error.message, "assembly_url <redacted>")
+    assert.notInclude(
+      error.message,
+      Buffer.from(baseUrl + assembly)
+        .toString("base64")
+        .slice(20, 40)
+    )
+  })
 
-  it.effect(
-    "does not bring the id of a part into the error of the final creation",
-    FetchHttpClient.layer,
-    function* () {
-      const { target, url } = yield* make(403, () => `no upload ${id}, nor ${id.slice(0, 20)}`)
-      const metadata = { filename: "a.txt", fieldname: "file" }
-      const error = yield* Effect.flip(Tus.create(target, { _tag: "Final", parts: [url, url], metadata }))
-      assert.match(error.message, /^create at 127\.0\.0\.1:\d+: no upload <redacted>, nor <redacted>/)
-    }
-  )
+  it.effect("does not bring the id of a part into an error", FetchHttpClient.layer, function* () {
+    const { target, url } = yield* make(403, () => `no upload ${id}, nor ${id.slice(0, 20)}`)
+    const metadata = { filename: "a.txt", fieldname: "file" }
+    const error = yield* Effect.flip(Tus.create(target, { _tag: "Final", parts: [url, url], metadata }))
+    assert.match(error.message, /^create at 127\.0\.0\.1:\d+: no upload <redacted>, nor <redacted>/)
+  })
 
   it.effect("is read up to 8 KiB, of a body that does not end too", function* () {
     const { url } = yield* make(500, () => "")

@@ -43,17 +43,14 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
         })
       }
 
-      it.effect(
-        `${kind === "oneShot" ? "that comes once " : ""}that is interrupted interrupts the upload`,
-        function* () {
-          const { server, target } = yield* Scene.make()
-          const { seen, ...sources } = broken(Stream.fromEffect(Effect.interrupt))
-          const exit = yield* Effect.exit(Upload.run(target, sources[kind], Scene.options))
-          assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-          assert.strictEqual(seen.opened, 1)
-          assert.notInclude(server.requests, "HEAD")
-        }
-      )
+      it.effect(`(${kind}) that is interrupted interrupts the upload`, function* () {
+        const { server, target } = yield* Scene.make()
+        const { seen, ...sources } = broken(Stream.fromEffect(Effect.interrupt))
+        const exit = yield* Effect.exit(Upload.run(target, sources[kind], Scene.options))
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+        assert.strictEqual(seen.opened, 1)
+        assert.notInclude(server.requests, "HEAD")
+      })
     }
   })
 }

@@ -86,37 +86,30 @@ layer(Layer.merge(Clients.undici, HangClock.layer))("Upload", (it) => {
     )
   })
 
-  it.effect(
-    "so does one that stalls where nothing can be streamed, and long before finishTimeout",
-    Clients.fetch,
-    function* () {
-      const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
-      const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([large])), [stall], {
-        finishTimeout: "10 minutes"
-      })
-      const events = yield* Effect.provideService(run, Upload.CanStream, false)
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(large))
-      assert.deepInclude(
-        events.find(({ _tag }) => _tag === "Retrying"),
-        { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
-      )
-    }
-  )
+  it.effect("so does one that stalls where nothing can be streamed", Clients.fetch, function* () {
+    const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
+    const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([large])), [stall], {
+      finishTimeout: "10 minutes"
+    })
+    const events = yield* Effect.provideService(run, Upload.CanStream, false)
+    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(large))
+    assert.deepInclude(
+      events.find(({ _tag }) => _tag === "Retrying"),
+      { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
+    )
+  })
 
-  it.effect(
-    "a one-shot stream of unknown size is created deferred, and sent in as few requests as its window allows",
-    function* () {
-      for (const size of [0, 100, 101, 1000]) {
-        const bytes = content(size)
-        const { log, server } = yield* arrives(bytes, UploadSource.fromStream(pieces(bytes, 33)), [], {
-          chunkSize: 100
-        })
-        assert.strictEqual(server.created[0]?.size, size > 100 ? undefined : size)
-        const patches = size > 100 ? Math.ceil(size / 100) : 0
-        assert.strictEqual(log.filter((line) => line === "PATCH 204").length, patches)
-      }
+  it.effect("a one-shot stream of unknown size is deferred, and sent in few requests", function* () {
+    for (const size of [0, 100, 101, 1000]) {
+      const bytes = content(size)
+      const { log, server } = yield* arrives(bytes, UploadSource.fromStream(pieces(bytes, 33)), [], {
+        chunkSize: 100
+      })
+      assert.strictEqual(server.created[0]?.size, size > 100 ? undefined : size)
+      const patches = size > 100 ? Math.ceil(size / 100) : 0
+      assert.strictEqual(log.filter((line) => line === "PATCH 204").length, patches)
     }
-  )
+  })
 
   for (const [kind, source] of [
     ["replayable", (bytes: Uint8Array) => UploadSource.fromBytes(bytes)],

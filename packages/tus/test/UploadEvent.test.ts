@@ -96,40 +96,37 @@ layerTest(Layer.empty)("The JSON form of an event", (it) => {
     })
   })
 
-  it.effect(
-    "of a failure decodes to an instance of its class, and so do the errors of the files of a job",
-    function* () {
-      const error = new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) })
-      const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
-      assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
+  it.effect("of a failure decodes to an instance of its class, in a job too", function* () {
+    const error = new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) })
+    const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
+    assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
 
-      const failure = new AssemblyUploadError.FilesFailed({
-        assemblyId: "a".repeat(32),
-        files: [
-          { filename: "a.bin", outcome: "Completed" },
-          { filename: "b.bin", outcome: "Failed", error },
-          { filename: "c.bin", outcome: "Stopped" }
-        ],
-        assembly: "canceled"
-      })
-      const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUploadError.AssemblyUploadError))
-      const { decoded: again } = yield* roundTrip(json, failure)
-      if (again._tag !== "FilesFailed") return assert.fail(again._tag)
-      const [, failed] = again.files
-      if (failed?.outcome !== "Failed") return assert.fail(failed?.outcome)
-      assert.instanceOf(failed.error, TusError.Stalled)
-      assert.strictEqual(again.message, failure.message)
+    const failure = new AssemblyUploadError.FilesFailed({
+      assemblyId: "a".repeat(32),
+      files: [
+        { filename: "a.bin", outcome: "Completed" },
+        { filename: "b.bin", outcome: "Failed", error },
+        { filename: "c.bin", outcome: "Stopped" }
+      ],
+      assembly: "canceled"
+    })
+    const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUploadError.AssemblyUploadError))
+    const { decoded: again } = yield* roundTrip(json, failure)
+    if (again._tag !== "FilesFailed") return assert.fail(again._tag)
+    const [, failed] = again.files
+    if (failed?.outcome !== "Failed") return assert.fail(failed?.outcome)
+    assert.instanceOf(failed.error, TusError.Stalled)
+    assert.strictEqual(again.message, failure.message)
 
-      const limited = new ApiError.RateLimited({
-        operation: "Assemblies.get",
-        code: "C",
-        status: 429,
-        description: "m",
-        retryAfter: Duration.seconds(3)
-      })
-      assert.deepStrictEqual((yield* roundTrip(json, limited)).decoded, limited)
-    }
-  )
+    const limited = new ApiError.RateLimited({
+      operation: "Assemblies.get",
+      code: "C",
+      status: 429,
+      description: "m",
+      retryAfter: Duration.seconds(3)
+    })
+    assert.deepStrictEqual((yield* roundTrip(json, limited)).decoded, limited)
+  })
 })
 
 layerTest(Layer.empty)("progressInterval", (it) => {

@@ -351,18 +351,15 @@ layer(Clients.undici)("WebSource.fromUrl", (it) => {
     }
   })
 
-  it.effect(
-    "asks again after a body that ends early with a correct frame, and gives up after the last retry",
-    function* () {
-      const resource = yield* WebResource.make(bytes)
-      const source = yield* ranged(resource.url)
-      resource.meet = (_, response) =>
-        void response.writeHead(206, { etag, "content-range": "bytes 0-1999999/2000000" }).end()
-      const error = yield* failure(source).pipe(quick)
-      assert.include(error.message, "the body ended after 0 of 2000000 bytes")
-      assert.strictEqual(resource.requests.length, 2 + 3)
-    }
-  )
+  it.effect("asks again after a body that ends early, and gives up after the last retry", function* () {
+    const resource = yield* WebResource.make(bytes)
+    const source = yield* ranged(resource.url)
+    resource.meet = (_, response) =>
+      void response.writeHead(206, { etag, "content-range": "bytes 0-1999999/2000000" }).end()
+    const error = yield* failure(source).pipe(quick)
+    assert.include(error.message, "the body ended after 0 of 2000000 bytes")
+    assert.strictEqual(resource.requests.length, 2 + 3)
+  })
 
   it.effect("is no Replayable because of what a first response says wrong", function* () {
     for (const range of ["bytes 1-1/2000000", "bytes 0-5/2000000", "bytes 0-0/*", "bytes 0-0/0", "nonsense"]) {
