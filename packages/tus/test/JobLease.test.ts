@@ -53,15 +53,12 @@ const takenOver = Effect.gen(function* () {
 })
 
 layer(Emulated.live)("a job in the journal", (it) => {
-  it.effect("is not written by a run that has lost it", UploadJournal.layerMemory(), function* () {
+  it.effect.each([
+    ["written", "LeaseLost", { steps: handle }],
+    ["forgotten", "ServiceFailure", { templateId: "unknown" }]
+  ] as const)("is not %s by a run that has lost it", UploadJournal.layerMemory(), function* ([, tag, params]) {
     const { journal, run } = yield* takenOver
-    assert.strictEqual((yield* run(job({ steps: handle })))._tag, "LeaseLost")
-    assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
-  })
-
-  it.effect("is not forgotten by a run that has lost it", UploadJournal.layerMemory(), function* () {
-    const { journal, run } = yield* takenOver
-    assert.strictEqual((yield* run(job({ templateId: "unknown" })))._tag, "ServiceFailure")
+    assert.strictEqual((yield* run(job(params)))._tag, tag)
     assert.deepStrictEqual(yield* tagsIn(journal), ["Creating"])
   })
 

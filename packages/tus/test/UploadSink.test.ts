@@ -160,15 +160,6 @@ layer(Clients.undici)("Upload.sink", (it) => {
     assert.deepStrictEqual(server.requests, ["POST", "PATCH", "DELETE"])
   })
 
-  it.effect("still fails with the error of the stream if the upload cannot be terminated", function* () {
-    const { server, target } = yield* Scene.make([{ _tag: "Status", method: "DELETE", status: 500 }])
-    const error = yield* Effect.flip(
-      Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(target, options))
-    )
-    assert.strictEqual(error._tag, "RowsFailed")
-    assert.strictEqual(server.requests.at(-1), "DELETE")
-  })
-
   it.effect("sends a small stream with its creation, and an empty one too", function* () {
     const { server, target } = yield* Scene.make()
     for (const size of [0, 1, 200_000]) {
@@ -193,20 +184,6 @@ layer(Clients.undici)("Upload.sink", (it) => {
     const sink = Upload.sink(target, { ...options, chunkSize: 0 })
     const error = yield* Effect.flip(Stream.run(Stream.die(new Error("it was read")), sink))
     assert.strictEqual(error._tag, "InvalidRequest")
-  })
-
-  it.effect("is a value that many streams can use at once", function* () {
-    const { server, target } = yield* Scene.make()
-    const sink = Upload.sink(target, options)
-    const sizes = [1_200_000, 1_300_000, 1_400_000]
-    yield* Effect.forEach(sizes, (size) => Stream.run(pieces(bytes.subarray(0, size), 30_000), sink), {
-      concurrency: "unbounded"
-    })
-    const stored = yield* Effect.forEach(sizes, (_, index) => Scene.stored(server, index))
-    assert.sameMembers(
-      stored,
-      sizes.map((size) => TusServer.sha256(bytes.subarray(0, size)))
-    )
   })
 
   it.effect("leaves the stream its scope and its span", function* () {

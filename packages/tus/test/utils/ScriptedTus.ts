@@ -5,8 +5,10 @@
 import type * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { buffer } from "node:stream/consumers"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./Scene.ts"
+import { metadataOf } from "./TusServer.ts"
 
 /** `FINAL` is the concatenation, `GET` a request for the Assembly's Status. */
 export interface Request {
@@ -47,14 +49,6 @@ export interface ScriptedTus {
 
 const assemblyId = "0".repeat(32)
 
-const metadataOf = (header: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    header
-      .split(",")
-      .map((entry) => entry.split(" "))
-      .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
-  )
-
 const receiptOf = (id: string, { bytes, length, metadata }: Upload) => {
   const sent = metadataOf(metadata)
   return {
@@ -66,12 +60,6 @@ const receiptOf = (id: string, { bytes, length, metadata }: Upload) => {
     finished: bytes.length === length,
     upload_url: `/resumable/files/${id}`
   }
-}
-
-const readBody = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
 }
 
 const toRequest = (request: IncomingMessage, body: Buffer): Request => {
@@ -164,7 +152,7 @@ export const make = Effect.gen(function* () {
 
   const origin = yield* Loopback.serve(async (inbound, response) => {
     // A body that breaks off is no request.
-    const body = await readBody(inbound).catch(() => undefined)
+    const body = await buffer(inbound).catch(() => undefined)
     if (body === undefined) return
     const request = toRequest(inbound, body)
     requests.push(request.method)

@@ -10,6 +10,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import * as Http from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { buffer } from "node:stream/consumers"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as TcpProxy from "./TcpProxy.ts"
 
@@ -66,11 +67,14 @@ const answer = (response: Http.ServerResponse, status: number, headers: Http.Out
 /** The largest upload that the server accepts, in bytes. */
 const maxSize = 1024 ** 3
 
-const toBuffer = async (request: Http.IncomingMessage): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
+/** The values of the header `upload-metadata`. */
+export const metadataOf = (header: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    header
+      .split(",")
+      .map((entry) => entry.split(" "))
+      .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
+  )
 
 const isWhole = (checksum: string, body: Buffer): boolean => {
   const [algorithm = "", digest = ""] = checksum.split(" ")
@@ -167,7 +171,7 @@ const makeServer = Effect.gen(function* () {
 
   /** Implements the checksum extension of tus 1.0.0. */
   const verify = async (request: Http.IncomingMessage, response: Http.ServerResponse, checksum: string) => {
-    const body = await toBuffer(request)
+    const body = await buffer(request)
     if (isWhole(checksum, body)) {
       verified.push(body.length)
       return forward(request, response, body)
@@ -184,12 +188,7 @@ const makeServer = Effect.gen(function* () {
       .map((url) => url.split("/").at(-1) ?? "")
     const id = `final-${finals.size}`
     finals.set(id, Buffer.concat(await Promise.all(ids.map((part) => readFile(join(directory, part))))))
-    const metadata = Object.fromEntries(
-      String(request.headers["upload-metadata"])
-        .split(",")
-        .map((entry) => entry.split(" "))
-        .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
-    )
+    const metadata = metadataOf(String(request.headers["upload-metadata"]))
     finished.set(id, finals.get(id)?.length)
     created.push({ id, size: finals.get(id)?.length, metadata })
     log.push("FINAL 201")
