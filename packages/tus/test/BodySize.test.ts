@@ -170,6 +170,48 @@ describe("BodySize", () => {
     assert.strictEqual(size.next(all), 16_384n)
   })
 
+  const kib = (size: number) => size / kibi
+  test.each([
+    [
+      "grow to 8 MiB while they pass fast, and the last one is small",
+      20 * mebi,
+      () => 0,
+      [256, 512, 1024, 2048, 4096, 8192, 4096, 256]
+    ],
+    [
+      "grow again after a stall",
+      6 * mebi,
+      (_: number, index: number) => (index === 2 ? 31 : 0),
+      [256, 512, 1024, 512, 1024, 2048]
+    ],
+    [
+      "grow up to what a second allows, on a long way there and back",
+      8 * mebi,
+      (bytes: number) => 0.3 + bytes / (5 * mebi),
+      [256, 512, 1024, 2048, 4096]
+    ],
+    [
+      "grow again after a slow one",
+      4 * mebi,
+      (_: number, index: number) => (index === 2 ? 8 : 0),
+      [256, 512, 1024, 512, 1024, 512]
+    ],
+    ["are at most chunkSize", 900 * kibi, () => 0, [256, 400, 244], 400 * kibi],
+    ["may be below 16 KiB", 5 * kibi, (_: number, index: number) => (index === 0 ? 31 : 0), [1, 1, 1, 1, 1, 1], kibi]
+  ] as const)("slices %s", (_, total, secondsOf, expected, chunkSize = undefined) => {
+    const size = BodySize.make({ chunkSize, streams: false, known: undefined, remember: () => undefined })
+    const sent: Array<number> = []
+    for (let left = BigInt(total); left > 0n;) {
+      const bytes = size.next(left)
+      const seconds = secondsOf(Number(bytes), sent.push(Number(bytes)) - 1)
+      if (seconds < 30) {
+        size.passed(bytes, seconds * 1000)
+        left -= bytes
+      } else size.stalled()
+    }
+    assert.deepStrictEqual(sent.slice(0, expected.length).map(kib), [...expected])
+  })
+
   test("begins with the known size of an origin, and keeps it", () => {
     const { size } = body(1_000_000n)
     assert.strictEqual(size.next(all), 1_000_000n)

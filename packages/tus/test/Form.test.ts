@@ -1,6 +1,5 @@
 /** Jobs whose files are in the creating request, over HTTP to the emulator behind a proxy that injects faults. */
-import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { Assemblies, RetryPolicy } from "@assembly-effect/api"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
@@ -9,7 +8,17 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, Exit, FileSystem, Layer, Option, Random, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
-import { AssemblyUpload, Clients, Draw, type Fault, Scene, TcpProxy, Tests, TusServer } from "./utils/index.ts"
+import {
+  AssemblyUpload,
+  Clients,
+  Draw,
+  Emulated,
+  type Fault,
+  Scene,
+  TcpProxy,
+  Tests,
+  TusServer
+} from "./utils/index.ts"
 
 const wait = { interval: "5 millis", timeout: "30 seconds" } as const
 const params = { steps: { ":original": { robot: "/upload/handle" } } } as const
@@ -33,11 +42,7 @@ const job = (sizes: ReadonlyArray<number>, options?: Partial<AssemblyUpload.Opti
 })
 
 const clientAt = (baseUrl: string, credentials: Emulator.Emulator["Service"]["credentials"]) =>
-  AssemblyClient.layer({ baseUrl, requestTimeout: "20 seconds" }).pipe(
-    Layer.provide(Authenticator.layerSigned()),
-    Layer.provide(Credentials.layer(credentials)),
-    Layer.orDie
-  )
+  Layer.orDie(Emulated.signed({ baseUrl, requestTimeout: "20 seconds" }, credentials))
 
 /** A proxy in front of the emulator, whose next requests meet the faults, and the services of a program behind it. */
 const behind = Effect.fnUntraced(function* (

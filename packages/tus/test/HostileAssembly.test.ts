@@ -1,12 +1,10 @@
 /**
  * The whole job with a service that lies, sources that break, and options that cannot be: what becomes of the Assembly.
  */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Cause, Duration, Effect, Exit, Layer, Redacted, Stream } from "effect"
-import { AssemblyUpload, Clients, Scene, ScriptedTus, Tests } from "./utils/index.ts"
+import { Cause, Duration, Effect, Exit, Stream } from "effect"
+import { AssemblyUpload, Clients, Emulated, Scene, ScriptedTus, Tests } from "./utils/index.ts"
 
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
@@ -36,10 +34,7 @@ const service = Effect.fnUntraced(function* (
       body: JSON.stringify({ ...status, ok, ...ended })
     }
   }
-  const client = AssemblyClient.layer({ baseUrl: server.origin }).pipe(
-    Layer.provide(Authenticator.layerSigned()),
-    Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
-  )
+  const client = Emulated.signed({ baseUrl: server.origin })
   const run = (options: Partial<AssemblyUpload.Options>) =>
     AssemblyUpload.events({ params, files: [file("a.bin", 10)], upload, wait, ...options }).pipe(
       Stream.runCollect,

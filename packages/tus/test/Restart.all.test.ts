@@ -1,8 +1,7 @@
 /**
  * R3 of the targets: the server is killed in the middle of an upload and comes back with what it had.
  */
-import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
@@ -10,7 +9,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
-import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
+import { Clients, Emulated, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const program = new URL("../../emulator/test/fixtures/emulator.ts", import.meta.url)
 
@@ -36,11 +35,7 @@ const start = (options: { readonly data: string; readonly port?: number }) =>
     ({ kill }) => kill
   )
 
-const client = ({ baseUrl, key, secret }: Ready) =>
-  AssemblyClient.layer({ baseUrl }).pipe(
-    Layer.provide(Authenticator.layerSigned()),
-    Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) }))
-  )
+const client = ({ baseUrl, key, secret }: Ready) => Emulated.signed({ baseUrl }, { key, secret: Redacted.make(secret) })
 
 const bytes = Scene.content(6 * 1024 * 1024 + 7)
 

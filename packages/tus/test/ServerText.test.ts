@@ -2,15 +2,14 @@
  * What a server wrote, in the errors and events of uploads and in their spans: an upload URL never.
  */
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
-import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import { Cause, Effect, Layer, Redacted, Stream } from "effect"
+import { Cause, Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { inspect } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Scene, Upload } from "./utils/index.ts"
+import { Emulated, Scene, Upload } from "./utils/index.ts"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`
@@ -97,10 +96,7 @@ describe("The text of a server", () => {
     const baseUrl = yield* Loopback.serve((_, response) => {
       response.writeHead(400).end(JSON.stringify({ error: "NO", message: `not signed with ${secret}` }))
     })
-    const client = AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make(secret) }))
-    )
+    const client = Emulated.signed({ baseUrl }, { key: "key", secret: Redacted.make(secret) })
     const error = yield* Effect.flip(Effect.provide(Assemblies.create({ steps: {} }), client))
     assert(error._tag === "ServiceFailure", error._tag)
     assert.strictEqual(error.description, "not signed with <redacted>")

@@ -1,21 +1,16 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { HttpClient, type HttpClientRequest } from "effect/http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { Clients, type Fault, Scene, Upload } from "./utils/index.ts"
+import { Clients, Emulated, type Fault, Scene, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 
-const secret = "s3cr3t-of-the-api"
-
 /** A program that may also call the API, whose host is another one. */
-const api = AssemblyClient.layer({ baseUrl: "https://api.example.com" }).pipe(
-  Layer.provide(Authenticator.layerSigned()),
-  Layer.provide(Credentials.layer({ key: "key-of-the-api", secret: Redacted.make(secret) }))
-)
+const credentials = { key: "key-of-the-api", secret: Redacted.make("s3cr3t-of-the-api") }
+const api = Emulated.signed({ baseUrl: "https://api.example.com" }, credentials)
 
 /** The requests that an effect sends. */
 const recorded = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

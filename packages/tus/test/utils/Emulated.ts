@@ -3,18 +3,23 @@ import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { DateTime, Effect, Layer, Stream } from "effect"
+import { DateTime, Effect, Layer, Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest } from "effect/http"
+
+/** A client that signs with an Auth Key. */
+export const signed = (
+  options: AssemblyClient.Options,
+  credentials = { key: "key", secret: Redacted.make("a secret of the tests") }
+) =>
+  AssemblyClient.layer(options).pipe(
+    Layer.provide(Authenticator.layerSigned()),
+    Layer.provide(Credentials.layer(credentials))
+  )
 
 /** A client that reaches the emulator at another URL, such as that of a proxy. */
 export const clientAt = (toBaseUrl: (baseUrl: string) => string) =>
   Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-      AssemblyClient.layer({ baseUrl: toBaseUrl(baseUrl) }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer(credentials))
-      )
-    )
+    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => signed({ baseUrl: toBaseUrl(baseUrl) }, credentials))
   )
 
 export const client = clientAt((baseUrl) => baseUrl)

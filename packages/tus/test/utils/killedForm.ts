@@ -3,13 +3,12 @@
  * outcome. The parent kills it in between. Arguments: the URL of the service, the Auth Key, its secret, the folder of the
  * journal, the paths of the files.
  */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { AssemblyUpload, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, Layer, Redacted, Stream } from "effect"
+import * as Emulated from "./Emulated.ts"
 
 const [baseUrl = "", key = "", secret = "", journal = "", ...paths] = process.argv.slice(2)
 
@@ -34,9 +33,7 @@ const program = Stream.suspend(() => {
   Effect.provide(
     AssemblyUpload.layerJournaled.pipe(
       Layer.provide(UploadJournal.layerFileSystem(journal, { leaseDuration: "2 seconds" })),
-      Layer.provideMerge(AssemblyClient.layer({ baseUrl })),
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) })),
+      Layer.provideMerge(Emulated.signed({ baseUrl }, { key, secret: Redacted.make(secret) })),
       Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici))
     )
   )
