@@ -253,17 +253,6 @@ layerTest(Clients.undici)("Parts of an upload that is left", (it) => {
     assert.strictEqual(server.uploads.size, 3)
   })
 
-  it.effect("do not hold who leaves for longer than a moment", function* () {
-    const server = yield* ScriptedTus.make
-    const held = yield* Deferred.make<ScriptedTus.Answer>()
-    server.meet = (request, go) =>
-      request.method === "PATCH" || request.method === "DELETE" ? Effect.runPromise(Deferred.await(held)) : go()
-    const left = yield* Effect.forkChild(leave(server, () => count(server, "PATCH") === 3))
-    yield* Scene.soon(() => count(server, "DELETE") === 3)
-    yield* TestClock.adjust("1 second")
-    yield* Fiber.join(left)
-  })
-
   it.effect("are removed after a defect, which stays one", function* () {
     const server = yield* ScriptedTus.make
     const dying = UploadSource.make({ size: BigInt(size), bytes: () => Stream.die(new Error("a bug")) })

@@ -4,7 +4,7 @@
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Duration, Effect, Redacted, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { Clients, Scene, ScriptedTus, Tests, Upload } from "./utils/index.ts"
 
@@ -69,19 +69,6 @@ layer(Clients.undici)("A creation", (it) => {
     assert.deepStrictEqual(Tests.pluck(events, "_tag"), ["Retrying", "Retrying"])
   })
 
-  it.effect("keeps the wait that the server asks for", function* () {
-    for (const status of [429, 503]) {
-      const server = yield* answering(status, false, { "retry-after": "7" })
-      const events = yield* Upload.events(server.target, source, Scene.options).pipe(
-        Stream.takeUntil(({ _tag }) => _tag === "Retrying"),
-        Stream.runCollect
-      )
-      const retrying = events.at(-1)
-      if (retrying?._tag !== "Retrying") return assert.fail("it was not turned away")
-      assert.isAtLeast(Duration.toMillis(retrying.delay), 7000)
-    }
-  })
-
   it.effect("without a body, answered with upload-offset 1000: asks before it sends", function* () {
     const server = yield* ScriptedTus.make
     server.meet = (request, go) => {
@@ -110,11 +97,5 @@ layer(Clients.undici)("A creation", (it) => {
     yield* run(server)
     assert.deepStrictEqual(server.requests, ["POST", "GET", "HEAD", "PATCH"])
     assert.isTrue(server.uploads.get("u0")?.bytes.equals(bytes))
-  })
-
-  it.effect("has its answer looked for under the capability of its Assembly alone", function* () {
-    const server = yield* answering(502, true)
-    const { url } = yield* run(server)
-    assert.include(Redacted.value(url), server.origin)
   })
 })

@@ -136,13 +136,6 @@ layer(Layer.provideMerge(Emulated.client, platform))("verify of a resumed job", 
     const [first] = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
     assert.strictEqual(first?._tag, "AssemblyCreated")
   })
-
-  it.effect("is refused without a wait", function* () {
-    const files = [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a" }]
-    const error = yield* Effect.flip(AssemblyUpload.run({ params, files, wait: false, verify }))
-    assert.strictEqual(error._tag, "InvalidRequest")
-    assert.match(error.message, /verify: Expected a wait/)
-  })
 })
 
 const assemblyId = Assembly.AssemblyId.make("0".repeat(32))

@@ -99,12 +99,6 @@ layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
     }
   })
 
-  it.effect("outside of an upload a piece stays what it is", function* () {
-    const file = yield* source
-    const whole = yield* Stream.mkUint8Array(file.bytes(0n, file.size))
-    assert.strictEqual(TusServer.sha256(whole), TusServer.sha256(bytes))
-  })
-
   it.effect("a range begins with pieces of the size that the last one came to", function* () {
     const file = yield* source
     const sizes = (start: number) =>

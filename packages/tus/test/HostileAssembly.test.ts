@@ -1,7 +1,7 @@
 /**
  * The whole job with a service that lies, sources that break, and options that cannot be: what becomes of the Assembly.
  */
-import { UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Duration, Effect, Exit, Stream } from "effect"
 import { AssemblyUpload, Clients, Emulated, Scene, ScriptedTus, Tests } from "./utils/index.ts"
@@ -120,26 +120,18 @@ layer(Clients.undici)("The Assembly of a whole job", (it) => {
     assert.deepStrictEqual(calls, ["POST", "GET"])
   })
 
-  it.effect("gets no file where its Status authorizes uploads into another", function* () {
-    const { calls, run, server } = yield* service((status) => ({
-      ...status,
-      assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
-    }))
-    const error = yield* Effect.flip(run({}))
-    assert.strictEqual(error._tag, "UnexpectedResponse")
-    assert.deepStrictEqual(calls, ["POST", "GET"])
-    assert.strictEqual(server.uploads.size, 0)
-  })
-
-  it.effect("gets no file where the answer to its creation is that of another", function* () {
-    const { run, server } = yield* service((status) => ({
-      ...status,
-      assembly_id: "1".repeat(32),
-      assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
-    }))
-    assert.include(["InvalidTarget", "UnexpectedResponse"], (yield* Effect.flip(run({})))._tag)
-    assert.strictEqual(server.uploads.size, 0)
-  })
+  it.effect.each([{}, { assembly_id: "1".repeat(32) }])(
+    "gets no file where its Status, with %j, authorizes uploads into another",
+    function* (more) {
+      const { run, server } = yield* service((status) => ({
+        ...status,
+        ...more,
+        assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
+      }))
+      assert.include(["InvalidTarget", "UnexpectedResponse"], (yield* Effect.flip(run({})))._tag)
+      assert.strictEqual(server.uploads.size, 0)
+    }
+  )
 
   for (const onFailure of ["cancel", "keep"] as const) {
     it.effect(`is canceled after a defect in a source, which stays a defect (${onFailure})`, function* () {
@@ -236,6 +228,8 @@ layer(Clients.undici)("The Assembly of a whole job", (it) => {
       ["upload.retryDelay", { upload: { retryDelay: NaN } }],
       ["upload.stallTimeout", { upload: { stallTimeout: -1 } }],
       ["upload.finishTimeout", { upload: { finishTimeout: Duration.millis(-1) } }],
+      ["verify", { verify: DeliveryProof.md5, wait: false }],
+      ["verify", { verify: "md5" as never }],
       ["wait.interval", { wait: { interval: -1 } }],
       ["wait.maxInterval", { wait: { maxInterval: NaN } }],
       ["wait.maxWait", { wait: { maxWait: 0 } }],

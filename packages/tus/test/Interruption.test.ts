@@ -175,23 +175,3 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
     })
   }
 }
-
-describe("a slow consumer", () => {
-  it.live("does not slow the upload, and what it missed of the progress is left out", Clients.undici, function* () {
-    const { server, target } = yield* Scene.make()
-    const seen: Array<Event> = []
-    yield* Upload.events(target, source, { ...Scene.options, chunkSize: 10_000 }).pipe(
-      Stream.runForEach((event) =>
-        Effect.suspend(() => {
-          seen.push(event)
-          // The first event is held until the upload is over.
-          return event._tag === "Created"
-            ? Scene.soon(() => server.log.filter((line) => line === "PATCH 204").length === 250)
-            : Effect.void
-        })
-      )
-    )
-    assert.isAtMost(seen.length, 6)
-    assert.deepInclude(seen.at(-1), { _tag: "Completed", length: 2_500_000n })
-  })
-})

@@ -134,7 +134,17 @@ layer(Emulated.live)("A job with a journal", (it) => {
   })
 
   test("other params, another name or other bytes are another job", function* () {
+    const sized = (size: number): File => ({
+      source: UploadSource.make({
+        size: BigInt(size),
+        identity: "a row",
+        bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
+      }),
+      filename: "a.bin"
+    })
     const jobs = [
+      job("other", { files: [sized(10)] }),
+      job("other", { files: [sized(11)] }),
       job("other", { files: [file("a.bin", 10)] }),
       job("others", { files: [file("a.bin", 10)] }),
       job("other", { files: [file("b.bin", 10)] }),
@@ -146,21 +156,6 @@ layer(Emulated.live)("A job with a journal", (it) => {
     ]
     const ids = yield* Effect.forEach(jobs, (one) => AssemblyUpload.journaled.run(one))
     assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
-  })
-
-  test("sources of one identity and another size are another job", function* () {
-    const sized = (size: number): File => ({
-      source: UploadSource.make({
-        size: BigInt(size),
-        identity: "a row",
-        bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
-      }),
-      filename: "a.bin"
-    })
-    const ids = yield* Effect.forEach([10, 11], (size) =>
-      Effect.map(AssemblyUpload.journaled.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
-    )
-    assert.strictEqual(new Set(ids).size, 2)
   })
 
   test("the same job at another service is another job", function* () {

@@ -106,20 +106,13 @@ layerTest(Clients.undici)("An upload", (it) => {
     yield* Fiber.interrupt(fiber)
   })
 
-  it.effect("gives a creation that brings bytes along finishTimeout too", function* () {
-    const { release, server } = yield* holding("POST")
-    const { fiber } = yield* begin(server, 10)
-    yield* Scene.soon(() => server.requests.length === 1)
-    yield* TestClock.adjust("59 seconds")
-    yield* release
-    assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
-    assert.deepStrictEqual(server.requests, ["POST"])
-  })
-
-  it.effect("gives the final creation finishTimeout too", function* () {
-    const { release, server } = yield* holding("FINAL")
-    const { fiber } = yield* begin(server, 2 * 1024 * 1024, { parallel: 2 })
-    yield* Scene.soon(() => server.requests.includes("FINAL"))
+  it.effect.each([
+    ["POST", 10, {}],
+    ["FINAL", 2 * 1024 * 1024, { parallel: 2 }]
+  ] as const)("gives the creation %s of %d bytes finishTimeout too", function* ([method, size, more]) {
+    const { release, server } = yield* holding(method)
+    const { fiber } = yield* begin(server, size, more)
+    yield* Scene.soon(() => server.requests.includes(method))
     yield* TestClock.adjust("59 seconds")
     yield* release
     assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")

@@ -3,7 +3,7 @@
  */
 import * as WebSource from "@assembly-effect/tus/WebSource"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Deferred, Effect, Fiber } from "effect"
+import { Effect, Fiber } from "effect"
 import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
@@ -62,25 +62,6 @@ layer(Clients.undici)("WebSource.fromReadableStream", (it) => {
     yield* Fiber.interrupt(fiber)
     assert.isTrue(seen.canceled)
     assert.isFalse(readable.locked)
-  })
-
-  it.effect("is canceled when the upload is interrupted while the stream waits", function* () {
-    const { target } = yield* Scene.make()
-    const waits = yield* Deferred.make<void>()
-    const { readable, seen } = web(() => {
-      Deferred.doneUnsafe(waits, Effect.void)
-      return new Promise(() => undefined)
-    }, 500_000)
-    const fiber = yield* Effect.forkChild(
-      Upload.run(
-        target,
-        WebSource.fromReadableStream(() => readable),
-        options
-      )
-    )
-    yield* Deferred.await(waits)
-    yield* Fiber.interrupt(fiber)
-    assert.isTrue(seen.canceled)
   })
 
   const read = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })

@@ -247,15 +247,4 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
     assert.strictEqual(new Set(ids).size, 1)
     assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
   })
-
-  effect("an option that breaks its rule is refused before any job is taken", function* () {
-    const jobs = Stream.sync(() => assert.fail("a job was taken"))
-    for (const [assemblies, uploads] of [
-      [0, 1.5],
-      [1.5, 0]
-    ] as const) {
-      const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { assemblies, uploads })))
-      assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["assemblies"], ["uploads"]])
-    }
-  })
 })

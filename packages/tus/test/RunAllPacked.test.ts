@@ -231,22 +231,6 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     }
   })
 
-  effect("a later run skips what has completed", UploadJournal.layerMemory(), function* () {
-    const jobs = Array.from({ length: 7 }, (_, row) => jobOf("skipped", row))
-    const all = (some: Jobs) =>
-      Effect.map(
-        Stream.runCollect(AssemblyUpload.journaled.batch(Stream.fromIterable(some), { packing, ordered: true })),
-        (outcomes) => outcomes.map(({ _tag }) => _tag)
-      )
-    assert.deepStrictEqual(
-      yield* all(jobs.slice(0, 4)),
-      Array.from({ length: 4 }, () => "Completed")
-    )
-    const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
-    assert.deepStrictEqual(yield* all(jobs), states)
-    assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
-  })
-
   effect("jobs with `restart` are in no pack", UploadJournal.layerMemory(), function* () {
     const jobs = [0, 1].map((row) => jobOf("restarted", row))
     const left = yield* Effect.forEach(jobs, (job) =>

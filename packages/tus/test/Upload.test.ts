@@ -3,7 +3,7 @@ import { Effect, Layer, Stream } from "effect"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { Clients, type Fault, HangClock, Scene, TusServer, Upload } from "./utils/index.ts"
-import { content, options, pieces } from "./utils/Scene.ts"
+import { content, options } from "./utils/Scene.ts"
 
 const large = content(600_000)
 
@@ -98,29 +98,4 @@ layer(Layer.merge(Clients.undici, HangClock.layer))("Upload", (it) => {
       { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
     )
   })
-
-  it.effect("a one-shot stream of unknown size is deferred, and sent in few requests", function* () {
-    for (const size of [0, 100, 101, 1000]) {
-      const bytes = content(size)
-      const { log, server } = yield* arrives(bytes, UploadSource.fromStream(pieces(bytes, 33)), [], {
-        chunkSize: 100
-      })
-      assert.strictEqual(server.created[0]?.size, size > 100 ? undefined : size)
-      const patches = size > 100 ? Math.ceil(size / 100) : 0
-      assert.strictEqual(log.filter((line) => line === "PATCH 204").length, patches)
-    }
-  })
-
-  for (const [kind, source] of [
-    ["replayable", (bytes: Uint8Array) => UploadSource.fromBytes(bytes)],
-    [
-      "one-shot of known size",
-      (bytes: Uint8Array) => UploadSource.fromStream(pieces(bytes, 7), { size: BigInt(bytes.length) })
-    ],
-    ["one-shot of unknown size", (bytes: Uint8Array) => UploadSource.fromStream(pieces(bytes, 33))]
-  ] as const) {
-    it.effect(`a lost answer to the first of many chunks heals, ${kind}`, () =>
-      arrives(content(1000), source(content(1000)), [{ _tag: "LostAnswer", method: "PATCH" }], { chunkSize: 100 })
-    )
-  }
 })

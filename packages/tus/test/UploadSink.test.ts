@@ -160,25 +160,6 @@ layer(Clients.undici)("Upload.sink", (it) => {
     assert.deepStrictEqual(server.requests, ["POST", "PATCH", "DELETE"])
   })
 
-  it.effect("sends a small stream with its creation, and an empty one too", function* () {
-    const { server, target } = yield* Scene.make()
-    for (const size of [0, 1, 200_000]) {
-      const { length } = yield* Stream.run(pieces(bytes.subarray(0, size), 5000), Upload.sink(target, options))
-      assert.strictEqual(length, BigInt(size))
-      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes.subarray(0, size)))
-    }
-    assert.deepStrictEqual(server.requests, ["POST", "POST", "POST"])
-  })
-
-  it.effect("needs no request only to say that the stream has ended, also where its last window is full", function* () {
-    for (const piece of [1_000_000, 500_000]) {
-      const { server, target } = yield* Scene.make()
-      const { length } = yield* Stream.run(pieces(bytes.subarray(0, 2_000_000), piece), Upload.sink(target, options))
-      assert.strictEqual(length, 2_000_000n)
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
-    }
-  })
-
   it.effect("checks its options before it reads", function* () {
     const { target } = yield* Scene.make()
     const sink = Upload.sink(target, { ...options, chunkSize: 0 })

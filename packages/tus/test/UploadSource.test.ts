@@ -273,18 +273,4 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
     const path = yield* fs.makeTempDirectoryScoped()
     assert.deepInclude(yield* Effect.flip(UploadSource.fromPath(path)), { _tag: "SourceFailed" })
   })
-
-  it.effect("where a platform cannot stream, slices are sent", () =>
-    Effect.gen(function* () {
-      for (const source of [
-        UploadSource.fromBlob(new Blob([bytes])),
-        UploadSource.fromBytes(bytes),
-        UploadSource.fromStream(Scene.pieces(bytes, 1000))
-      ]) {
-        const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 20_000 }])
-        yield* Upload.run(target, source, { ...Scene.options, chunkSize: 50_000 })
-        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-      }
-    }).pipe(Effect.provideService(Upload.CanStream, false), Effect.provide(Clients.fetch))
-  )
 })
