@@ -6,7 +6,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Schema from "effect/Schema"
-import * as Journal from "./internal/journal.ts"
+import * as JournalError from "./internal/journalError.ts"
 import { UploadError } from "./TusError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget } from "./UploadTarget.ts"
@@ -143,7 +143,7 @@ export const AssemblyUploadError = Schema.Union([
   ApiError.UnexpectedResponse,
   ApiError.TransportFailure,
   ApiError.TimedOut,
-  ...Journal.errors
+  ...JournalError.errors
 ])
 
 /**

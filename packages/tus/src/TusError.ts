@@ -13,7 +13,7 @@ import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as Journal from "./internal/journal.ts"
+import * as JournalError from "./internal/journalError.ts"
 import { SourceFailed } from "./internal/source.ts"
 import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
 
@@ -306,7 +306,7 @@ export const UploadError = Schema.Union([
   UnsafeLocation,
   InvalidTarget,
   SourceFailed,
-  ...Journal.errors,
+  ...JournalError.errors,
   InvalidRequest,
   ApiError.RateLimited,
   ApiError.TransportFailure

@@ -13,8 +13,8 @@ import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
-import { NoSuchUpload, UploadJournal } from "./internal/journal.ts"
-import * as Journaled from "./internal/journaled.ts"
+import { UploadJournal } from "./internal/journal.ts"
+import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import type { Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
@@ -284,20 +284,20 @@ const atUrl = (
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
-const make = (http: HttpClient.HttpClient, journaled?: ReturnType<typeof Journaled.make>): Service => {
+const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
   return {
     run: (target, source, options, emit, onFailure) =>
       provided(
-        journaled === undefined || onFailure !== undefined
+        journal === undefined || onFailure !== undefined
           ? Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })
-          : journaled.run(target, source, options, emit)
+          : journal.engine(journal).run(target, source, options, emit)
       ),
     resume: (existing, source, options, emit) => {
       if ("url" in existing) return provided(atUrl(existing, source, options, emit))
-      return journaled === undefined
+      return journal === undefined
         ? noJournal(existing.key)
-        : provided(journaled.resume(existing, source, options, emit))
+        : provided(journal.engine(journal).resume(existing, source, options, emit))
     }
   }
 }
@@ -327,9 +327,7 @@ export const layer: Layer.Layer<Upload, never, HttpClient.HttpClient> = Layer.fr
 export const layerJournaled: Layer.Layer<Upload, never, HttpClient.HttpClient | UploadJournal> = Layer.fresh(
   Layer.effect(
     Upload,
-    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) =>
-      make(http, Journaled.make(journal))
-    )
+    Effect.map(Effect.all([HttpClient.HttpClient, UploadJournal]), ([http, journal]) => make(http, journal))
   )
 )
 

@@ -22,14 +22,14 @@ import {
   type Entry,
   isAssemblyKey,
   isKey,
-  JournalFailed,
-  JournalTorn,
   type Key,
   type Leases,
   type Store,
   UploadJournal,
   validKey
 } from "./internal/journal.ts"
+import { JournalFailed, JournalTorn } from "./internal/journalError.ts"
+import * as Journaled from "./internal/journaled.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Leasing from "./internal/lease.ts"
@@ -38,22 +38,25 @@ import * as Subtle from "./internal/subtle.ts"
 export {
   type AssemblyEntry,
   assemblyKeyOf,
+  type Engine,
   type Entries,
   type Entry,
-  type JournalError,
-  JournalFailed,
-  JournalTorn,
   type Key,
   keyOf,
   type Lease,
-  LeaseLost,
   type Leases,
   type Locks,
-  NoSuchUpload,
   type Store,
-  UploadJournal,
-  UploadLeased
+  UploadJournal
 } from "./internal/journal.ts"
+export {
+  type JournalError,
+  JournalFailed,
+  JournalTorn,
+  LeaseLost,
+  NoSuchUpload,
+  UploadLeased
+} from "./internal/journalError.ts"
 
 const Settings = Schema.Struct({
   expiry: Schema.optional(Rules.duration),
@@ -220,6 +223,7 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
 
   return {
     ...uploads.entries,
+    engine: Journaled.make,
     assemblies: assemblies.entries,
     lease: (text) => Effect.flatMap(validKey(text), lease)
   }

@@ -7,7 +7,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import type * as Layer from "effect/Layer"
-import { JournalFailed, type Key, type Store } from "./internal/journal.ts"
+import type { Key, Store } from "./internal/journal.ts"
+import { JournalFailed } from "./internal/journalError.ts"
 import * as UploadJournal from "./UploadJournal.ts"
 
 /**

@@ -19,6 +19,7 @@ import type { Emit } from "./events.ts"
 import { foreign } from "./host.ts"
 import * as Journal from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
+import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
 import * as Options from "./options.ts"
 import * as Pieces from "./pieces.ts"
@@ -63,7 +64,7 @@ const storeOf = (
   { journal, key, lease }: Held,
   about: JournalEntry.About,
   initial: UploadState.UploadState
-): UploadState.StateStore<Journal.JournalFailed | Journal.LeaseLost | InvalidRequest> =>
+): UploadState.StateStore<JournalFailed | LeaseLost | InvalidRequest> =>
   UploadState.written(initial, settle, (state) =>
     Effect.gen(function* () {
       // After the lease is lost, the entry may belong to another holder.
@@ -100,10 +101,10 @@ const verify = (
   entry: Journal.Entry,
   key: string,
   origins: ServiceOrigins.ServiceOrigins
-): Effect.Effect<Known, Journal.JournalTorn | InvalidTarget | UnsafeLocation> =>
+): Effect.Effect<Known, JournalTorn | InvalidTarget | UnsafeLocation> =>
   Effect.gen(function* () {
     if ((yield* keyFrom(entry)) !== key) {
-      return yield* new Journal.JournalTorn({ key, description: "the content does not match the key" })
+      return yield* new JournalTorn({ key, description: "the content does not match the key" })
     }
     const tusUrl = Redacted.value(entry.target.tusUrl)
     if (!ServiceOrigins.includes(origins, tusUrl)) {
@@ -234,7 +235,7 @@ export const make = (journal: Journal.UploadJournal["Service"]) => ({
         const again = yield* Options.replayable(source)
         const lease = yield* Leasing.hold(journal, key, tell)
         const found = yield* journal.get(key)
-        if (Option.isNone(found)) return yield* new Journal.NoSuchUpload({ key })
+        if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
         const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
         const given = { ...known.about, size: again.size, identity: yield* identify(again) }
         return yield* proceed({ journal, lease, key }, again, options, tell, given, known)

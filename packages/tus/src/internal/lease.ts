@@ -15,16 +15,8 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as UploadEvent from "../UploadEvent.ts"
-import {
-  type JournalFailed,
-  type Key,
-  type Lease,
-  LeaseLost,
-  type Leases,
-  type Locks,
-  type UploadJournal,
-  UploadLeased
-} from "./journal.ts"
+import type { Key, Lease, Leases, Locks, UploadJournal } from "./journal.ts"
+import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
 
 const AtRest = Json.fromString(
   Schema.Struct({
