@@ -84,8 +84,7 @@ layer(Clients.undici)("An upload", (it) => {
 
   it.effect("counts the bytes that travel with the creation", function* () {
     const { target } = yield* Scene.make()
-    const small = UploadSource.fromBytes(Scene.content(1000))
-    const { of } = yield* observed(Upload.run(target, small, Scene.options))
+    const { of } = yield* observed(Upload.run(target, UploadSource.fromBytes(Scene.content(1000)), Scene.options))
     assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 1000]])
   })
 
