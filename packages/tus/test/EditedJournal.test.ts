@@ -2,10 +2,8 @@
  * A journal that somebody else wrote in: where it names another place than the upload had, nothing is sent.
  */
 import { UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Clock, Effect, FileSystem, Result, Stream } from "effect"
+import { Clock, Effect, FileSystem, Stream } from "effect"
 import { Journals, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const source = UploadSource.fromBytes(Scene.content(300_000))
@@ -175,19 +173,9 @@ layer(Journals.platform)("An entry that was edited", (it) => {
 
   it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", function* () {
     const scene = yield* broken
-    const error = yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(
-      Stream.runDrain,
-      Effect.flip,
-      scene.inJournal,
-      Effect.provideService(
-        AssemblyClient.AssemblyClient,
-        AssemblyClient.AssemblyClient.of({
-          origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
-          run: () => Effect.die(new Error("no operation is asked for")),
-          open: () => Effect.die(new Error("no address is opened"))
-        })
-      )
-    )
+    const error = yield* Upload.journaled
+      .resumeEvents({ key: scene.key }, source, options)
+      .pipe(Stream.runDrain, Effect.flip, scene.inJournal, Scene.withClientOf("https://api.example.com"))
     assert.deepInclude(error, { _tag: "InvalidTarget", field: "assembly_ssl_url" })
     assert.deepStrictEqual(scene.sent(), [])
   })

@@ -403,15 +403,31 @@ layer(Emulated.live)("A job with a journal", (it) => {
     )
   })
 
-  test("restart cancels the Assembly that the journal knows, and creates another one", function* () {
-    const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
-    const status = yield* AssemblyUpload.journaled.run(job("restarted", { restart: true }))
-    assert.notStrictEqual(status.assembly_id, first?.assembly_id)
-    assert.strictEqual(
-      Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
-      "Canceled"
-    )
-  })
+  const restartable: Readonly<Record<string, (name: string) => Effect.Effect<string | undefined, unknown, Services>>> =
+    {
+      "is uploading": (name) =>
+        Effect.map(until(job(name), "FileCompleted"), (events) => statusOf(events)?.assembly_id),
+      "has completed": (name) => Effect.map(AssemblyUpload.journaled.run(job(name)), (status) => status.assembly_id),
+      "is gone": Effect.fnUntraced(function* (name) {
+        const { assemblies } = yield* UploadJournal.UploadJournal
+        yield* until(job(name), "AssemblyCreated")
+        const [known] = yield* assembliesIn
+        assert(known !== undefined)
+        const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+        yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+        return assemblyId
+      })
+    }
+  for (const [state, begin] of Object.entries(restartable)) {
+    test(`restart creates another Assembly if the one that the journal knows ${state}`, function* () {
+      const first = yield* begin(`restarted, ${state}`)
+      const status = yield* AssemblyUpload.journaled.run(job(`restarted, ${state}`, { restart: true }))
+      assert.notStrictEqual<string | undefined>(status.assembly_id, first)
+      assert.sameMembers(storedIn(status), whole)
+      if (state !== "is uploading") return
+      assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(first ?? ""))).ok, "ASSEMBLY_CANCELED")
+    })
+  }
 
   test("restart is refused before anything is canceled if the Assembly has the id of the caller", function* () {
     const assemblyId = yield* Assemblies.newId
@@ -422,24 +438,6 @@ layer(Emulated.live)("A job with a journal", (it) => {
     assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["restart"]])
     const status = yield* AssemblyUpload.journaled.run(job("restarted id", { params }))
     assert.strictEqual(status.assembly_id, assemblyId)
-    assert.sameMembers(storedIn(status), whole)
-  })
-
-  test("restart creates another Assembly if the one that the journal knows has completed", function* () {
-    const first = yield* AssemblyUpload.journaled.run(job("completed before"))
-    const second = yield* AssemblyUpload.journaled.run(job("completed before", { restart: true }))
-    assert.notStrictEqual(second.assembly_id, first.assembly_id)
-    assert.sameMembers(storedIn(second), whole)
-  })
-
-  test("restart creates another Assembly if the one that the journal knows is gone", function* () {
-    const { assemblies } = yield* UploadJournal.UploadJournal
-    yield* until(job("gone before"), "AssemblyCreated")
-    const [known] = yield* assembliesIn
-    assert(known !== undefined)
-    const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-    yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-    const status = yield* AssemblyUpload.journaled.run(job("gone before", { restart: true }))
     assert.sameMembers(storedIn(status), whole)
   })
 

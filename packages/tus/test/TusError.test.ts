@@ -169,22 +169,20 @@ layer(Layer.merge(Clients.undici, HangClock.layer))("An error of an upload", (it
     })
   }
 
-  it.effect("has the error of the request whose answer was lost, also in its JSON form", function* () {
-    const json = Schema.fromJsonString(Schema.toCodecJson(TusError.UploadError))
-    for (const [method, tag, request] of [
-      ["POST", "CreationUnknown", "create"],
-      ["FINAL", "CreationUnknown", "create"]
-    ] as const) {
+  it.effect.each(["POST", "FINAL"] as const)(
+    "has the error of the request %s whose answer was lost, also in its JSON form",
+    function* (method) {
+      const json = Schema.fromJsonString(Schema.toCodecJson(TusError.UploadError))
       const { target } = yield* Scene.make([{ _tag: "NoAnswer", method }, ...away])
       const options = { ...Scene.options, parallel: method === "FINAL" ? 2 : 1 } as const
       const error = yield* Effect.flip(Upload.run(target, parts, options))
-      if (error._tag !== tag) return assert.fail(error.message)
-      assert.deepInclude(error.cause, { _tag: "Stalled", request })
+      if (error._tag !== "CreationUnknown") return assert.fail(error.message)
+      assert.deepInclude(error.cause, { _tag: "Stalled", request: "create" })
       const decoded = yield* Schema.decodeEffect(json)(yield* Schema.encodeEffect(json)(error))
-      assert.deepInclude(decoded, { _tag: tag, description: error.description })
+      assert.deepInclude(decoded, { _tag: error._tag, description: error.description })
       assert.deepStrictEqual(decoded.cause, { _tag: "Stalled", message: error.cause?.message })
     }
-  })
+  )
 
   it.effect("has the code of the server and the id of the request", function* () {
     for (const [status, tag] of [

@@ -42,10 +42,8 @@ export const buffering = (capacity: number | "unbounded") =>
     request.body._tag === "Stream"
       ? HttpClientRequest.setBody(
           request,
-          withStream(
-            request.body,
-            Stream.buffer(request.body.stream, capacity === "unbounded" ? { capacity } : { capacity })
-          )
+          // The types of `Stream.buffer` have an overload for each kind of capacity.
+          withStream(request.body, Stream.buffer(request.body.stream, { capacity: capacity as number }))
         )
       : request
   )
