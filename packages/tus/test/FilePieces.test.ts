@@ -34,11 +34,7 @@ const memories = (
         onRequest(given)
         return file.bytes(start, end).pipe(
           Stream.provideService(Clock.Clock, still),
-          Stream.tap((piece) =>
-            Effect.sync(() => {
-              given.push(piece.buffer)
-            })
-          )
+          Stream.tap((piece) => Effect.sync(() => void given.push(piece.buffer)))
         )
       }
     }

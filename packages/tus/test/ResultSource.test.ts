@@ -68,11 +68,7 @@ for (const [name, client] of Object.entries(clients)) {
         resource.bytes = bytes.map((byte, index) => (index === 1_234_567 ? byte ^ 1 : byte))
         let count = start
         const error = yield* source.bytes(BigInt(start), BigInt(size)).pipe(
-          Stream.runForEach(({ length }) =>
-            Effect.sync(() => {
-              count += length
-            })
-          ),
+          Stream.runForEach(({ length }) => Effect.sync(() => void (count += length))),
           Effect.flip
         )
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })

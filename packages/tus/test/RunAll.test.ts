@@ -37,9 +37,7 @@ const counted = Effect.gen(function* () {
   const open = { now: 0, most: 0 }
   const wrapped = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
     Effect.acquireUseRelease(
-      Effect.sync(() => {
-        open.most = Math.max(open.most, ++open.now)
-      }),
+      Effect.sync(() => void (open.most = Math.max(open.most, ++open.now))),
       () => sent,
       () => Effect.sync(() => void open.now--)
     )

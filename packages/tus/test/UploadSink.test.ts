@@ -30,9 +30,7 @@ const acknowledged = (client: HttpClient.HttpClient) => {
   const counting = HttpClient.transformResponse(
     client,
     Effect.tap((response) =>
-      Effect.sync(() => {
-        told.offset = Math.max(told.offset, Number(response.headers["upload-offset"] ?? 0))
-      })
+      Effect.sync(() => void (told.offset = Math.max(told.offset, Number(response.headers["upload-offset"] ?? 0))))
     )
   )
   return { told, counting }
@@ -134,11 +132,7 @@ layer(Clients.undici)("Upload.sink", (it) => {
       const reached = yield* Deferred.make<void>()
       let released = false
       const stream = broken(Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never))).pipe(
-        Stream.ensuring(
-          Effect.sync(() => {
-            released = true
-          })
-        )
+        Stream.ensuring(Effect.sync(() => void (released = true)))
       )
       const fiber = yield* Effect.forkChild(Stream.run(stream, Upload.sink(target, { ...options, onFailure })))
       yield* Deferred.await(reached)
@@ -172,13 +166,8 @@ layer(Clients.undici)("Upload.sink", (it) => {
     const scope = yield* Scope.make()
     let isOpen = false
     const resource = Effect.acquireRelease(
-      Effect.sync(() => {
-        isOpen = true
-      }),
-      () =>
-        Effect.sync(() => {
-          isOpen = false
-        })
+      Effect.sync(() => void (isOpen = true)),
+      () => Effect.sync(() => void (isOpen = false))
     )
     const parents: Array<string> = []
     const rows = pieces(bytes, 500_000).pipe(
