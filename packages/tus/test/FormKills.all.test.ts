@@ -5,11 +5,9 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, Layer, Random, Redacted, Stream } from "effect"
-import { fork } from "node:child_process"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Clients, Scene, TcpProxy, TusServer } from "./utils/index.ts"
+import { Clients, Kills, Scene, TcpProxy, TusServer } from "./utils/index.ts"
 
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
@@ -18,35 +16,7 @@ interface End {
   readonly earlier: ReadonlyArray<string>
 }
 
-/**
- * Runs the process, kills it so many milliseconds after it has begun its jobs, or not at all, and returns the outcomes of
- * its jobs. With `sends`, the time starts when a request of the process has arrived.
- */
-const run = (
-  args: ReadonlyArray<string>,
-  killAfter: number | undefined,
-  sends: () => boolean = () => true
-): Promise<ReadonlyArray<End>> =>
-  new Promise((resolve) => {
-    const child = fork(new URL("utils/killedForm.ts", import.meta.url), [...args], { execArgv: [] })
-    const ends: Array<End> = []
-    const kill = () => {
-      if (sends()) setTimeout(() => child.kill("SIGKILL"), killAfter)
-      else if (child.exitCode === null) setTimeout(kill, 2)
-    }
-    child.on("message", (message: End | "begin") => {
-      if (message !== "begin") ends.push(message)
-      else if (killAfter !== undefined) kill()
-    })
-    child.on("exit", () => resolve(ends))
-  })
-
 const live = Layer.provideMerge(Client.signed(), Layer.merge(Emulator.layer(), Clients.undici))
-
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true }))
-)
 
 const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
 const all = Effect.suspend(() =>
@@ -67,7 +37,7 @@ layer(live)("R2", (it) => {
     () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
-        const path = yield* folder
+        const path = yield* Kills.folder
         let others = 0
         for (let kill = 0; kill < kills; kill++) {
           const before = yield* all
@@ -87,7 +57,7 @@ layer(live)("R2", (it) => {
             // So slow that a kill after the arrival of its head meets a form that is being sent.
             if (moment !== undefined) proxy.faults.push({ _tag: "Slow", method: "POST", bytes: 50_000, millis: 10 })
             proxy.requests.length = 0
-            end ??= (yield* Effect.promise(() => run(args, moment, when)))[0]
+            end ??= (yield* Kills.run<End>("killedForm.ts", args, moment, when))[0]
           }
           assert.include(["Completed", "Skipped"], end?.tag)
           const created = yield* since(before)
@@ -110,7 +80,7 @@ layer(live)("R2", (it) => {
     () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
-        const path = yield* folder
+        const path = yield* Kills.folder
         let again = 0
         for (let kill = 0; kill < kills; kill++) {
           const before = yield* all
@@ -121,9 +91,9 @@ layer(live)("R2", (it) => {
           const args = [baseUrl, credentials.key, secret, join(path, `packs-${kill}`), ...files]
           for (let moment = 0; moment < 2; moment++) {
             const after = yield* Random.nextIntBetween(0, 600)
-            yield* Effect.promise(() => run(args, after))
+            yield* Kills.run<End>("killedForm.ts", args, after)
           }
-          const ends = yield* Effect.promise(() => run(args, undefined))
+          const ends = yield* Kills.run<End>("killedForm.ts", args, undefined)
           assert.lengthOf(
             ends.filter(({ tag }) => tag === "Completed" || tag === "Skipped"),
             20

@@ -45,12 +45,15 @@ const run = (jobs: Jobs, options: AssemblyUpload.AllOptions = { packing }) =>
     outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
   )
 
-/** Checks that a Status has the files and the results of its job only. */
-const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: Assembly.Status }) => {
+/** The Status of a completed job, which has the files and the results of this job only. */
+const ownOf = (outcome: AssemblyUpload.Outcome<Jobs[number]>): Assembly.Status => {
+  assert(outcome._tag === "Completed", outcome._tag)
+  const { job, status } = outcome
   const own = job.data.hashes.toSorted()
   assert.deepStrictEqual((status.uploads ?? []).map((file) => file.sha256).toSorted(), own)
   assert.deepStrictEqual((status.results?.["hash"] ?? []).map((file) => file.meta?.["hash"]).toSorted(), own)
   assert.strictEqual(status.results?.["again"]?.length, own.length)
+  return status
 }
 
 layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
@@ -58,10 +61,7 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     effect(`${transport}: 25 jobs are one Assembly, each with its own uploads and results`, function* () {
       const jobs = Array.from({ length: 25 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
       const outcomes = yield* run(jobs)
-      for (const outcome of outcomes) {
-        assert(outcome._tag === "Completed", outcome._tag)
-        isOwn(outcome)
-      }
+      outcomes.forEach(ownOf)
       assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
       assert.strictEqual((yield* Emulated.assembliesOf(`whole ${transport}`)).length, 1)
     })
@@ -76,11 +76,7 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
       wait,
       transport
     }))
-    const ids = (yield* run(jobs)).map((outcome) => {
-      assert(outcome._tag === "Completed", outcome._tag)
-      isOwn(outcome)
-      return outcome.status.uploads?.[0]?.id
-    })
+    const ids = (yield* run(jobs)).map((outcome) => ownOf(outcome).uploads?.[0]?.id)
     assert.strictEqual(new Set(ids).size, jobs.length)
     assert.strictEqual((yield* Emulated.assembliesOf(`equal ${transport}`)).length, 1)
   })
@@ -91,8 +87,8 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     )
     const outcomes = yield* run(jobs)
     for (const outcome of outcomes) {
-      if (outcome._tag === "Completed") isOwn(outcome)
-      else assert(outcome._tag === "Failed" && outcome.error._tag === "AssemblyFailed", outcome._tag)
+      if (outcome._tag !== "Failed") ownOf(outcome)
+      else assert.strictEqual(outcome.error._tag, "AssemblyFailed")
     }
     assert.deepStrictEqual(
       outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
@@ -119,9 +115,7 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     const outcomes = yield* run(jobs, { packing: { ...packing, files: 6 } })
     const rows = new Map<string, Array<number>>()
     for (const outcome of outcomes) {
-      assert(outcome._tag === "Completed", outcome._tag)
-      isOwn(outcome)
-      const { assembly_id: assemblyId } = outcome.status
+      const { assembly_id: assemblyId } = ownOf(outcome)
       rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
     }
     assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
@@ -132,15 +126,11 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
       ...UploadSource.fromBytes(new Uint8Array(10)),
       bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "the disk is broken" }))
     }
-    const filesOf = (row: number) => {
-      if (row === 3) return [{ source: broken, filename: "photo.txt" }]
-      return row === 5 ? [] : jobOf("sources", row).files
-    }
-    const jobs = Array.from({ length: 8 }, (_, row) => ({
-      ...jobOf("sources", row),
-      files: filesOf(row),
-      verify: DeliveryProof.md5
-    }))
+    const wrong = { 3: [{ source: broken, filename: "photo.txt" }], 5: [] }
+    const jobs = Array.from({ length: 8 }, (_, row) => {
+      const job = jobOf("sources", row)
+      return { ...job, files: Object.assign({ [row]: job.files }, wrong)[row] ?? [], verify: DeliveryProof.md5 }
+    })
     const outcomes = yield* run(jobs)
     assert.deepStrictEqual(
       outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
@@ -169,14 +159,11 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
   })
 
-  for (const [status, error] of [
-    [
-      401,
-      new ApiError.AuthenticationFailed({ operation: "Assemblies.create", status: 401, description: "no such key" })
-    ],
-    [503, new ApiError.ServiceFailure({ operation: "Assemblies.create", status: 503, description: "away" })]
-  ] as const) {
-    effect(`a pack of 3 files that meets the status ${status}: the next packs have 3 files too`, function* () {
+  for (const error of [
+    new ApiError.AuthenticationFailed({ operation: "Assemblies.create", status: 401, description: "no such key" }),
+    new ApiError.ServiceFailure({ operation: "Assemblies.create", status: 503, description: "away" })
+  ]) {
+    effect(`a pack of 3 files that meets ${error._tag}: the next packs have 3 files too`, function* () {
       const sizes: Array<number> = []
       const invalid = new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not an image" })
       const answer = ({ length }: ReadonlyArray<unknown>) => {
@@ -208,10 +195,7 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
   effect("forms above `bytes` together, but not alone, are an Assembly each", function* () {
     const jobs = Array.from({ length: 2 }, (_, row) => ({ ...jobOf("bytes", row), transport: "form" as const }))
     const outcomes = yield* run(jobs, { packing: { ...packing, bytes: 10 } })
-    for (const outcome of outcomes) {
-      assert(outcome._tag === "Completed", outcome._tag)
-      isOwn(outcome)
-    }
+    outcomes.forEach(ownOf)
     assert.strictEqual((yield* Emulated.assembliesOf("bytes")).length, 2)
   })
 

@@ -15,12 +15,15 @@ const secret = "s3cr3t"
 const sound = { tusUrl: "https://tus.example.com/", assemblySslUrl: "https://api.example.com/assemblies/1" }
 
 layerTest(Layer.empty)("The text of an error", (it) => {
-  it.effect("of an InvalidTarget names the rule, and not the URL that breaks it", function* () {
+  it.effect("of an InvalidTarget names the rule, and not the URL that breaks it (spec O-33)", function* () {
     for (const [url, rule] of [
       [`http://${secret}.example`, "Expected https (http only on loopback)"],
+      ["", "Expected an absolute http or https URL"],
       [secret, "Expected an absolute http or https URL"],
       [`https://${secret}@tus.example.com/`, "Expected a URL without user info"],
       [`https://tus.example.com/?${secret}`, "Expected a URL without query and fragment"],
+      [`https://tus.example.com/#${secret}`, "Expected a URL without query and fragment"],
+      [`https://tus.example.com\\${secret}`, "Expected a URL without white space, backslash and control characters"],
       [`https://tus.example.com/ ${secret}`, "Expected a URL without white space, backslash and control characters"]
     ] as const) {
       assert.strictEqual(yield* fails({ ...sound, tusUrl: url }), `tus_url: ${rule}`)

@@ -3,7 +3,7 @@
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { Tus, type UploadSource, WebSource } from "@assembly-effect/tus"
-import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
+import { assert, describe, it as test, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Deferred, Duration, Effect, Fiber, Option, Schedule, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as TestClock from "effect/testing/TestClock"
@@ -403,7 +403,7 @@ const noting = () => {
 }
 
 describe("WebSource.fromUrl after a failure", () => {
-  it.live("asks again after 429 and each 5xx, with the pause that the server asks for", Clients.undici, function* () {
+  test.live("asks again after 429 and each 5xx, with the pause that the server asks for", Clients.undici, function* () {
     const { resource, stream } = yield* make
     const { policy, told } = noting()
     const answers = [
@@ -424,7 +424,7 @@ describe("WebSource.fromUrl after a failure", () => {
     schedule: Schedule.recurs(1),
     policy: RetryPolicy.make({ retries: 1, base: "1 millis" })
   })) {
-    it.live(`counts failures anew after new bytes, for a ${name} too`, Clients.undici, function* () {
+    test.live(`counts failures anew after new bytes, for a ${name} too`, Clients.undici, function* () {
       const { resource, stream } = yield* make
       resource.meet = (request, response, _, index) => {
         if (index % 2 === 1) return HostileServer.text(503, "")(request, response)
@@ -437,7 +437,7 @@ describe("WebSource.fromUrl after a failure", () => {
     })
   }
 
-  it.effect("pauses before it asks again", Clients.undici, function* () {
+  test.effect("pauses before it asks again", Clients.undici, function* () {
     const asked: Array<number> = []
     const timing = HttpClient.transform(yield* HttpClient.HttpClient, (response) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -466,7 +466,7 @@ describe("WebSource.fromUrl after a failure", () => {
     ["was refused", 503, {}],
     ["stalled", 206, { etag: '"one"', "content-range": "bytes 0-99999/100000" }]
   ] as const) {
-    it.live(`keeps no connection whose response ${what}`, Clients.undici, function* () {
+    test.live(`keeps no connection whose response ${what}`, Clients.undici, function* () {
       const { resource, stream } = yield* make
       const closed = yield* Deferred.make<void>()
       resource.meet = (_, response, go, index) => {
