@@ -146,10 +146,7 @@ export const fromBlob = (blob: Blob): Replayable =>
       }
     : invalid("Expected a Blob with the functions slice and arrayBuffer")
 
-const problems: Partial<Record<string, string>> = {
-  NotFound: "no such file",
-  PermissionDenied: "permission denied"
-}
+const problems: Partial<Record<string, string>> = { NotFound: "no such file", PermissionDenied: "permission denied" }
 
 const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
   const problem = problems[error.reason._tag]
@@ -254,12 +251,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       )
 
     return withWhole(
-      {
-        _tag: "Replayable",
-        size,
-        bytes: range,
-        identity: Effect.sync(() => `path ${path} ${shownState(info)}`)
-      },
+      { _tag: "Replayable", size, bytes: range, identity: Effect.sync(() => `path ${path} ${shownState(info)}`) },
       reader === undefined ? undefined : readWhole(reader)
     )
   })
@@ -280,11 +272,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
 export const fromStream = <E>(
   stream: Stream.Stream<Uint8Array, E>,
   options?: { readonly size?: bigint | undefined }
-): OneShot => ({
-  _tag: "OneShot",
-  size: options?.size,
-  stream: Stream.mapError(stream, failedWith)
-})
+): OneShot => ({ _tag: "OneShot", size: options?.size, stream: Stream.mapError(stream, failedWith) })
 
 /**
  * Returns the same source, but with a digest of the content as the `identity`. The whole source is read each time

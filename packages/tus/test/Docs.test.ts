@@ -186,10 +186,7 @@ layer(live)("docs/results.md", (it) => {
       Console: { ...Console, error: () => Effect.void },
       DeliveryProof,
       Effect: { ...Effect, log: () => Effect.void },
-      Results: {
-        ...Results,
-        save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`)
-      },
+      Results: { ...Results, save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`) },
       RetryPolicy,
       Stream,
       Upload,

@@ -446,10 +446,7 @@ layer(live)("transport: form, with a journal", (it) => {
     const journal = yield* UploadJournal.UploadJournal
     const ending = UploadJournal.UploadJournal.of({
       ...journal,
-      assemblies: {
-        ...assemblies,
-        put: (key, entry) => Effect.andThen(assemblies.put(key, entry), Effect.interrupt)
-      }
+      assemblies: { ...assemblies, put: (key, entry) => Effect.andThen(assemblies.put(key, entry), Effect.interrupt) }
     })
     yield* Effect.exit(
       Effect.provideService(AssemblyUpload.journaled.run(options), UploadJournal.UploadJournal, ending)

@@ -59,10 +59,7 @@ const oneShot: AssemblyUpload.File = { source: UploadSource.fromStream(Stream.ma
 
 /** A file whose source has a bug. */
 const buggy: AssemblyUpload.File = {
-  source: {
-    ...UploadSource.fromBytes(Scene.content(10)),
-    bytes: () => Stream.die(new Error("a bug"))
-  },
+  source: { ...UploadSource.fromBytes(Scene.content(10)), bytes: () => Stream.die(new Error("a bug")) },
   filename: "buggy.bin"
 }
 

@@ -100,10 +100,7 @@ layer(Clients.undici)("Upload in parts", (it) => {
         headers: location === "" ? headers : { location: location.replace("/resumable/files/", long) }
       }
     }
-    const source = UploadSource.make({
-      size: 9n * 1024n * 1024n,
-      bytes: () => Stream.die("no byte may be asked for")
-    })
+    const source = UploadSource.make({ size: 9n * 1024n * 1024n, bytes: () => Stream.die("no byte may be asked for") })
     const error = yield* Effect.flip(Upload.run(server.target, source, { ...Scene.options, parallel: 9 }))
     assert.strictEqual(error._tag, "InvalidRequest")
     assert.deepStrictEqual(

@@ -30,10 +30,7 @@ const jobOf = (batch: string, row: number, steps: object = hashing, filename = "
   return {
     data: { row, hashes: contents.map(sha256) },
     params: { steps, fields: { batch } } as Assembly.CreateParams,
-    files: contents.map((text) => ({
-      source: UploadSource.fromBytes(new TextEncoder().encode(text)),
-      filename
-    })),
+    files: contents.map((text) => ({ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename })),
     wait: { interval: "10 millis" } as const
   }
 }

@@ -58,10 +58,7 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
 
     it.effect("an early answer wins over the bytes still to send", function* () {
       const { run } = yield* scene(
-        UploadSource.make({
-          size: 1n << 40n,
-          bytes: () => Stream.forever(Stream.succeed(content(100_000)))
-        }),
+        UploadSource.make({ size: 1n << 40n, bytes: () => Stream.forever(Stream.succeed(content(100_000))) }),
         [{ _tag: "Status", method: "PATCH", status: 413 }]
       )
       const error = yield* Effect.flip(run)

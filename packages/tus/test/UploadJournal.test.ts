@@ -165,10 +165,7 @@ describe("UploadJournal in files", () => {
     const path = `${yield* Journals.folder}/journal`
     const journal = yield* journalIn(path)
     yield* fs.remove(path, { recursive: true })
-    assert.deepInclude(yield* Effect.flip(journal.put("k", yield* entry)), {
-      _tag: "JournalFailed",
-      action: "write"
-    })
+    assert.deepInclude(yield* Effect.flip(journal.put("k", yield* entry)), { _tag: "JournalFailed", action: "write" })
   })
 
   it.effect.each([

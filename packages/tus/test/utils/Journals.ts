@@ -15,11 +15,7 @@ export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, Nod
 /** The entry of an upload of a service that no test has. */
 export const entryAt = (
   writtenAt: number,
-  state: UploadJournal.Entry["state"] = {
-    _tag: "Created",
-    marker: "m",
-    url: "https://a.example.com/resumable/files/1"
-  }
+  state: UploadJournal.Entry["state"] = { _tag: "Created", marker: "m", url: "https://a.example.com/resumable/files/1" }
 ) =>
   Effect.map(
     UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),

@@ -9,10 +9,7 @@ import { HttpClient, HttpClientResponse } from "effect/http"
 export const make = ({
   hangsAfter = Infinity,
   refuse = () => undefined
-}: {
-  readonly hangsAfter?: number
-  readonly refuse?: (index: number) => Response | undefined
-} = {}) => {
+}: { readonly hangsAfter?: number; readonly refuse?: (index: number) => Response | undefined } = {}) => {
   const arrivals: Array<{ readonly upload: string; readonly millis: number; readonly bytes: number }> = []
   const requests: Array<{ readonly method: string; readonly millis: number }> = []
   const offsets = new Map<string, number>()
