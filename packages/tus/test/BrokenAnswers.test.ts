@@ -26,6 +26,7 @@ const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, res
 })
 
 const tus = { "tus-resumable": "1.0.0" }
+const created = { ...tus, location: "/resumable/files/abc" }
 
 /** Half a body, and nothing more. */
 const hanging = (response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}) =>
@@ -87,7 +88,7 @@ describe("an answer whose body hangs", () => {
 describe("a failure that is permanent", () => {
   it.live("is not healed: changed bodies end the upload at its first PATCH", FetchHttpClient.layer, function* () {
     const { methods, target } = yield* make((request, response) => {
-      if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
+      if (request.method === "POST") response.writeHead(201, created).end()
       else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
     })
     const changing = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
@@ -95,13 +96,8 @@ describe("a failure that is permanent", () => {
         ? request
         : HttpClientRequest.setBody(request, HttpBody.uint8Array(new Uint8Array(7), "application/offset+octet-stream"))
     )
-    const error = yield* Effect.flip(
-      Effect.provideService(
-        Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1))),
-        HttpClient.HttpClient,
-        changing
-      )
-    )
+    const run = Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1)))
+    const error = yield* Effect.flip(Effect.provideService(run, HttpClient.HttpClient, changing))
     assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
     assert.deepStrictEqual(methods, ["POST"])
   })
@@ -109,7 +105,7 @@ describe("a failure that is permanent", () => {
   it.live("a PATCH that the client would repeat is asked about by HEAD", FetchHttpClient.layer, function* () {
     let patches = 0
     const { methods, target } = yield* make((request, response) => {
-      if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
+      if (request.method === "POST") response.writeHead(201, created).end()
       else if (request.method === "HEAD") {
         response.writeHead(200, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
       } else if (patches++ === 0) response.writeHead(503, tus).end()

@@ -7,7 +7,7 @@ import { type AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { DateTime, Effect, Exit, FileSystem, Layer, Option, Random, type Scope, Stream } from "effect"
-import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientError } from "effect/http"
 import {
   AssemblyUpload,
   Clients,
@@ -564,16 +564,7 @@ const held = Layer.effect(
 /** Changes the MD5 of every file in a response. */
 const forging = Layer.effect(
   HttpClient.HttpClient,
-  Effect.map(
-    HttpClient.HttpClient,
-    HttpClient.transform((sent, request) =>
-      Effect.map(
-        Effect.flatMap(sent, ({ text }) => text),
-        (text) => {
-          const forged = text.replaceAll(/"md5hash":"[0-9a-f]{32}"/g, `"md5hash":"${"0".repeat(32)}"`)
-          return HttpClientResponse.fromWeb(request, Response.json(JSON.parse(forged)))
-        }
-      )
-    )
+  Effect.map(HttpClient.HttpClient, (client) =>
+    Clients.retelling(client, (text) => text.replaceAll(/"md5hash":"[0-9a-f]{32}"/g, `"md5hash":"${"0".repeat(32)}"`))
   )
 ).pipe(Layer.provide(Clients.beneath.undici))

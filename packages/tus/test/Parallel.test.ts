@@ -115,4 +115,19 @@ layer(Clients.undici)("Upload in parts", (it) => {
     yield* Upload.run(target, small, { ...Scene.options, parallel: 4 })
     assert.strictEqual(server.partials(), 0)
   })
+
+  // A new connection costs round trips, above all with TLS.
+  it.effect.each([1, 4])("%d parts take connections that the creations have opened", function* (parallel) {
+    const server = yield* ScriptedTus.make
+    const before = new Set<number | undefined>()
+    const carrying = new Set<number | undefined>()
+    server.meet = ({ connection, method }, go) => {
+      if (method === "PATCH") carrying.add(connection)
+      if (method === "POST" || method === "OPTIONS") before.add(connection)
+      return go()
+    }
+    yield* Upload.run(server.target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
+    assert.isTrue([...carrying].every((connection) => before.has(connection)))
+    assert.isAtMost(before.size, parallel)
+  })
 })

@@ -22,10 +22,7 @@ layer(Layer.provideMerge(Upload.layer, Clients.undici))("An upload", (it) => {
 
   it.effect("whose valid options object became invalid: fails with InvalidRequest, and creates nothing", function* () {
     const { server, target } = yield* Scene.make()
-    const options: { metadata: typeof Scene.options.metadata; chunkSize: number } = {
-      metadata: Scene.options.metadata,
-      chunkSize: 5000
-    }
+    const options = { metadata: Scene.options.metadata, chunkSize: 5000 }
     yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
     options.chunkSize = -1
     const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options))

@@ -64,10 +64,8 @@ layer(Clients.undici)("An upload", (it) => {
     for (const span of spans.slice(1)) {
       assert.strictEqual(span.parent._tag === "Some" ? span.parent.value.spanId : "", upload?.spanId)
     }
-    const told = inspect(
-      spans.map(({ attributes, status }) => [attributes, status]),
-      { depth: Infinity }
-    )
+    const all = spans.map(({ attributes, status }) => [attributes, status])
+    const told = inspect(all, { depth: Infinity })
     assert.notInclude(told, server.created[0]?.id ?? "-")
     assert.notInclude(told, "a.bin")
   })
@@ -114,12 +112,8 @@ layer(Clients.undici)("An upload", (it) => {
   it.effect("counts no bytes that an answer made up", function* () {
     const { server, target } = yield* Scene.make()
     const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata: Scene.options.metadata })
-    server.faults.push({
-      _tag: "Status",
-      method: "PATCH",
-      status: 204,
-      headers: { "tus-resumable": "1.0.0", "upload-offset": "999" }
-    })
+    const headers = { "tus-resumable": "1.0.0", "upload-offset": "999" }
+    server.faults.push({ _tag: "Status", method: "PATCH", status: 204, headers })
     const { of } = yield* observed(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
     assert.deepStrictEqual(count(of("assembly_upload_bytes")), [])
   })

@@ -4,7 +4,7 @@
 import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Stream } from "effect"
-import { Headers, HttpBody, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { Headers, HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 
 export const undici = NodeHttpClient.layerUndici
 export const fetch = NodeHttpClient.layerFetch
@@ -90,3 +90,15 @@ export const compressing = (header: boolean) =>
     })
     return HttpClientRequest.setBody(bare, HttpBody.stream(compressed, headers["content-type"]))
   })
+
+/** A client that changes the text of each response with JSON. */
+export const retelling = (client: HttpClient.HttpClient, change: (text: string) => string) =>
+  HttpClient.transform(client, (sent, request) =>
+    Effect.flatMap(sent, (response) =>
+      response.headers["content-type"]?.includes("json") === true
+        ? Effect.map(response.text, (text) =>
+            HttpClientResponse.fromWeb(request, Response.json(JSON.parse(change(text)), { status: response.status }))
+          )
+        : Effect.succeed(response)
+    )
+  )
