@@ -3,28 +3,12 @@
  * the client has one to the server of its own.
  */
 import { Effect, Option } from "effect"
-import { identity } from "effect/Function"
 import * as Http from "node:http"
 import type * as Net from "node:net"
 import { buffer } from "node:stream/consumers"
 import type { Fault } from "./Fault.ts"
 import * as HangClock from "./HangClock.ts"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-
-export interface TcpProxy {
-  /** `127.0.0.1:<port>`, where clients connect. */
-  readonly authority: string
-  /** The faults of the next requests; the first that fits is taken. */
-  readonly faults: Array<Fault>
-  /** The methods of the requests that came, in their order. */
-  readonly requests: Array<string>
-  /** The connections that clients have open. */
-  readonly connections: () => number
-  /** Requests that are neither answered nor left. */
-  readonly busy: () => number
-  /** Closes the connections that wait for a next request, as a server does after a while. */
-  readonly closeIdle: () => void
-}
 
 const takeFault = (faults: Array<Fault>, method: string): Fault | undefined => {
   const index = faults.findIndex((fault) => fault.method === method || (fault.method === "*" && method !== "GET"))
@@ -90,7 +74,7 @@ const pairsOf = (raw: ReadonlyArray<string>) =>
 const later = (act: () => void, millis: number): void => void setTimeout(act, millis).unref()
 
 /** The text with the names in `assembly_url` exchanged too, which is Base64. */
-const exchanged = (from: string, to: string) => (text: string) =>
+const exchanged = (from: string, to: string, text: string) =>
   text
     .replaceAll(from, to)
     .replace(
@@ -113,12 +97,8 @@ export const make = Effect.fnUntraced(function* (
   const agents = new Map<Net.Socket, Http.Agent>()
   const busy = new Set<Net.Socket>()
   const names = { proxy: "", server: `127.0.0.1:${port}` }
-  const [toServer, toClient] = exchangesNames
-    ? [
-        (text: string) => exchanged(names.proxy, names.server)(text),
-        (text: string) => exchanged(names.server, names.proxy)(text)
-      ]
-    : [identity<string>, identity<string>]
+  const toServer = (text: string) => (exchangesNames ? exchanged(names.proxy, names.server, text) : text)
+  const toClient = (text: string) => (exchangesNames ? exchanged(names.server, names.proxy, text) : text)
 
   const proxy = Http.createServer(
     { keepAliveTimeout: 0, requestTimeout: 0, headersTimeout: 0 },
@@ -269,13 +249,19 @@ export const make = Effect.fnUntraced(function* (
   })
   names.proxy = `127.0.0.1:${yield* Loopback.listen(proxy)}`
   return {
+    /** `127.0.0.1:<port>`, where clients connect. */
     authority: names.proxy,
+    /** The faults of the next requests; the first that fits is taken. */
     faults,
+    /** The methods of the requests that came, in their order. */
     requests,
+    /** The connections that clients have open. */
     connections: () => agents.size,
+    /** Requests that are neither answered nor left. */
     busy: () => busy.size,
+    /** Closes the connections that wait for a next request, as a server does after a while. */
     closeIdle: () => {
       for (const client of agents.keys()) if (!busy.has(client)) client.destroySoon()
     }
-  } satisfies TcpProxy
+  }
 })
