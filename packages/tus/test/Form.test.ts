@@ -1,12 +1,12 @@
 /** Jobs whose files are in the creating request, over HTTP to the emulator behind a proxy that injects faults. */
-import { Assemblies, RetryPolicy } from "@assembly-effect/api"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import { type AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { DateTime, Effect, Exit, FileSystem, Layer, Option, Random, type Scope, Stream } from "effect"
+import { Effect, Exit, FileSystem, Layer, Option, Random, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import {
   AssemblyUpload,
@@ -60,15 +60,10 @@ const behind = Effect.fnUntraced(function* (
 const creating = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { baseUrl, credentials } = yield* Emulator.Emulator
-    const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
     const direct = Layer.provideMerge(clientAt(baseUrl, credentials), Clients.beneath.undici)
-    const ids = Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate })), (all) => all.map(({ id }) => id))
-    const before = new Set(yield* Effect.provide(ids, direct))
+    const before = yield* Effect.provide(Emulated.ids, direct)
     const exit = yield* Effect.exit(program)
-    const created = yield* Effect.gen(function* () {
-      const news = (yield* ids).filter((id) => !before.has(id))
-      return yield* Effect.forEach(news, (id) => Assemblies.get(Assembly.AssemblyId.make(id)))
-    }).pipe(Effect.provide(direct))
+    const created = yield* Effect.provide(Emulated.since(before), direct)
     return { exit, created }
   })
 

@@ -1,13 +1,11 @@
 /** R2 for forms and packs: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { DateTime, Effect, Layer, Random, Redacted, Stream } from "effect"
+import { Effect, Random, Redacted } from "effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Clients, Kills, Scene, TcpProxy, TusServer } from "./utils/index.ts"
+import { Emulated, Kills, Scene, TcpProxy, TusServer } from "./utils/index.ts"
 
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
@@ -16,22 +14,9 @@ interface End {
   readonly earlier: ReadonlyArray<string>
 }
 
-const live = Layer.provideMerge(Client.signed(), Layer.merge(Emulator.layer(), Clients.undici))
-
-const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
-const all = Effect.suspend(() =>
-  Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate })), (list) => list.map(({ id }) => id))
-)
-
-/** The Assemblies that were created since a list. */
-const since = Effect.fnUntraced(function* (before: ReadonlyArray<string>) {
-  const created = (yield* all).filter((id) => !before.includes(id))
-  return yield* Effect.forEach(created, (id) => Assemblies.get(Assembly.AssemblyId.make(id)))
-})
-
 const hashesOf = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ sha256 }) => String(sha256))
 
-layer(live)("R2", (it) => {
+layer(Emulated.live)("R2", (it) => {
   it.effect(
     `killed twice at ${kills} moments: completes one Assembly, tells the others`,
     () =>
@@ -40,7 +25,7 @@ layer(live)("R2", (it) => {
         const path = yield* Kills.folder
         let others = 0
         for (let kill = 0; kill < kills; kill++) {
-          const before = yield* all
+          const before = yield* Emulated.ids
           const bytes = Scene.content(4 * 1024 * 1024 + kill)
           const file = join(path, `file-${kill}`)
           yield* Effect.promise(() => writeFile(file, bytes))
@@ -60,7 +45,7 @@ layer(live)("R2", (it) => {
             end ??= (yield* Kills.run<End>("killedForm.ts", args, moment, when))[0]
           }
           assert.include(["Completed", "Skipped"], end?.tag)
-          const created = yield* since(before)
+          const created = yield* Emulated.since(before)
           const completed = created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
           assert.deepStrictEqual(completed.map(hashesOf), [[TusServer.sha256(bytes)]])
           const told = new Set([...(end?.earlier ?? []), completed[0]?.assembly_id])
@@ -83,7 +68,7 @@ layer(live)("R2", (it) => {
         const path = yield* Kills.folder
         let again = 0
         for (let kill = 0; kill < kills; kill++) {
-          const before = yield* all
+          const before = yield* Emulated.ids
           const contents = Array.from({ length: 20 }, (_, file) => Scene.content(20_000 + 100 * kill + file))
           const files = contents.map((_, file) => join(path, `pack-${kill}-${file}`))
           yield* Effect.promise(() => Promise.all(files.map((file, index) => writeFile(file, contents[index]!))))
@@ -98,7 +83,7 @@ layer(live)("R2", (it) => {
             ends.filter(({ tag }) => tag === "Completed" || tag === "Skipped"),
             20
           )
-          const completed = (yield* since(before)).filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
+          const completed = (yield* Emulated.since(before)).filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
           const stored = completed.flatMap(hashesOf)
           assert.deepStrictEqual([...new Set(stored)].toSorted(), contents.map(TusServer.sha256).toSorted())
           // The journal has no packs. So a file is in two of them if the process ended after its last byte, and before

@@ -1,7 +1,6 @@
 /**
  * The whole job in several runs: whatever ends a run, the next one continues the same Assembly and the same files.
  */
-import { createHash } from "node:crypto"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -9,7 +8,7 @@ import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effe
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
 import { HttpClient, type HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import { AssemblyUpload, Emulated, Scene, Tests, Upload } from "./utils/index.ts"
+import { AssemblyUpload, Emulated, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const { events: eventsOf, run } = AssemblyUpload.journaled
 const handle = { ":original": { robot: "/upload/handle" } }
@@ -37,9 +36,8 @@ const job = (name: string, options: Options = {}): AssemblyUpload.Options => ({
   ...options
 })
 
-const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 const whole = files.map(
-  ({ filename }, index) => `${filename} ${hash(Scene.content([700_000, 10, 10, 900_000][index] ?? 0))}`
+  ({ filename }, index) => `${filename} ${TusServer.sha256(Scene.content([700_000, 10, 10, 900_000][index] ?? 0))}`
 )
 const storedIn = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ name, sha256 }) => `${name} ${sha256}`)
 
@@ -275,7 +273,10 @@ layer(Emulated.live)("A job with a journal", (it) => {
     isBroken = false
     const status = yield* run(options)
     assert.strictEqual("assemblyId" in error ? error.assemblyId : "", status.assembly_id)
-    assert.sameMembers(storedIn(status), [`a.bin ${hash(bytes)}`, `b.bin ${hash(Scene.content(10))}`])
+    assert.sameMembers(storedIn(status), [
+      `a.bin ${TusServer.sha256(bytes)}`,
+      `b.bin ${TusServer.sha256(Scene.content(10))}`
+    ])
   })
 
   type Sent = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>

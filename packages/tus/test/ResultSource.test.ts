@@ -1,13 +1,11 @@
 /** Results of an Assembly as sources of the next. */
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { UploadSource, WebSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { AssemblyUpload, Clients, Scene, Tests, TusServer, WebResource } from "./utils/index.ts"
+import { AssemblyUpload, Clients, Emulated, Scene, Tests, TusServer, WebResource } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 const md5hash = createHash("md5").update(bytes).digest("hex")
@@ -92,9 +90,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-const service = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Clients.undici)))
-
-layer(service)("A job with a result as its file", (it) => {
+layer(Emulated.live)("A job with a result as its file", (it) => {
   for (const [name, options] of [
     ["in one request", {}],
     ["in parts", { upload: { parallel: 2 } }],

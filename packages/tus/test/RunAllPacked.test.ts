@@ -6,8 +6,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Option, Queue, Stream } from "effect"
-import { createHash } from "node:crypto"
-import { AssemblyUpload, Emulated, Tests } from "./utils/index.ts"
+import { AssemblyUpload, Emulated, Tests, TusServer } from "./utils/index.ts"
 
 const hashing = {
   ":original": { robot: "/upload/handle" },
@@ -22,7 +21,7 @@ const waiting = {
 
 const packing = { files: 100, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+const sha256 = (text: string) => TusServer.sha256(Buffer.from(text))
 
 /** A job with `count` files. All files of all jobs have the same names, so that only their ids tell them apart. */
 const jobOf = (batch: string, row: number, steps: object = hashing, filename = "photo.txt", count = 1) => {

@@ -47,12 +47,11 @@ export const without = (method: string, onRequest: (request: HttpClientRequest.H
     )
   )
 
+const fromDate = DateTime.makeUnsafe("2020-01-01")
+
 /** The Assemblies with this keyword. */
 export const assembliesOf = (keyword: string) =>
-  Effect.map(
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [keyword] })),
-    (entries) => [...entries]
-  )
+  Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate, keywords: [keyword] })), (entries) => [...entries])
 
 /** The names of the files that the Assemblies with this keyword have stored. */
 export const filesOf = (keyword: string) =>
@@ -62,3 +61,14 @@ export const filesOf = (keyword: string) =>
       (statuses) => statuses.flatMap(({ uploads }) => (uploads ?? []).map(({ name }) => name))
     )
   )
+
+/** The ids of all Assemblies. */
+export const ids = Effect.suspend(() =>
+  Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate })), (all) => all.map(({ id }) => id))
+)
+
+/** The Status of each Assembly that is not among these. */
+export const since = Effect.fnUntraced(function* (before: ReadonlyArray<string>) {
+  const created = (yield* ids).filter((id) => !before.includes(id))
+  return yield* Effect.forEach(created, (id) => Assemblies.get(id))
+})
