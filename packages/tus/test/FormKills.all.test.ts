@@ -7,6 +7,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Emulated, Kills, Scene, TcpProxy, TusServer } from "./utils/index.ts"
 
+const killed = new URL("utils/killedForm.ts", import.meta.url)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
 interface End {
@@ -42,7 +43,7 @@ layer(Emulated.live)("R2", (it) => {
             // So slow that a kill after the arrival of its head meets a form that is being sent.
             if (moment !== undefined) proxy.faults.push({ _tag: "Slow", method: "POST", bytes: 50_000, millis: 10 })
             proxy.requests.length = 0
-            end ??= (yield* Kills.run<End>("killedForm.ts", args, moment, when))[0]
+            end ??= (yield* Kills.run<End>(killed, args, moment, when))[0]
           }
           assert.include(["Completed", "Skipped"], end?.tag)
           const created = yield* Emulated.since(before)
@@ -76,9 +77,9 @@ layer(Emulated.live)("R2", (it) => {
           const args = [baseUrl, credentials.key, secret, join(path, `packs-${kill}`), ...files]
           for (let moment = 0; moment < 2; moment++) {
             const after = yield* Random.nextIntBetween(0, 600)
-            yield* Kills.run<End>("killedForm.ts", args, after)
+            yield* Kills.run<End>(killed, args, after)
           }
-          const ends = yield* Kills.run<End>("killedForm.ts", args, undefined)
+          const ends = yield* Kills.run<End>(killed, args, undefined)
           assert.lengthOf(
             ends.filter(({ tag }) => tag === "Completed" || tag === "Skipped"),
             20

@@ -9,6 +9,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
+const killed = new URL("utils/killed.ts", import.meta.url)
 const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 12)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
@@ -190,9 +191,8 @@ layer(Clients.undici)("R2", (it) => {
         const { server } = yield* Scene.make()
         const args = [server.tusUrl, server.assemblySslUrl, path, join(folder, `journal-${kill}`), String(parallel)]
         const moment = yield* Random.nextIntBetween(0, longest)
-        const [first = "killed"] = yield* Kills.run<string>("killed.ts", args, moment)
-        const [second = "killed"] =
-          first === "complete" ? [first] : yield* Kills.run<string>("killed.ts", args, undefined)
+        const [first = "killed"] = yield* Kills.run<string>(killed, args, moment)
+        const [second = "killed"] = first === "complete" ? [first] : yield* Kills.run<string>(killed, args, undefined)
         results.push(`${first} then ${second}`)
         assert.include(["complete", "CreationUnknown"], second)
         assert.isAtMost(server.created.length, parallel === 1 ? 1 : 4)

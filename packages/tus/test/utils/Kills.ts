@@ -16,13 +16,13 @@ export const folder = Effect.acquireRelease(
  * all. With `sends`, the time starts when a request of the process has arrived.
  */
 export const run = <Message>(
-  script: "killed.ts" | "killedForm.ts",
+  script: URL,
   args: ReadonlyArray<string>,
   killAfter: number | undefined,
   sends: () => boolean = () => true
 ): Effect.Effect<ReadonlyArray<Message>> =>
   Effect.callback((resume) => {
-    const child = fork(new URL(script, import.meta.url), [...args], { execArgv: [] })
+    const child = fork(script, [...args], { execArgv: [] })
     const messages: Array<Message> = []
     const kill = () => {
       if (sends()) setTimeout(() => child.kill("SIGKILL"), killAfter)
