@@ -166,7 +166,8 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
         const found: Array<{ readonly key: string; readonly entry: A }> = []
         for (const key of (yield* store.keys).filter(isKey).filter(isOwn)) {
           const entry = yield* readIfWhole(key)
-          if (entry !== undefined && !(yield* hasExpired(entry))) found.push({ key, entry })
+          if (yield* hasExpired(entry)) yield* Effect.ignore(removeIfExpired(key))
+          else if (entry !== undefined) found.push({ key, entry })
         }
         return found
       })
