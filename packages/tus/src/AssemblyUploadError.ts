@@ -81,11 +81,7 @@ export class FilesFailed extends Expected.TaggedError<FilesFailed>()(
  */
 export class FormBroken extends Expected.TaggedError<FormBroken>()(
   "FormBroken",
-  {
-    assemblyIds: Schema.NonEmptyArray(Assembly.AssemblyId),
-    isOver: Schema.Boolean,
-    description: Schema.String
-  },
+  { assemblyIds: Schema.NonEmptyArray(Assembly.AssemblyId), isOver: Schema.Boolean, description: Schema.String },
   (error) => {
     const state = error.isOver ? "the service aborted the Assembly" : "the service may still get the files"
     return `the request with the files broke: ${error.description}; ${state}; its Steps may have run. Get its Status, or run the job again, with \`resend: true\` to send the files again after such a failure`
@@ -143,7 +139,7 @@ export const AssemblyUploadError = Schema.Union([
   ApiError.UnexpectedResponse,
   ApiError.TransportFailure,
   ApiError.TimedOut,
-  ...JournalError.ofRun
+  ...JournalError.errors
 ])
 
 /**

@@ -33,10 +33,7 @@ export const RequestName = Schema.Literals(["create", "offset", "append", "termi
 export type RequestName = typeof RequestName.Type
 
 /** The failed request, and the host of the server. */
-const subject = {
-  request: RequestName,
-  host: Schema.String
-}
+const subject = { request: RequestName, host: Schema.String }
 
 /**
  * A response that is not a success. `description` is the text of the server, `code` its error code, and `requestId` the
@@ -110,11 +107,7 @@ export class OffsetConflict extends Expected.TaggedError<OffsetConflict>()("Offs
  */
 export class TooLarge extends Expected.TaggedError<TooLarge>()(
   "TooLarge",
-  {
-    ...answer,
-    maxSize: Schema.optionalKey(Schema.BigInt),
-    tried: Schema.optionalKey(Schema.Array(Schema.Finite))
-  },
+  { ...answer, maxSize: Schema.optionalKey(Schema.BigInt), tried: Schema.optionalKey(Schema.Array(Schema.Finite)) },
   (error) => {
     const tried = error.tried === undefined ? "" : `; refused sizes of a request in bytes: ${error.tried.join(", ")}`
     return `${at(error)}: ${error.description}${tried}`
@@ -173,10 +166,7 @@ export class ProtocolViolation extends Expected.TaggedError<ProtocolViolation>()
  */
 export class Stalled extends Expected.TaggedError<Stalled>()(
   "Stalled",
-  {
-    ...subject,
-    after: Rules.elapsed
-  },
+  { ...subject, after: Rules.elapsed },
   (error) => `${at(error)}: nothing was sent or received for ${Duration.format(error.after)}`
 ) {}
 
@@ -218,11 +208,7 @@ export class CreationUnknown extends Expected.TaggedError<CreationUnknown>()(
  */
 export class UploadUntrusted extends Expected.TaggedError<UploadUntrusted>()(
   "UploadUntrusted",
-  {
-    ...server,
-    description: Schema.String,
-    mayBeWhole: Schema.Boolean
-  },
+  { ...server, description: Schema.String, mayBeWhole: Schema.Boolean },
   (error) => {
     const next = error.mayBeWhole
       ? "cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
@@ -306,7 +292,7 @@ export const UploadError = Schema.Union([
   UnsafeLocation,
   InvalidTarget,
   SourceFailed,
-  ...JournalError.ofRun,
+  ...JournalError.errors,
   InvalidRequest,
   ApiError.RateLimited,
   ApiError.TransportFailure

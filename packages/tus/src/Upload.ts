@@ -13,6 +13,7 @@ import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import * as Engine from "./internal/engine.ts"
 import * as Events from "./internal/events.ts"
+import { UploadJournal } from "./internal/journal.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
 import type { Options, ResumeOptions } from "./internal/options.ts"
@@ -20,7 +21,6 @@ import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/s
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
-import { UploadJournal } from "./internal/journal.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
 export { layerBandwidth } from "./internal/bandwidth.ts"
@@ -291,13 +291,13 @@ const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): 
       provided(
         journal === undefined || onFailure !== undefined
           ? Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })
-          : journal.engine.run(journal, target, source, options, emit)
+          : journal.engine(journal).run(target, source, options, emit)
       ),
     resume: (existing, source, options, emit) => {
       if ("url" in existing) return provided(atUrl(existing, source, options, emit))
       return journal === undefined
         ? noJournal(existing.key)
-        : provided(journal.engine.resume(journal, existing, source, options, emit))
+        : provided(journal.engine(journal).resume(existing, source, options, emit))
     }
   }
 }

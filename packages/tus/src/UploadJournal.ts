@@ -11,34 +11,30 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
+import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import {
   type AssemblyEntry,
+  type Entries,
   type Entry,
   isAssemblyKey,
   isKey,
+  type Key,
+  type Leases,
   type Store,
   UploadJournal,
   validKey
 } from "./internal/journal.ts"
+import { JournalFailed, JournalTorn } from "./internal/journalError.ts"
 import * as Journaled from "./internal/journaled.ts"
-import * as JournalEntries from "./internal/journalEntries.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
-import type { JournalFailed } from "./internal/journalError.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Subtle from "./internal/subtle.ts"
 
-export {
-  type JournalError,
-  JournalFailed,
-  JournalTorn,
-  LeaseLost,
-  NoSuchUpload,
-  UploadLeased
-} from "./internal/journalError.ts"
 export {
   type AssemblyEntry,
   assemblyKeyOf,
@@ -53,6 +49,14 @@ export {
   type Store,
   UploadJournal
 } from "./internal/journal.ts"
+export {
+  type JournalError,
+  JournalFailed,
+  JournalTorn,
+  LeaseLost,
+  NoSuchUpload,
+  UploadLeased
+} from "./internal/journalError.ts"
 
 const Settings = Schema.Struct({
   expiry: Schema.optional(Rules.duration),
@@ -62,10 +66,9 @@ const Settings = Schema.Struct({
 
 /**
  * - `expiry`: how long an entry is valid after its last write, 24 hours by default, because servers remove unfinished
- *   uploads. An `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks at most 16 other
- *   entries and leases. Of these, `put` removes the entries that have expired, and the leases whose own expiry is at
- *   least `expiry` in the past. For these checks, a journal lists the names of its entries and leases at most once an
- *   hour.
+ *   uploads. An `Untrusted` entry never expires. Each `put` checks at most 16 other entries and leases. Of these, `put`
+ *   removes the entries that have expired, and the leases whose own expiry is at least `expiry` in the past. For these
+ *   checks, a journal lists the names of its entries and leases at most once an hour.
  * - `completedExpiry`: how long the entry of a completed job is valid after its last write, 60 days by default. After
  *   this time, the next run of the same job starts a new Assembly and uploads the files again. With `"Infinity"`, the
  *   entry of a completed job never expires.
@@ -92,6 +95,12 @@ const decode = Rules.decoder("UploadJournal", Settings)
 export const make = (store: Store, options: Options = {}): Effect.Effect<UploadJournal["Service"], InvalidRequest> =>
   Effect.map(decode(options), (settings) => onStore(store, settings))
 
+/** The minimum time between two listings of the keys, in milliseconds. */
+const every = Duration.toMillis("1 hour")
+
+/** The maximum number of removals of a write, so that no write has to wait until the whole store is checked. */
+const atOnce = 16
+
 const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(settings.expiry ?? "24 hours")
   const completedExpiry = Duration.toMillis(settings.completedExpiry ?? "60 days")
@@ -100,59 +109,122 @@ const onStore = (store: Store, settings: typeof Settings.Type): UploadJournal["S
   const lease = "lock" in store.leases ? Leasing.onLocks(store.leases, millis) : Leasing.make(store.leases, millis)
 
   /**
-   * Removes the leases that expired at least the time `expiry` ago. If a process acquires such a lease between the check
-   * and the removal, that process loses the lease again. The first renewal of the removed lease then fails, and the
-   * upload or job of that process ends with `LeaseLost`.
+   * The entries of one kind. `removeIfExpired` removes an entry if it has expired and no process holds its lease.
+   *
+   * - `codec`: the text of an entry.
+   * - `isOwn`: whether a key belongs to an entry of this kind.
+   * - `lifetime`: how long an entry is valid after its write, in milliseconds.
    */
-  const leaseRemovals = Effect.gen(function* () {
-    if (leases === undefined) return []
-    return (yield* leases.keys).filter(isKey).map((key) =>
+  const entriesOf = <A extends { readonly writtenAt: number }>(
+    codec: Schema.Codec<A, string>,
+    isOwn: (key: string) => boolean,
+    lifetime: (entry: A) => number
+  ) => {
+    const toEntry = Schema.decodeEffect(codec)
+    const toText = Schema.encodeEffect(codec)
+
+    const read = (key: Key): Effect.Effect<A | undefined, JournalFailed | JournalTorn> =>
+      Effect.flatMap(store.get(key), (text) =>
+        text === undefined
+          ? Effect.undefined
+          : // The issue of the schema is omitted, because the text may contain secret URLs.
+            Effect.mapError(
+              toEntry(text),
+              () => new JournalTorn({ key, description: `the ${text.length} characters cannot be decoded` })
+            )
+      )
+    const readIfWhole = (key: Key) => Effect.catchTag(read(key), "JournalTorn", () => Effect.undefined)
+
+    const hasExpired = (entry: A | undefined) =>
+      Effect.map(Clock.currentTimeMillis, (now) => entry !== undefined && entry.writtenAt + lifetime(entry) <= now)
+    const isExpired = (key: Key) => Effect.flatMap(readIfWhole(key), hasExpired)
+
+    const removeIfExpired = (key: Key) =>
       Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        const text = yield* leases.get(key)
-        if (text === undefined || Leasing.until(text) + expiry <= now) yield* leases.remove(key)
+        // If the entry is still valid, its lease is not acquired.
+        if (!(yield* isExpired(key))) return
+        yield* lease(key)
+        if (yield* isExpired(key)) yield* store.remove(key)
+      }).pipe(Effect.scoped)
+
+    const entries: Entries<A> = {
+      get: Effect.fnUntraced(function* (text) {
+        const found = yield* read(yield* validKey(text))
+        return Option.fromUndefinedOr((yield* hasExpired(found)) ? undefined : found)
+      }),
+      put: Effect.fnUntraced(function* (text, entry) {
+        const key = yield* validKey(text)
+        const encoded = yield* Effect.mapError(
+          toText(entry),
+          () => new JournalFailed({ action: "write", description: "the new entry is invalid" })
+        )
+        yield* store.set(key, encoded)
+        yield* sweep
+      }),
+      forget: (text) => Effect.flatMap(validKey(text), store.remove),
+      list: Effect.gen(function* () {
+        const found: Array<{ readonly key: string; readonly entry: A }> = []
+        for (const key of (yield* store.keys).filter(isKey).filter(isOwn)) {
+          const entry = yield* readIfWhole(key)
+          if (yield* hasExpired(entry)) yield* Effect.ignore(removeIfExpired(key))
+          else if (entry !== undefined) found.push({ key, entry })
+        }
+        return found
       })
-    )
-  })
+    }
+    return { entries, removeIfExpired }
+  }
 
-  const sweepSome: Effect.Effect<void> = JournalEntries.sweeping(
+  const uploads = entriesOf<Entry>(
+    JournalEntry.uploads,
+    (key) => !isAssemblyKey(key),
+    // An untrusted upload stays untrusted, so its entry never expires.
+    ({ state }) => (state._tag === "Untrusted" ? Infinity : expiry)
+  )
+  const assemblies = entriesOf<AssemblyEntry>(JournalEntry.assemblies, isAssemblyKey, ({ _tag }) =>
+    _tag === "Completed" ? completedExpiry : expiry
+  )
+
+  /**
+   * Removes the lease of a key if it expired at least the time `expiry` ago. If a process acquires such a lease between
+   * the check and the removal, that process loses the lease again. The first renewal of the removed lease then fails,
+   * and the upload or job of that process ends with `LeaseLost`.
+   */
+  const removeLease = ({ get, remove }: Leases, key: Key) =>
     Effect.gen(function* () {
-      const keys = (yield* store.keys).filter(isKey)
-      return [
-        ...keys.map((key) => (isAssemblyKey(key) ? assemblies : uploads).removeIfExpired(key)),
-        ...(yield* leaseRemovals)
-      ]
+      const now = yield* Clock.currentTimeMillis
+      const text = yield* get(key)
+      if (text === undefined || Leasing.until(text) + expiry <= now) yield* remove(key)
     })
-  )
 
-  const uploads: JournalEntries.Swept<Entry> = JournalEntries.make<Entry>(
-    store,
-    lease,
-    {
-      codec: JournalEntry.uploads,
-      isOwn: (key) => !isAssemblyKey(key),
-      // An untrusted upload stays untrusted, so its entry never expires.
-      lifetime: ({ state }) => (state._tag === "Untrusted" ? Infinity : expiry)
-    },
-    sweepSome
-  )
-  const assemblies: JournalEntries.Swept<AssemblyEntry> = JournalEntries.make<AssemblyEntry>(
-    store,
-    lease,
-    {
-      codec: JournalEntry.assemblies,
-      isOwn: isAssemblyKey,
-      lifetime: ({ _tag }) => (_tag === "Completed" ? completedExpiry : expiry)
-    },
-    sweepSome
-  )
+  let listedAt = -Infinity
+  let left: ReadonlyArray<Effect.Effect<void>> = []
+  /**
+   * Removes some of what has expired. The keys are listed at most once an hour. Some processes end after one write, so the
+   * first removal after each listing is a random one. A failure is ignored, because a later write tries again.
+   */
+  const sweep: Effect.Effect<void> = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (left.length === 0 && listedAt + every <= now) {
+      listedAt = now
+      const keys = (yield* store.keys).filter(isKey)
+      const leased =
+        leases === undefined ? [] : (yield* leases.keys).filter(isKey).map((key) => removeLease(leases, key))
+      const all = [
+        ...keys.map((key) => (isAssemblyKey(key) ? assemblies : uploads).removeIfExpired(key)),
+        ...leased
+      ].map((removal) => Effect.ignore(removal))
+      const first = all.length === 0 ? 0 : yield* Random.nextIntBetween(0, all.length - 1)
+      left = [...all.slice(first), ...all.slice(0, first)]
+    }
+    const some = left.slice(0, atOnce)
+    left = left.slice(atOnce)
+    yield* Effect.all(some, { discard: true })
+  }).pipe(Effect.ignore)
 
   return {
     ...uploads.entries,
-    engine: { run: Journaled.run, resume: Journaled.resume },
-    list: Effect.tap(uploads.entries.list, () =>
-      Effect.ignore(Effect.flatMap(leaseRemovals, (removals) => Effect.all(removals, { discard: true })))
-    ),
+    engine: Journaled.make,
     assemblies: assemblies.entries,
     lease: (text) => Effect.flatMap(validKey(text), lease)
   }
@@ -173,7 +245,9 @@ export const layerStore = <E, R>(
     UploadJournal,
     Effect.gen(function* () {
       const settings = yield* decode(options)
-      yield* Subtle.forJournal
+      if (!(yield* Subtle.isAvailable)) {
+        return yield* new JournalFailed({ action: "write", description: Subtle.description })
+      }
       return onStore(yield* store, settings)
     })
   )

@@ -9,7 +9,6 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/filePieces.ts"
-import * as Outgoing from "./internal/outgoing.ts"
 import * as Pieces from "./internal/pieces.ts"
 import * as SmallFile from "./unstable/SmallFile.ts"
 import {
@@ -41,9 +40,7 @@ export const make = (options: {
   size: options.size,
   bytes: (start, end) =>
     // The last range is streamed to the end of the source, so that a source with more bytes than announced is detected.
-    end === options.size
-      ? options.bytes(start)
-      : Pieces.takeBytes(Pieces.owned(options.bytes(start), failedWith), end - start),
+    end === options.size ? options.bytes(start) : Pieces.takeBytes(options.bytes(start), end - start),
   identity: Effect.succeed(options.identity)
 })
 
@@ -149,10 +146,7 @@ export const fromBlob = (blob: Blob): Replayable =>
       }
     : invalid("Expected a Blob with the functions slice and arrayBuffer")
 
-const problems: Partial<Record<string, string>> = {
-  NotFound: "no such file",
-  PermissionDenied: "permission denied"
-}
+const problems: Partial<Record<string, string>> = { NotFound: "no such file", PermissionDenied: "permission denied" }
 
 const unreadableAt = (path: string) => (error: PlatformError.PlatformError) => {
   const problem = problems[error.reason._tag]
@@ -252,17 +246,12 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     const readWhole = (read: SmallFile.Reader) =>
       Effect.flatMap(read(path, Number(size) + 1), (whole) =>
         whole === undefined
-          ? Outgoing.collect(range(0n, size), size)
+          ? Pieces.collect(range(0n, size), size)
           : Effect.as(unchanged(whole.info), whole.bytes.subarray(0, Number(size)))
       )
 
     return withWhole(
-      {
-        _tag: "Replayable",
-        size,
-        bytes: range,
-        identity: Effect.sync(() => `path ${path} ${shownState(info)}`)
-      },
+      { _tag: "Replayable", size, bytes: range, identity: Effect.sync(() => `path ${path} ${shownState(info)}`) },
       reader === undefined ? undefined : readWhole(reader)
     )
   })
@@ -283,11 +272,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
 export const fromStream = <E>(
   stream: Stream.Stream<Uint8Array, E>,
   options?: { readonly size?: bigint | undefined }
-): OneShot => ({
-  _tag: "OneShot",
-  size: options?.size,
-  stream: Stream.mapError(stream, failedWith)
-})
+): OneShot => ({ _tag: "OneShot", size: options?.size, stream: Stream.mapError(stream, failedWith) })
 
 /**
  * Returns the same source, but with a digest of the content as the `identity`. The whole source is read each time

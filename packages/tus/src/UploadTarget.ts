@@ -53,10 +53,7 @@ const TypeId = "~@assembly-effect/tus/UploadTarget"
  */
 export class InvalidTarget extends Expected.TaggedError<InvalidTarget>()(
   "InvalidTarget",
-  {
-    field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]),
-    rule: Schema.String
-  },
+  { field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]), rule: Schema.String },
   (error) => `${error.field}: ${error.rule}`
 ) {}
 
@@ -70,9 +67,7 @@ export class InvalidTarget extends Expected.TaggedError<InvalidTarget>()(
  */
 export class UnsafeLocation extends Expected.TaggedError<UnsafeLocation>()(
   "UnsafeLocation",
-  {
-    rule: Schema.String
-  },
+  { rule: Schema.String },
   (error) => `the upload URL is refused: ${error.rule}`
 ) {}
 
@@ -260,10 +255,7 @@ export const urlAtRest = (target: UploadTarget): Schema.Codec<UploadUrl, string>
   Schema.String.pipe(
     Schema.decodeTo(Schema.declare<UploadUrl>(isUploadUrl, { expected: "an upload URL" }), {
       decode: SchemaGetter.transformEffect((text) =>
-        Result.match(resolve(target, text), {
-          onSuccess: Effect.succeed,
-          onFailure: invalid
-        })
+        Result.match(resolve(target, text), { onSuccess: Effect.succeed, onFailure: invalid })
       ),
       encode: SchemaGetter.transform((url) => Redacted.value(url))
     })

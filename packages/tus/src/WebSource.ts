@@ -262,9 +262,12 @@ export const fromResult = (
       bytes: (start, end) =>
         start === end
           ? Stream.empty
-          : Pieces.takeBytes(Results.download(file, { ...options, offset: Number(start) }), end - start).pipe(
-              Stream.mapError(fromDownload),
-              Stream.provideContext(services)
+          : Pieces.takeBytes(
+              Results.download(file, { ...options, offset: Number(start) }).pipe(
+                Stream.mapError(fromDownload),
+                Stream.provideContext(services)
+              ),
+              end - start
             ),
       identity: Effect.succeed(md5hash === undefined ? undefined : `md5 ${md5hash} ${size}`)
     })

@@ -2,16 +2,12 @@
  * Proxies in front of the service that refuse large requests: nginx by default above 1 MiB, others above 5 MiB or 100 MB.
  */
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { UploadEvent, UploadSource } from "@assembly-effect/tus"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
+import { Effect, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
-import { BodySize } from "../src/internal/bodySize.ts"
-import * as Clients from "./utils/Clients.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import * as BodySize from "../src/internal/bodySize.ts"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi
@@ -72,38 +68,38 @@ describe.each(Object.entries(Clients.beneath))("with %s", (name, http) => {
 
   for (const most of [mebi, 5 * mebi]) {
     it.live.each(Object.entries(sources))(
-      `a source %s, behind a proxy that refuses bodies above ${most / mebi} MiB: arrives unchanged`,
-      ([, source]) =>
-        Effect.gen(function* () {
-          const { sizes, stored, target } = yield* make(bytes.length, most)
-          yield* Upload.run(target, source(), options)
-          assert.isTrue(stored().equals(bytes))
-          assert.isAtMost(Math.max(...sizes), most)
-        }).pipe(Effect.scoped, Effect.provide(http))
+      `a source %s arrives through a proxy that refuses ${most / mebi} MiB`,
+      http,
+      function* ([, source]) {
+        const { sizes, stored, target } = yield* make(bytes.length, most)
+        yield* Upload.run(target, source(), options)
+        assert.isTrue(stored().equals(bytes))
+        assert.isAtMost(Math.max(...sizes), most)
+      }
     )
   }
 
   // `fetch` on Node reports the closed connection instead of the response.
   if (name !== "fetch") {
-    it.live("the second upload to the same origin begins with the size that passed, and nothing is refused", () =>
-      Effect.gen(function* () {
-        const { refused, sizes, target } = yield* make(bytes.length, mebi)
-        yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
-        const first = { refused: refused.length, sizes: sizes.length }
-        assert.isAtLeast(first.refused, 1)
-        yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
-        assert.strictEqual(refused.length, first.refused)
-        assert.isAtMost(Math.max(...sizes.slice(first.sizes)), mebi)
-      }).pipe(Effect.scoped, Effect.provide(http))
-    )
+    it.live("the second upload to an origin begins with the size that passed", http, function* () {
+      const { refused, sizes, target } = yield* make(bytes.length, mebi)
+      yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
+      const first = { refused: refused.length, sizes: sizes.length }
+      assert.isAtLeast(first.refused, 1)
+      yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
+      assert.strictEqual(refused.length, first.refused)
+      assert.isAtMost(Math.max(...sizes.slice(first.sizes)), mebi)
+    })
   }
 })
 
 describe("with undici", () => {
   const bytes = Scene.content(mebi)
 
-  it.live("a proxy that refuses every body above 100 KiB: fails with TooLarge, which names the refused sizes", () =>
-    Effect.gen(function* () {
+  it.live(
+    "a proxy that refuses 100 KiB: TooLarge, which names the refused sizes",
+    Clients.beneath.undici,
+    function* () {
       const { refused, target } = yield* make(bytes.length, 100 * kibi)
       const events: Array<string> = []
       const error = yield* Upload.events(target, UploadSource.fromBytes(bytes), options).pipe(
@@ -116,13 +112,13 @@ describe("with undici", () => {
       assert.deepInclude(error, { _tag: "TooLarge", status: 413, tried: [mebi, 512 * kibi, 256 * kibi] })
       assert.deepStrictEqual(refused, [mebi, 512 * kibi, 256 * kibi])
       assert.strictEqual(events.length, 2)
-    }).pipe(Effect.scoped, Effect.provide(Clients.beneath.undici))
+    }
   )
 })
 
 const body = (known?: bigint) => {
   const remembered: Array<bigint> = []
-  const size = new BodySize({
+  const size = BodySize.make({
     chunkSize: undefined,
     streams: true,
     known,
@@ -134,11 +130,11 @@ const body = (known?: bigint) => {
 describe("BodySize", () => {
   const all = 1n << 30n
 
-  it("is the rest of the source until a body is refused", () => {
+  test("is the rest of the source until a body is refused", () => {
     assert.strictEqual(body().size.next(all), all)
   })
 
-  it("is halved after 413, down to 256 KiB, and remembers the size that passed", () => {
+  test("is halved after 413, down to 256 KiB, and remembers the size that passed", () => {
     const { remembered, size } = body()
     assert.isTrue(size.refused(all))
     assert.strictEqual(size.next(all), all / 2n)
@@ -150,7 +146,7 @@ describe("BodySize", () => {
     assert.deepStrictEqual(size.tried, [Number(all), 300_000, 262_144])
   })
 
-  it("is 16 KiB after two cuts at the same offset, and doubles with each body that arrives", () => {
+  test("is 16 KiB after two cuts at the same offset, and doubles with each body that arrives", () => {
     const { remembered, size } = body()
     size.cut(0n, all)
     size.cut(100n, all)
@@ -164,7 +160,7 @@ describe("BodySize", () => {
     assert.deepStrictEqual(remembered, [])
   })
 
-  it("does not grow beyond the half of a body that was cut twice after a smaller body had arrived", () => {
+  test("does not grow beyond the half of a body that was cut twice after a smaller body had arrived", () => {
     const { size } = body()
     for (const _ of [1, 2]) size.cut(0n, all)
     size.passed(16_384n, 1)
@@ -174,7 +170,49 @@ describe("BodySize", () => {
     assert.strictEqual(size.next(all), 16_384n)
   })
 
-  it("begins with the known size of an origin, and keeps it", () => {
+  const kib = (size: number) => size / kibi
+  test.each([
+    [
+      "grow to 8 MiB while they pass fast, and the last one is small",
+      20 * mebi,
+      () => 0,
+      [256, 512, 1024, 2048, 4096, 8192, 4096, 256]
+    ],
+    [
+      "grow again after a stall",
+      6 * mebi,
+      (_: number, index: number) => (index === 2 ? 31 : 0),
+      [256, 512, 1024, 512, 1024, 2048]
+    ],
+    [
+      "grow up to what a second allows, on a long way there and back",
+      8 * mebi,
+      (bytes: number) => 0.3 + bytes / (5 * mebi),
+      [256, 512, 1024, 2048, 4096]
+    ],
+    [
+      "grow again after a slow one",
+      4 * mebi,
+      (_: number, index: number) => (index === 2 ? 8 : 0),
+      [256, 512, 1024, 512, 1024, 512]
+    ],
+    ["are at most chunkSize", 900 * kibi, () => 0, [256, 400, 244], 400 * kibi],
+    ["may be below 16 KiB", 5 * kibi, (_: number, index: number) => (index === 0 ? 31 : 0), [1, 1, 1, 1, 1, 1], kibi]
+  ] as const)("slices %s", (_, total, secondsOf, expected, chunkSize = undefined) => {
+    const size = BodySize.make({ chunkSize, streams: false, known: undefined, remember: () => undefined })
+    const sent: Array<number> = []
+    for (let left = BigInt(total); left > 0n;) {
+      const bytes = size.next(left)
+      const seconds = secondsOf(Number(bytes), sent.push(Number(bytes)) - 1)
+      if (seconds < 30) {
+        size.passed(bytes, seconds * 1000)
+        left -= bytes
+      } else size.stalled()
+    }
+    assert.deepStrictEqual(sent.slice(0, expected.length).map(kib), [...expected])
+  })
+
+  test("begins with the known size of an origin, and keeps it", () => {
     const { size } = body(1_000_000n)
     assert.strictEqual(size.next(all), 1_000_000n)
     size.passed(1_000_000n, 1)

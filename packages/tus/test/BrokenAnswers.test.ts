@@ -2,25 +2,16 @@
  * A status decides before the body that follows it, and what cannot heal is not repeated.
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Schedule from "effect/Schedule"
+import { Tus, UploadSource } from "@assembly-effect/tus"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Duration, Effect, Fiber, Schedule } from "effect"
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import * as TestClock from "effect/testing/TestClock"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Scene, Upload } from "./utils/index.ts"
 
 /** A server that answers each method as it says, and the methods that came. */
 const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -35,6 +26,7 @@ const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, res
 })
 
 const tus = { "tus-resumable": "1.0.0" }
+const created = { ...tus, location: "/resumable/files/abc" }
 
 /** Half a body, and nothing more. */
 const hanging = (response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}) =>
@@ -94,45 +86,33 @@ describe("an answer whose body hangs", () => {
 })
 
 describe("a failure that is permanent", () => {
-  it.live("is not healed: a client that changes bodies ends the upload with its first PATCH", () =>
-    Effect.gen(function* () {
-      const { methods, target } = yield* make((request, response) => {
-        if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
-        else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
-      })
-      const changing = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
-        request.body._tag === "Empty"
-          ? request
-          : HttpClientRequest.setBody(
-              request,
-              HttpBody.uint8Array(new Uint8Array(7), "application/offset+octet-stream")
-            )
-      )
-      const error = yield* Effect.flip(
-        Effect.provideService(
-          Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1))),
-          HttpClient.HttpClient,
-          changing
-        )
-      )
-      assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
-      assert.deepStrictEqual(methods, ["POST"])
-    }).pipe(Effect.provide(FetchHttpClient.layer))
-  )
+  it.live("is not healed: changed bodies end the upload at its first PATCH", FetchHttpClient.layer, function* () {
+    const { methods, target } = yield* make((request, response) => {
+      if (request.method === "POST") response.writeHead(201, created).end()
+      else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
+    })
+    const changing = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
+      request.body._tag === "Empty"
+        ? request
+        : HttpClientRequest.setBody(request, HttpBody.uint8Array(new Uint8Array(7), "application/offset+octet-stream"))
+    )
+    const run = Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(Schedule.recurs(1)))
+    const error = yield* Effect.flip(Effect.provideService(run, HttpClient.HttpClient, changing))
+    assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
+    assert.deepStrictEqual(methods, ["POST"])
+  })
 
-  it.live("a PATCH that the client would repeat is asked about by HEAD", () =>
-    Effect.gen(function* () {
-      let patches = 0
-      const { methods, target } = yield* make((request, response) => {
-        if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
-        else if (request.method === "HEAD") {
-          response.writeHead(200, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
-        } else if (patches++ === 0) response.writeHead(503, tus).end()
-        else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
-      })
-      const repeating = HttpClient.retryTransient(yield* HttpClient.HttpClient, { times: 3 })
-      yield* Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, repeating)
-      assert.deepStrictEqual(methods, ["POST", "PATCH", "HEAD", "PATCH"])
-    }).pipe(Effect.provide(FetchHttpClient.layer))
-  )
+  it.live("a PATCH that the client would repeat is asked about by HEAD", FetchHttpClient.layer, function* () {
+    let patches = 0
+    const { methods, target } = yield* make((request, response) => {
+      if (request.method === "POST") response.writeHead(201, created).end()
+      else if (request.method === "HEAD") {
+        response.writeHead(200, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
+      } else if (patches++ === 0) response.writeHead(503, tus).end()
+      else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
+    })
+    const repeating = HttpClient.retryTransient(yield* HttpClient.HttpClient, { times: 3 })
+    yield* Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, repeating)
+    assert.deepStrictEqual(methods, ["POST", "PATCH", "HEAD", "PATCH"])
+  })
 })

@@ -2,63 +2,18 @@
  * Uploads and jobs that wait for the budget of their account: a wait is no stall, no failure, and is told.
  */
 import * as Budget from "@assembly-effect/api/Budget"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { AssemblyUploadEvent, UploadEvent, UploadSource } from "@assembly-effect/tus"
 import * as Account from "@assembly-effect/testkit/time/Account"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
-
-const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest) => {
-  if (body._tag === "Uint8Array") return Effect.succeed(body.body.length)
-  return body._tag === "Stream" ? Effect.map(Stream.runCollect(body.stream), sum) : Effect.succeed(0)
-}
-const sum = (pieces: Iterable<Uint8Array>) => Array.from(pieces).reduce((total, piece) => total + piece.length, 0)
-
-/** A server in memory that stores what comes, after refusing the first PATCH; and when each request came. */
-const makeServer = (refusal?: Readonly<Record<string, string>>) => {
-  const times: Array<readonly [method: string, second: number]> = []
-  let offset = 0
-  const http = HttpClient.make(
-    Effect.fnUntraced(function* (request) {
-      times.push([request.method, (yield* Clock.currentTimeMillis) / 1000])
-      const refused = refusal !== undefined && times.length === 2
-      if (request.method === "PATCH" && !refused) offset += yield* Effect.orDie(sizeOf(request))
-      const headers = {
-        "tus-resumable": "1.0.0",
-        "upload-offset": String(offset),
-        "upload-length": "3000",
-        location: "https://tus.example.com/resumable/files/a"
-      }
-      const status = request.method === "POST" ? 201 : request.method === "HEAD" ? 200 : 204
-      return HttpClientResponse.fromWeb(
-        request,
-        refused ? new Response("", { status: 429, headers: refusal }) : new Response(null, { status, headers })
-      )
-    })
-  )
-  return { times, http }
-}
+import { AssemblyUpload, MemoryTus, Scene, Upload } from "./utils/index.ts"
 
 /** The events of an upload in requests of 1,000 bytes, run to its end on the TestClock. */
 const upload = (http: HttpClient.HttpClient, options: Budget.Options) =>
   Effect.gen(function* () {
-    const target = yield* UploadTarget.make({
-      tusUrl: "https://tus.example.com/resumable/files/",
-      assemblySslUrl: "https://api.example.com/assemblies/0123456789abcdef0123456789abcdef"
-    })
+    const target = yield* Scene.targetAt("https://tus.example.com")
     const limits = { ...Scene.options, stallTimeout: "5 seconds", finishTimeout: "5 seconds", chunkSize: 1000 } as const
     const events = Upload.events(target, UploadSource.fromBytes(Scene.content(3000)), {
       ...limits,
@@ -73,22 +28,23 @@ const upload = (http: HttpClient.HttpClient, options: Budget.Options) =>
 
 describe("an upload with a budget", () => {
   it.effect("waits longer for a request than a request may stall, and tells it", function* () {
-    const { http, times } = makeServer()
+    const { http, requests } = MemoryTus.make()
     const events = yield* upload(http, { requests: 1 })
     assert.isFalse(events.some(UploadEvent.$is("Retrying")))
     assert.isTrue(events.some(UploadEvent.$is("Completed")))
     const waits = events.filter(UploadEvent.$is("Waiting"))
-    assert.lengthOf(waits, times.length - 1)
+    assert.lengthOf(waits, requests.length - 1)
     assert.deepInclude(waits[0], { reason: "the service limits the requests of the account" })
-    for (const [index, [, second]] of times.entries()) assert.isAtLeast(second, index * 10)
+    for (const [index, { millis }] of requests.entries()) assert.isAtLeast(millis, index * 10_000)
   })
 
   it.effect("waits two hours after a 429 that names them, without a failed attempt", function* () {
-    const { http, times } = makeServer({ "retry-after": "7200" })
+    const limit = new Response("", { status: 429, headers: { "retry-after": "7200" } })
+    const { http, requests } = MemoryTus.make({ refuse: (index) => (index === 1 ? limit : undefined) })
     const events = yield* upload(http, {})
     assert.isTrue(events.some(UploadEvent.$is("Completed")))
-    const [, refused = ["", 0], next = ["", 0]] = times
-    assert.isAtLeast(next[1] - refused[1], 7200)
+    const [, refused = 0, next = 0] = requests.map(({ millis }) => millis)
+    assert.isAtLeast(next - refused, 7_200_000)
   })
 })
 

@@ -1,14 +1,8 @@
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { Tus, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(1_000_000)
 const corrupt: Fault = { _tag: "Corrupt", method: "PATCH" }
@@ -31,27 +25,23 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
   "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 70_001))
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Checksums", (it) => {
+layer(Clients.undici)("Checksums", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
     for (const streams of [true, false]) {
-      it.effect(
-        `of ${kind}, ${streams ? "streamed" : "where nothing can be streamed"}; what changed on the way is sent again`,
-        () =>
-          Effect.gen(function* () {
-            const { run, server } = yield* scene(source(), { checksum: "sha256", chunkSize: 300_000 }, [corrupt])
-            yield* Effect.provideService(run, Upload.CanStream, streams)
-            assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-            assert.deepStrictEqual(server.faults, [])
-            // Slices begin below a chunkSize; the tests of slices say how they grow.
-            if (streams) assert.deepStrictEqual(server.verified, [300_000, 300_000, 300_000, 100_000])
-            assert.isAtMost(Math.max(...server.verified), 300_000)
-            assert.strictEqual(
-              server.verified.reduce((sum, size) => sum + size, 0),
-              bytes.length
-            )
-            assert.strictEqual(server.log.filter((line) => line === "PATCH 460").length, 1)
-          })
-      )
+      it.effect(`of ${kind}, streamed: ${streams}; changed bytes are sent again`, function* () {
+        const { run, server } = yield* scene(source(), { checksum: "sha256", chunkSize: 300_000 }, [corrupt])
+        yield* Effect.provideService(run, Upload.CanStream, streams)
+        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+        assert.deepStrictEqual(server.faults, [])
+        // Slices begin below a chunkSize; the tests of slices say how they grow.
+        if (streams) assert.deepStrictEqual(server.verified, [300_000, 300_000, 300_000, 100_000])
+        assert.isAtMost(Math.max(...server.verified), 300_000)
+        assert.strictEqual(
+          server.verified.reduce((sum, size) => sum + size, 0),
+          bytes.length
+        )
+        assert.strictEqual(server.log.filter((line) => line === "PATCH 460").length, 1)
+      })
     }
   }
 

@@ -2,20 +2,11 @@
  * The end of an upload in parts: only what the server proves is told as complete, and parts that may be a file by now
  * are left alone.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
+import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
+import { Deferred, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const size = 3 * 1024 * 1024
 const bytes = Scene.content(size)
@@ -55,7 +46,7 @@ const head = (headers: Readonly<Record<string, string>>): ScriptedTus.Answer => 
 const whole = head({ "upload-offset": String(size), "upload-length": String(size) })
 const pending = head({ "upload-length": String(size) })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location that is taken", (it) => {
+layer(Clients.undici)("A Location that is taken", (it) => {
   const at = (location: string | undefined, method: "POST" | "FINAL") =>
     Effect.gen(function* () {
       const server = yield* ScriptedTus.make
@@ -71,29 +62,25 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
       return { error, requests: server.requests, host: new URL(server.origin).host }
     })
 
-  it.effect("by another part refuses the parts, before a byte is sent", () =>
-    Effect.gen(function* () {
-      const { error, host, requests } = yield* at(undefined, "POST")
-      assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
-      assert.notInclude(requests, "PATCH")
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  it.effect("by another part refuses the parts, before a byte is sent", UploadJournal.layerMemory(), function* () {
+    const { error, host, requests } = yield* at(undefined, "POST")
+    assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
+    assert.notInclude(requests, "PATCH")
+  })
 
-  it.effect("by a part is no final upload, and no complete upload in the journal", () =>
-    Effect.gen(function* () {
-      const { error } = yield* at(undefined, "FINAL")
-      assert.strictEqual(error._tag, "CreationUnknown")
-      assert.match(error.message, /the final upload has the Location of a part/)
-      const { list } = yield* UploadJournal.UploadJournal
-      assert.deepStrictEqual(
-        (yield* list).map(({ entry }) => entry.state._tag),
-        ["Concatenating"]
-      )
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  it.effect("by a part is no final upload, nor in the journal", UploadJournal.layerMemory(), function* () {
+    const { error } = yield* at(undefined, "FINAL")
+    assert.strictEqual(error._tag, "CreationUnknown")
+    assert.match(error.message, /the final upload has the Location of a part/)
+    const { list } = yield* UploadJournal.UploadJournal
+    assert.deepStrictEqual(
+      (yield* list).map(({ entry }) => entry.state._tag),
+      ["Concatenating"]
+    )
+  })
 })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that were put together", (it) => {
+layer(Clients.undici)("Parts that were put together", (it) => {
   it.effect("are not asked about when the answer to the final creation tells their last byte", function* () {
     const server = yield* ScriptedTus.make
     const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
@@ -148,35 +135,33 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
     })
   }
 
-  it.effect("into an upload of another length are removed with it by a restart, and by nothing else", () =>
-    Effect.gen(function* () {
-      const other = head({ "upload-offset": "0", "upload-length": "0" })
-      const server = yield* finalAnswers(other, whole)
-      const untrusted = Upload.journaled.run(server.target, source, options)
-      const error = yield* Effect.flip(untrusted)
-      assert.deepInclude(error, {
-        _tag: "UploadUntrusted",
-        description: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
-        mayBeWhole: true
-      })
-      const { length } = server.requests
-      assert.deepStrictEqual(yield* Effect.flip(untrusted), error)
-      assert.strictEqual(server.requests.length, length)
-      assert.strictEqual(server.uploads.size, 4)
+  it.effect("into another length are removed by a restart only", UploadJournal.layerMemory(), function* () {
+    const other = head({ "upload-offset": "0", "upload-length": "0" })
+    const server = yield* finalAnswers(other, whole)
+    const untrusted = Upload.journaled.run(server.target, source, options)
+    const error = yield* Effect.flip(untrusted)
+    assert.deepInclude(error, {
+      _tag: "UploadUntrusted",
+      description: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
+      mayBeWhole: true
+    })
+    const { length } = server.requests
+    assert.deepStrictEqual(yield* Effect.flip(untrusted), error)
+    assert.strictEqual(server.requests.length, length)
+    assert.strictEqual(server.uploads.size, 4)
 
-      const events = yield* Stream.runCollect(
-        Upload.journaled.events(server.target, source, { ...options, restart: true })
-      )
-      assert.deepInclude(events[0], {
-        _tag: "Restarted",
-        reason: "restart was requested; the upload in the journal was Untrusted"
-      })
-      assert.strictEqual(count(server, "DELETE"), 4)
-      // The three parts and the final upload of the new one.
-      assert.strictEqual(server.uploads.size, 4)
-      assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+    const events = yield* Stream.runCollect(
+      Upload.journaled.events(server.target, source, { ...options, restart: true })
+    )
+    assert.deepInclude(events[0], {
+      _tag: "Restarted",
+      reason: "restart was requested; the upload in the journal was Untrusted"
+    })
+    assert.strictEqual(count(server, "DELETE"), 4)
+    // The three parts and the final upload of the new one.
+    assert.strictEqual(server.uploads.size, 4)
+    assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
+  })
 
   it.effect("are asked about again when the question fails, as often as maxRetries says", function* () {
     const broken = [{ status: 502 }, "cut", { status: 429, headers: { "retry-after": "0" } }] as const
@@ -212,26 +197,24 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
     })
   }
 
-  it.effect("are proven by the next run too, which finds the final upload by its receipt", () =>
-    Effect.gen(function* () {
-      const server = yield* finalAnswers(pending)
-      const { meet } = server
-      let isFinished = false
-      server.meet = async (request, go) => {
-        if (request.method === "FINAL") {
-          await meet(request, go)
-          return "cut"
-        }
-        if (request.method !== "GET" || isFinished) return meet(request, go)
-        return { ...go(), body: go().body?.replaceAll('"finished":true', '"finished":false') }
+  it.effect("are proven by the next run, by a receipt", UploadJournal.layerMemory(), function* () {
+    const server = yield* finalAnswers(pending)
+    const { meet } = server
+    let isFinished = false
+    server.meet = async (request, go) => {
+      if (request.method === "FINAL") {
+        await meet(request, go)
+        return "cut"
       }
-      const events = Upload.journaled.events(server.target, source, { ...options, finishTimeout: "200 millis" })
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      isFinished = true
-      yield* UploadEvent.result(events)
-      assert.strictEqual(count(server, "FINAL"), 1)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+      if (request.method !== "GET" || isFinished) return meet(request, go)
+      return { ...go(), body: go().body?.replaceAll('"finished":true', '"finished":false') }
+    }
+    const events = Upload.journaled.events(server.target, source, { ...options, finishTimeout: "200 millis" })
+    assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
+    isFinished = true
+    yield* UploadEvent.result(events)
+    assert.strictEqual(count(server, "FINAL"), 1)
+  })
 })
 
 /** Leaves an upload in parts as soon as `isThere`. */
@@ -242,7 +225,7 @@ const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolea
 })
 
 // Time stands still, so that the limit of the farewell is reached where a test says so.
-layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
+layerTest(Clients.undici)("Parts of an upload that is left", (it) => {
   it.effect("are removed while their bytes are sent", function* () {
     const server = yield* ScriptedTus.make
     const held = yield* Deferred.make<ScriptedTus.Answer>()
@@ -270,17 +253,6 @@ layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
     assert.strictEqual(server.uploads.size, 3)
   })
 
-  it.effect("do not hold who leaves for longer than a moment", function* () {
-    const server = yield* ScriptedTus.make
-    const held = yield* Deferred.make<ScriptedTus.Answer>()
-    server.meet = (request, go) =>
-      request.method === "PATCH" || request.method === "DELETE" ? Effect.runPromise(Deferred.await(held)) : go()
-    const left = yield* Effect.forkChild(leave(server, () => count(server, "PATCH") === 3))
-    yield* Scene.soon(() => count(server, "DELETE") === 3)
-    yield* TestClock.adjust("1 second")
-    yield* Fiber.join(left)
-  })
-
   it.effect("are removed after a defect, which stays one", function* () {
     const server = yield* ScriptedTus.make
     const dying = UploadSource.make({ size: BigInt(size), bytes: () => Stream.die(new Error("a bug")) })
@@ -290,7 +262,7 @@ layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
   })
 })
 
-layer(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
+layerTest(Clients.undici)("Parts that are being put together", (it) => {
   it.effect("are unknown when that lasts longer than finishTimeout, and stay", function* () {
     const server = yield* finalAnswers(pending)
     const fiber = yield* Effect.forkChild(

@@ -1,26 +1,14 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Results from "@assembly-effect/api/Results"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Emulator, Faults } from "@assembly-effect/emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { assert, effect, layer } from "@assembly-effect/testkit/flow"
+import { Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Clients, Emulated, Scene, Tests } from "./utils/index.ts"
 
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex")
 
@@ -34,10 +22,10 @@ const upload = { retryDelay: "1 millis", maxRetries: 3 } as const
 const wait = { interval: "10 millis", timeout: "20 seconds" } as const
 const verify = DeliveryProof.md5
 
-for (const [name, http] of Object.entries({ undici: NodeHttpClient.layerUndici, fetch: FetchHttpClient.layer })) {
+for (const [name, http] of Object.entries({ undici: Clients.undici, fetch: FetchHttpClient.layer })) {
   const platform = Layer.mergeAll(Emulator.layer(), http, NodeFileSystem.layer)
 
-  layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })(`verify with ${name}`, (it) => {
+  layer(Layer.provideMerge(Emulated.client, platform))(`verify with ${name}`, (it) => {
     it.effect("accepts files of every kind, and their results have the same SHA-256", function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* fs.makeTempFileScoped()
@@ -118,14 +106,9 @@ for (const [name, http] of Object.entries({ undici: NodeHttpClient.layerUndici, 
   })
 }
 
-const platform = Layer.mergeAll(
-  Emulator.layer(),
-  NodeHttpClient.layerUndici,
-  NodeFileSystem.layer,
-  UploadJournal.layerMemory()
-)
+const platform = Layer.mergeAll(Emulator.layer(), Clients.undici, NodeFileSystem.layer, UploadJournal.layerMemory())
 
-layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true })("verify of a resumed job", (it) => {
+layer(Layer.provideMerge(Emulated.client, platform))("verify of a resumed job", (it) => {
   it.effect("reads the source again if an earlier run has sent its bytes", function* () {
     const source = UploadSource.fromBytes(Scene.content(600_000))
     const options = {
@@ -153,20 +136,13 @@ layer(Layer.provideMerge(Emulated.client, platform), { excludeTestServices: true
     const [first] = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
     assert.strictEqual(first?._tag, "AssemblyCreated")
   })
-
-  it.effect("is refused without a wait", function* () {
-    const files = [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a" }]
-    const error = yield* Effect.flip(AssemblyUpload.run({ params, files, wait: false, verify }))
-    assert.strictEqual(error._tag, "InvalidRequest")
-    assert.match(error.message, /verify: Expected a wait/)
-  })
 })
 
 const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
 const abc = { size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }
 const uploadUrl = (id: string, host = "api2-a.example.com") => `https://${host}/resumable/files/${id}`
 
-Tests.it.effect("check names the file and what differs", function* () {
+effect("check names the file and what differs", function* () {
   const fieldOf = (uploads: ReadonlyArray<Assembly.File> | null, url?: string) =>
     DeliveryProof.check({ assembly_id: assemblyId, uploads }, [
       { filename: "a", url: url === undefined ? undefined : Redacted.make(url), ...abc }
@@ -191,7 +167,7 @@ Tests.it.effect("check names the file and what differs", function* () {
   assert.strictEqual(yield* fieldOf([{ ...a, tus_upload_url: other }], uploadUrl("1")), "upload")
 })
 
-Tests.it.effect("check counts each file of the Status once", function* () {
+effect("check counts each file of the Status once", function* () {
   const twice = [
     { filename: "a", ...abc },
     { filename: "a", ...abc }
@@ -203,31 +179,18 @@ Tests.it.effect("check counts each file of the Status once", function* () {
   assert.match(error.message, /: the Status does not list the file that was uploaded$/u)
 })
 
-Tests.it.effect(
-  "check finds files of the same name by their bytes, in whatever order the Status has them",
-  function* () {
-    const files = ["a", "b", "c"].map((text) => {
-      const bytes = new TextEncoder().encode(text)
-      return { filename: "same", size: bytes.length, md5hash: hash("md5", bytes) }
-    })
-    for (const order of [
-      [0, 1, 2],
-      [0, 2, 1],
-      [1, 0, 2],
-      [1, 2, 0],
-      [2, 0, 1],
-      [2, 1, 0]
-    ]) {
-      const uploads = order.flatMap((index) => {
-        const file = files[index]
-        return file === undefined ? [] : [{ name: "same", field: "file", size: file.size, md5hash: file.md5hash }]
-      })
-      yield* DeliveryProof.check({ assembly_id: assemblyId, uploads }, files)
-    }
+effect("check finds files of the same name by their bytes, in whatever order the Status has them", function* () {
+  const files = ["a", "b", "c"].map((text) => {
+    const bytes = new TextEncoder().encode(text)
+    return { filename: "same", name: "same", field: "file", size: bytes.length, md5hash: hash("md5", bytes) }
+  })
+  for (const order of ["012", "021", "102", "120", "201", "210"]) {
+    const uploads = Array.from(order, Number).flatMap((index) => files.slice(index, index + 1))
+    yield* DeliveryProof.check({ assembly_id: assemblyId, uploads }, files)
   }
-)
+})
 
-Tests.it.effect("summed reads a source again only if its bytes were not read in order", function* () {
+effect("summed reads a source again only if its bytes were not read in order", function* () {
   const bytes = Scene.content(500_000)
   const inner = UploadSource.fromBytes(bytes)
   let reads = 0

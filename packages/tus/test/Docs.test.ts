@@ -1,43 +1,40 @@
-/** The programs of docs/uploads.md, shown as they are and run against the emulator. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+/** The programs of docs/uploads.md and docs/results.md, and the examples of doc comments, shown as they are and run against the emulator. */
+import { Assemblies, RetryPolicy } from "@assembly-effect/api"
+import * as Results from "@assembly-effect/api/Results"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import { AssemblyUpload, DeliveryProof, Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Console, Effect, FileSystem, Layer, type Path, Stream } from "effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import { readFileSync } from "node:fs"
+import * as ResultExamples from "../../../docs/examples/results.ts"
 import * as Examples from "../../../docs/examples/uploads.ts"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as WebResource from "./utils/WebResource.ts"
+import { Clients, Emulated, Scene, WebResource } from "./utils/index.ts"
 
 const live = Layer.merge(Upload.layer, AssemblyUpload.layer).pipe(
   Layer.provideMerge(Emulated.client),
-  Layer.provideMerge(
-    Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer, UploadJournal.layerMemory())
-  )
+  Layer.provideMerge(Layer.mergeAll(Emulator.layer(), Clients.undici, NodeServices.layer, UploadJournal.layerMemory()))
 )
+
+const root = new URL("../../..", import.meta.url).pathname
+const read = (path: string) => readFileSync(`${root}/${path}`, "utf8")
 
 const newTarget = Effect.flatMap(
   Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 }),
   (status) => UploadTarget.fromAssembly(status)
 )
 
-layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
-  it.effect("shows the programs of docs/examples/uploads.ts", function* () {
+layer(live)("docs/uploads.md", (it) => {
+  it.effect.each([
+    ["uploads", ["uploads.md", "guides/testing.md"]],
+    ["results", ["results.md"]]
+  ] as const)("shows the programs of docs/examples/%s.ts", function* ([name, pages]) {
+    const regions = [...read(`docs/examples/${name}.ts`).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
+    assert.isAtLeast(regions.length, 4)
     const fs = yield* FileSystem.FileSystem
-    const text = (path: string) => fs.readFileString(new URL(`../../../docs/${path}`, import.meta.url).pathname)
-    const shown = (yield* text("uploads.md")) + (yield* text("guides/testing.md"))
-    const regions = [...(yield* text("examples/uploads.ts")).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
-    assert.isAtLeast(regions.length, 6)
+    const shown = (yield* Effect.forEach(pages, (page) => fs.readFileString(`${root}/docs/${page}`))).join("")
     for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
   })
 
@@ -130,5 +127,102 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     )
     assert.deepStrictEqual(yield* tags, ["Completed", "Completed", "Completed"])
     assert.deepStrictEqual(yield* tags, ["Skipped", "Skipped", "Skipped"])
+  })
+})
+
+const steps = { stored: { robot: "/transloadit/store", use: ":original" } }
+
+const store = (...texts: ReadonlyArray<string>) =>
+  AssemblyUpload.run({
+    params: { steps: { ":original": { robot: "/upload/handle" }, ...steps } },
+    files: texts.map((text, index) => ({
+      source: UploadSource.fromBytes(new TextEncoder().encode(text)),
+      filename: `${index}.txt`
+    })),
+    wait: { interval: "10 millis" }
+  })
+
+/** A result by its name: files that are uploaded side by side have no order. */
+const fileOf = (status: Assembly.Status, name: string): Assembly.File =>
+  (Results.of(status).get("stored") ?? []).find((file) => file.name === name) ?? {}
+
+layer(live)("docs/results.md", (it) => {
+  it.effect("saves, reads and proves", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const status = yield* store("first", "a\nb\nc")
+    const saved = yield* ResultExamples.saveAll(status, "stored", folder)
+    assert.strictEqual(saved.length, 2)
+    const texts = yield* Effect.forEach(["0", "1"], (name) => fs.readFileString(`${folder}/${name}`))
+    assert.sameMembers(texts, ["first", "a\nb\nc"])
+    const first = fileOf(status, "0.txt")
+    assert.strictEqual(yield* ResultExamples.countLines(fileOf(status, "1.txt")), 3)
+    assert.strictEqual(yield* ResultExamples.backUp(first, `${folder}/backup`), "5 bytes")
+    assert.strictEqual(yield* ResultExamples.backUp(first, folder), "not written")
+    const damaged = { ...first, md5hash: "0".repeat(32) }
+    assert.match(
+      yield* ResultExamples.backUp(damaged, `${folder}/backup`),
+      /^damaged: Results\.save: the md5hash of 0\.txt/
+    )
+    assert.strictEqual(
+      yield* ResultExamples.deliver(UploadSource.fromBytes(new TextEncoder().encode("hello")), "hello.txt"),
+      "delivered"
+    )
+  })
+
+  it.effect("the examples in doc comments run", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const created = yield* Assemblies.create({
+      steps: { ":original": { robot: "/upload/handle" } },
+      numExpectedUploadFiles: 1
+    })
+    yield* fs.writeFileString(`${folder}/cat.jpg`, "abc")
+    const scope = {
+      AssemblyUpload: {
+        run: (options: Parameters<typeof AssemblyUpload.run>[0]) =>
+          AssemblyUpload.run({ ...options, params: { steps: { ":original": { robot: "/upload/handle" } } } })
+      },
+      Console: { ...Console, error: () => Effect.void },
+      DeliveryProof,
+      Effect: { ...Effect, log: () => Effect.void },
+      Results: { ...Results, save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`) },
+      RetryPolicy,
+      Stream,
+      Upload,
+      UploadSource: { ...UploadSource, fromPath: (path: string) => UploadSource.fromPath(`${folder}/${path}`) },
+      target: yield* UploadTarget.fromAssembly(created),
+      options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
+      file: fileOf(yield* store("a text"), "0.txt"),
+      assembly: {
+        assembly_id: created.assembly_id,
+        results: { resized: [{ name: "a", size: 1 }] },
+        uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]
+      }
+    }
+    const examples = [
+      "packages/api/src/Results.ts",
+      "packages/api/src/internal/results/download.ts",
+      "packages/api/src/internal/results/save.ts",
+      "packages/tus/src/DeliveryProof.ts"
+    ].flatMap((path) =>
+      [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>
+        text.replaceAll(/^ \* ?/gm, "").trim()
+      )
+    )
+    // The last of two examples in one comment ends at `@since`, the first one at the next `@example`.
+    assert.isAtLeast(examples.length, 6)
+    for (const example of examples) {
+      const value: unknown = new Function(...Object.keys(scope), `return (${example})`)(...Object.values(scope))
+      if (example.startsWith("Results.of")) assert.deepStrictEqual(value, ["a: 1 bytes"])
+      else {
+        assert.isTrue(Effect.isEffect(value), example)
+        yield* value as Effect.Effect<
+          unknown,
+          { readonly message: string },
+          HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
+        >
+      }
+    }
   })
 })

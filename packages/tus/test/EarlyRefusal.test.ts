@@ -3,14 +3,12 @@
  * matter of chance, and with `fetch` it mostly is not: what was cut off is not repeated as it was.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Clients from "./utils/Clients.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(1_000_000)
 const kibi = 1024
@@ -79,49 +77,41 @@ const makeAbrupt = Effect.gen(function* () {
 
 describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {
   describe.each(Object.entries(sources))("a source %s", (_name, source) => {
-    it.live.each([413, 401, 403])("is refused with %s by the answer to a small body", (status) =>
-      Effect.gen(function* () {
-        const { seen, target } = yield* make("PATCH", { most: 16 * kibi, refusal: status })
-        const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
-        assert.strictEqual(error._tag, status === 413 ? "TooLarge" : "UploadRefused")
-        assert.deepInclude(error, { status })
-        const tried = status === 413 ? "; refused sizes of a request in bytes: 16384" : ""
-        assert.match(error.message, new RegExp(`^append at 127\\.0\\.0\\.1:\\d+: ERR_SIZE_EXCEEDED: too much${tried}$`))
-        // The first cut may be the network's.
-        assert.deepStrictEqual(seen, { cut: 2, arrived: [16 * kibi] })
-      }).pipe(Effect.scoped, Effect.provide(http))
-    )
+    it.live.each([413, 401, 403])("is refused with %s by the answer to a small body", http, function* (status) {
+      const { seen, target } = yield* make("PATCH", { most: 16 * kibi, refusal: status })
+      const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
+      assert.strictEqual(error._tag, status === 413 ? "TooLarge" : "UploadRefused")
+      assert.deepInclude(error, { status })
+      const tried = status === 413 ? "; refused sizes of a request in bytes: 16384" : ""
+      assert.match(error.message, new RegExp(`^append at 127\\.0\\.0\\.1:\\d+: ERR_SIZE_EXCEEDED: too much${tried}$`))
+      // The first cut may be the network's.
+      assert.deepStrictEqual(seen, { cut: 2, arrived: [16 * kibi] })
+    })
 
-    it.live("arrives through a gateway that cuts what is too large for it", () =>
-      Effect.gen(function* () {
-        const { seen, stored, target } = yield* make("PATCH", { most: 300 * kibi })
-        yield* Upload.run(target, source, Scene.options)
-        assert.isTrue(stored().equals(bytes))
-        assert.deepStrictEqual(
-          seen.arrived.slice(0, 5).map((length) => length / kibi),
-          [16, 32, 64, 128, 256]
-        )
-      }).pipe(Effect.scoped, Effect.provide(http))
-    )
+    it.live("arrives through a gateway that cuts what is too large for it", http, function* () {
+      const { seen, stored, target } = yield* make("PATCH", { most: 300 * kibi })
+      yield* Upload.run(target, source, Scene.options)
+      assert.isTrue(stored().equals(bytes))
+      assert.deepStrictEqual(
+        seen.arrived.slice(0, 5).map((length) => length / kibi),
+        [16, 32, 64, 128, 256]
+      )
+    })
   })
 
-  it.live("one that comes at once is told, or found out by the third body", () =>
-    Effect.gen(function* () {
-      const { patches, target } = yield* makeAbrupt
-      const source = sources["that can be read again"]
-      const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
-      assert.deepInclude(error, { _tag: "TooLarge", status: 413 })
-      assert.isAtMost(patches(), 3)
-    }).pipe(Effect.scoped, Effect.provide(http))
-  )
+  it.live("one that comes at once is told, or found out by the third body", http, function* () {
+    const { patches, target } = yield* makeAbrupt
+    const source = sources["that can be read again"]
+    const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
+    assert.deepInclude(error, { _tag: "TooLarge", status: 413 })
+    assert.isAtMost(patches(), 3)
+  })
 
-  it.live("a creation with a body is never repeated", () =>
-    Effect.gen(function* () {
-      const { seen, target } = yield* make("POST", { most: 10 })
-      const small = UploadSource.fromBytes(bytes.subarray(0, 100_000))
-      const error = yield* Effect.flip(Upload.run(target, small, Scene.options))
-      assert.strictEqual(error._tag, "CreationUnknown")
-      assert.deepStrictEqual(seen, { cut: 1, arrived: [] })
-    }).pipe(Effect.scoped, Effect.provide(http))
-  )
+  it.live("a creation with a body is never repeated", http, function* () {
+    const { seen, target } = yield* make("POST", { most: 10 })
+    const small = UploadSource.fromBytes(bytes.subarray(0, 100_000))
+    const error = yield* Effect.flip(Upload.run(target, small, Scene.options))
+    assert.strictEqual(error._tag, "CreationUnknown")
+    assert.deepStrictEqual(seen, { cut: 1, arrived: [] })
+  })
 })

@@ -1,23 +1,10 @@
 /**
  * A journal that somebody else wrote in: where it names another place than the upload had, nothing is sent.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
-import * as Journals from "./utils/Journals.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Clock, Effect, FileSystem, Stream } from "effect"
+import { Journals, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const source = UploadSource.fromBytes(Scene.content(300_000))
 const options = { ...Scene.options, maxRetries: 0 } as const
@@ -49,6 +36,8 @@ const broken = Effect.gen(function* () {
   return {
     server,
     other,
+    here: new URL(entry.target.tusUrl).origin,
+    there: other.origin,
     entry,
     key: name.replace(".json", ""),
     inJournal,
@@ -57,6 +46,7 @@ const broken = Effect.gen(function* () {
   }
 })
 
+const u0 = "/resumable/files/u0"
 const createdAt = (url: string) => ({ _tag: "Created", marker: "m", url })
 const completedAt = (url: string) => ({ _tag: "Completed", url, length: "300000" })
 const halves = (first: object, second: object) => ({
@@ -69,72 +59,55 @@ const halves = (first: object, second: object) => ({
 
 type Broken = Effect.Success<typeof broken>
 
-const here = ({ entry }: Broken) => new URL(entry.target.tusUrl).origin
-const there = ({ other }: Broken) => other.origin
-
 /** What is written into the entry, and the error that every way to go on with it ends in. */
 const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest>, string]>> = {
-  "an upload on another host": [
-    (scene) => ({ state: createdAt(`${there(scene)}/resumable/files/u0`) }),
-    "UnsafeLocation"
-  ],
+  "an upload on another host": [({ there }) => ({ state: createdAt(there + u0) }), "UnsafeLocation"],
   "an upload on another host that the entry says is the service's": [
-    (scene) => ({
-      state: createdAt(`${there(scene)}/resumable/files/u0`),
-      target: { ...scene.entry.target, origins: [here(scene), there(scene)] }
+    ({ entry: { target }, here, there }) => ({
+      state: createdAt(there + u0),
+      target: { ...target, origins: [here, there] }
     }),
     "UnsafeLocation"
   ],
   "another service altogether": [
-    (scene) => ({
-      state: createdAt(`${there(scene)}/resumable/files/u0`),
-      target: { ...scene.entry.target, tusUrl: `${there(scene)}/resumable/files`, origins: [there(scene)] }
+    ({ entry: { target }, there }) => ({
+      state: createdAt(there + u0),
+      target: { ...target, tusUrl: `${there}/resumable/files`, origins: [there] }
     }),
     "InvalidTarget"
   ],
   "another Assembly": [
-    (scene) => ({
-      target: { ...scene.entry.target, assemblySslUrl: `${here(scene)}/assemblies/${"1".repeat(32)}` }
+    ({ entry: { target }, here }) => ({
+      target: { ...target, assemblySslUrl: `${here}/assemblies/${"1".repeat(32)}` }
     }),
     "JournalTorn"
   ],
   "a Status on another host": [
-    (scene) => ({
-      target: {
-        ...scene.entry.target,
-        assemblySslUrl: scene.entry.target.assemblySslUrl.replace(here(scene), there(scene))
-      }
+    ({ entry: { target }, here, there }) => ({
+      target: { ...target, assemblySslUrl: target.assemblySslUrl.replace(here, there) }
     }),
     "JournalTorn"
   ],
-  "other metadata": [(scene) => ({ metadata: { ...scene.entry.metadata, filename: "other.bin" } }), "JournalTorn"],
+  "other metadata": [({ entry }) => ({ metadata: { ...entry.metadata, filename: "other.bin" } }), "JournalTorn"],
   "another length": [() => ({ size: "300001" }), "JournalTorn"],
-  "an encoded segment": [
-    (scene) => ({ state: createdAt(`${here(scene)}/resumable/files/%2e%2e/index`) }),
-    "UnsafeLocation"
-  ],
-  "a dot segment": [
-    (scene) => ({ state: createdAt(`${here(scene)}/resumable/files/../../index/doc`) }),
-    "UnsafeLocation"
-  ],
-  "a path beside the uploads": [(scene) => ({ state: createdAt(`${here(scene)}/index/doc`) }), "UnsafeLocation"],
+  ...Object.fromEntries(
+    ["/resumable/files/%2e%2e/index", "/resumable/files/../../index/doc", "/index/doc"].map((path) => [
+      `the path ${path}`,
+      [({ here }: Broken) => ({ state: createdAt(here + path) }), "UnsafeLocation"] as const
+    ])
+  ),
   "a host in another notation": [
-    (scene) => ({ state: createdAt(`${here(scene).replace("127.0.0.1", "0x7f.1")}/resumable/files/u0`) }),
+    ({ here }) => ({ state: createdAt(here.replace("127.0.0.1", "0x7f.1") + u0) }),
     "UnsafeLocation"
   ],
-  "a complete upload on another host": [
-    (scene) => ({ state: completedAt(`${there(scene)}/resumable/files/u0`) }),
-    "UnsafeLocation"
-  ],
+  "a complete upload on another host": [({ there }) => ({ state: completedAt(there + u0) }), "UnsafeLocation"],
   "a part on another host": [
-    (scene) => ({
-      state: halves(createdAt(`${here(scene)}/resumable/files/u0`), createdAt(`${there(scene)}/resumable/files/u1`))
-    }),
+    ({ here, there }) => ({ state: halves(createdAt(here + u0), createdAt(there + u0)) }),
     "UnsafeLocation"
   ]
 }
 
-layer(Journals.platform, { excludeTestServices: true })("An entry that was edited", (it) => {
+layer(Journals.platform)("An entry that was edited", (it) => {
   for (const [name, [change, tag]] of Object.entries(edits)) {
     for (const restart of [false, true]) {
       it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, function* () {
@@ -161,15 +134,15 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
     const { target } = scene.entry
     scene.server.meet = (request, go) => {
       const answer = go()
-      const body = answer.body?.replaceAll("/resumable/files/", `${there(scene)}/resumable/files/`)
-      const headers = request.method === "POST" ? { location: `${there(scene)}/resumable/files/u0` } : undefined
+      const body = answer.body?.replaceAll("/resumable/files/", `${scene.there}/resumable/files/`)
+      const headers = request.method === "POST" ? { location: `${scene.there}/resumable/files/u0` } : undefined
       return { ...answer, body, headers: { ...answer.headers, ...headers } }
     }
     for (const events of [
       Upload.journaled.events(scene.server.target, source, options),
       Upload.journaled.resumeEvents({ key: scene.key }, source, options)
     ]) {
-      yield* scene.edit({ state, target: { ...target, origins: [here(scene), there(scene)] } })
+      yield* scene.edit({ state, target: { ...target, origins: [scene.here, scene.there] } })
       const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
       assert.strictEqual(error._tag, tag, error.message)
     }
@@ -186,58 +159,46 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
 
   it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", function* () {
     const scene = yield* broken
-    const error = yield* Upload.journaled.resumeEvents({ key: scene.key }, source, options).pipe(
-      Stream.runDrain,
-      Effect.flip,
-      scene.inJournal,
-      Effect.provideService(
-        AssemblyClient.AssemblyClient,
-        AssemblyClient.AssemblyClient.of({
-          origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
-          run: () => Effect.die(new Error("no operation is asked for")),
-          open: () => Effect.die(new Error("no address is opened"))
-        })
-      )
-    )
+    const error = yield* Upload.journaled
+      .resumeEvents({ key: scene.key }, source, options)
+      .pipe(Stream.runDrain, Effect.flip, scene.inJournal, Scene.withClientOf("https://api.example.com"))
     assert.deepInclude(error, { _tag: "InvalidTarget", field: "assembly_ssl_url" })
     assert.deepStrictEqual(scene.sent(), [])
   })
 
-  it.effect("and names this machine sends nothing there while its Assembly is elsewhere", () =>
-    Effect.gen(function* () {
-      const local = yield* ScriptedTus.make
-      const url = `${local.origin}/resumable/files/u0`
-      const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
-      const honest = yield* UploadTarget.make({ tusUrl: "https://api.example.com/resumable/files", assemblySslUrl })
-      const edited = yield* UploadTarget.make({ tusUrl: `${local.origin}/resumable/files`, assemblySslUrl })
-      const { fieldname, filename } = options.metadata
-      const identity = yield* source.identity
-      const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
-      const journal = yield* UploadJournal.UploadJournal
-      const writtenAt = yield* Clock.currentTimeMillis
-      const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
-      for (const [target, tag] of [
-        [edited, "InvalidTarget"],
-        [honest, "UnsafeLocation"]
-      ] as const) {
-        yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
-        for (const events of [
-          Upload.journaled.events(honest, source, options),
-          Upload.journaled.resumeEvents({ key }, source, options)
-        ]) {
-          assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
-        }
+  it.effect("sends nothing here if its Assembly is elsewhere", UploadJournal.layerMemory(), function* () {
+    const local = yield* ScriptedTus.make
+    const url = `${local.origin}/resumable/files/u0`
+    const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
+    const honest = yield* UploadTarget.make({ tusUrl: "https://api.example.com/resumable/files", assemblySslUrl })
+    const edited = yield* UploadTarget.make({ tusUrl: `${local.origin}/resumable/files`, assemblySslUrl })
+    const { fieldname, filename } = options.metadata
+    const identity = yield* source.identity
+    const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
+    const journal = yield* UploadJournal.UploadJournal
+    const writtenAt = yield* Clock.currentTimeMillis
+    const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
+    for (const [target, tag] of [
+      [edited, "InvalidTarget"],
+      [honest, "UnsafeLocation"]
+    ] as const) {
+      yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
+      for (const events of [
+        Upload.journaled.events(honest, source, options),
+        Upload.journaled.resumeEvents({ key }, source, options)
+      ]) {
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
       }
-      assert.deepStrictEqual(local.requests, [])
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+    }
+    assert.deepStrictEqual(local.requests, [])
+  })
 
   it.effect("continues on an origin that the caller adds, and on no other", function* () {
     const scene = yield* broken
-    const moved = { tusUrl: `${there(scene)}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
-    const target = yield* UploadTarget.make({ ...moved, baseUrl: here(scene), origins: [there(scene)] })
+    const moved = { tusUrl: `${scene.there}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
+    const target = yield* UploadTarget.make({ ...moved, baseUrl: scene.here, origins: [scene.there] })
     yield* scene.edit({
-      state: completedAt(`${there(scene)}/resumable/files/u0`),
+      state: completedAt(`${scene.there}/resumable/files/u0`),
       target: { ...moved, origins: target.origins.entries }
     })
     const refused = yield* Upload.journaled
@@ -245,9 +206,9 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
       .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
     assert.strictEqual(
       refused.message,
-      `tus_url: the host ${new URL(there(scene)).host} does not belong to the service; if it does, add its origin to the option origins`
+      `tus_url: the host ${new URL(scene.there).host} does not belong to the service; if it does, add its origin to the option origins`
     )
-    const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [there(scene)] }, source, options)
+    const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [scene.there] }, source, options)
     assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
     assert.deepStrictEqual(scene.sent(), [])
   })

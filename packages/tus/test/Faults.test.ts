@@ -3,18 +3,9 @@
  * by its SHA-256 on the server's side.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import type { Fault } from "./utils/Fault.ts"
-import * as HangClock from "./utils/HangClock.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Clients from "./utils/Clients.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Stream } from "effect"
+import { Clients, type Fault, HangClock, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const size = 600_000
 const bytes = Scene.content(size)
@@ -123,7 +114,7 @@ const arrives = Effect.fnUntraced(function* (
   }
 })
 
-layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici), { excludeTestServices: true })(
+layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici))(
   "Either server gets a source, and a stream, whole",
   (it) => {
     for (const [name, faults] of Object.entries({ ...ofAppend, ...ofAsking, ...ofCreation })) {
@@ -145,18 +136,19 @@ layer(Layer.merge(Servers.Both.layer, Clients.beneath.undici), { excludeTestServ
 )
 
 for (const client of ["node:http", "fetch"] as const) {
-  layer(Layer.mergeAll(Servers.layers["@tus/server"], Clients.beneath[client], HangClock.layer), {
-    excludeTestServices: true
-  })(`Sent with ${client}, a source arrives whole`, (it) => {
-    for (const [name, faults] of Object.entries(ofAppend)) {
-      // Without a declared length of the body, such an offset is not trusted.
-      if (client === "fetch" && name === "a wrong offset before the end") continue
-      // A client makes no difference between two statuses.
-      if (/^(?:502|503|409|423) /.test(name)) continue
-      it.effect(`after ${name}`, function* () {
-        const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
-        yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
-      })
+  layer(Layer.mergeAll(Servers.layers["@tus/server"], Clients.beneath[client], HangClock.layer))(
+    `Sent with ${client}, a source arrives whole`,
+    (it) => {
+      for (const [name, faults] of Object.entries(ofAppend)) {
+        // Without a declared length of the body, such an offset is not trusted.
+        if (client === "fetch" && name === "a wrong offset before the end") continue
+        // A client makes no difference between two statuses.
+        if (/^(?:502|503|409|423) /.test(name)) continue
+        it.effect(`after ${name}`, function* () {
+          const place = yield* Effect.flatMap(Servers.Servers, (servers) => servers.place)
+          yield* arrives(client, place, UploadSource.fromBytes(bytes), faults)
+        })
+      }
     }
-  })
+  )
 }

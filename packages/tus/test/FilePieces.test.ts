@@ -1,22 +1,10 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { assert, layer, test } from "@assembly-effect/testkit/flow"
+import { Clock, Context, Effect, FileSystem, Layer, Option, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import * as FilePieces from "../src/internal/filePieces.ts"
-import * as Clients from "./utils/Clients.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const mebi = 1024 * 1024
 const bytes = Scene.content(12 * mebi + 17)
@@ -46,11 +34,7 @@ const memories = (
         onRequest(given)
         return file.bytes(start, end).pipe(
           Stream.provideService(Clock.Clock, still),
-          Stream.tap((piece) =>
-            Effect.sync(() => {
-              given.push(piece.buffer)
-            })
-          )
+          Stream.tap((piece) => Effect.sync(() => void given.push(piece.buffer)))
         )
       }
     }
@@ -67,7 +51,7 @@ const memories = (
 /** Memory that was given to a later piece is empty under its old name. */
 const emptied = (given: ReadonlyArray<ArrayBufferLike>) => given.filter(({ byteLength }) => byteLength === 0).length
 
-layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file", (it) => {
+layer(NodeFileSystem.layer)("the pieces of a file", (it) => {
   it.effect("have memory of their own with every client that nobody registered", function* () {
     for (const [name, client] of Object.entries(Clients.beneath)) {
       const http = Context.get(yield* Layer.build(client), HttpClient.HttpClient)
@@ -79,31 +63,27 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     }
   })
 
-  it.effect("are read into memory that was sent only with exactly the client that is registered", () =>
-    Effect.gen(function* () {
-      const client = yield* HttpClient.HttpClient
-      for (const settings of [{}, { chunkSize: 8 * mebi }]) {
-        assert.isAbove(emptied(yield* memories(client, settings)), 0)
-      }
-      const made = HttpClient.mapRequest(client, (request) => request)
-      assert.strictEqual(emptied(yield* memories(made)), 0)
-    }).pipe(Effect.provide(Clients.registered))
-  )
+  it.effect("reuse memory with exactly the registered client", Clients.registered, function* () {
+    const client = yield* HttpClient.HttpClient
+    for (const settings of [{}, { chunkSize: 8 * mebi }]) {
+      assert.isAbove(emptied(yield* memories(client, settings)), 0)
+    }
+    const made = HttpClient.mapRequest(client, (request) => request)
+    assert.strictEqual(emptied(yield* memories(made)), 0)
+  })
 
-  it.effect("are left to whoever may still hold them when their request failed", () =>
-    Effect.gen(function* () {
-      let requests = 0
-      let left: ReadonlyArray<ArrayBufferLike> = []
-      const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
-      yield* memories(yield* HttpClient.HttpClient, { chunkSize: 8 * mebi }, [lost], (given) => {
-        if (++requests === 2) left = given.filter(({ byteLength }) => byteLength > 0)
-      })
-      assert.isAbove(left.length, 4)
-      assert.strictEqual(emptied(left), 0)
-    }).pipe(Effect.provide(Clients.registered))
-  )
+  it.effect("are left to whoever may still hold them when their request failed", Clients.registered, function* () {
+    let requests = 0
+    let left: ReadonlyArray<ArrayBufferLike> = []
+    const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
+    yield* memories(yield* HttpClient.HttpClient, { chunkSize: 8 * mebi }, [lost], (given) => {
+      if (++requests === 2) left = given.filter(({ byteLength }) => byteLength > 0)
+    })
+    assert.isAbove(left.length, 4)
+    assert.strictEqual(emptied(left), 0)
+  })
 
-  it("keep their bytes while they may be on their way: the last eight of a request", () => {
+  test("keep their bytes while they may be on their way: the last eight of a request", () => {
     const memory: Array<ArrayBuffer> = []
     const given: Array<ArrayBuffer> = []
     for (let piece = 0; piece < 40; piece++) {
@@ -113,12 +93,6 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
       assert.strictEqual(emptied(given.slice(-8)), 0)
       assert.strictEqual(emptied(given), Math.max(0, given.length - 8))
     }
-  })
-
-  it.effect("outside of an upload a piece stays what it is", function* () {
-    const file = yield* source
-    const whole = yield* Stream.mkUint8Array(file.bytes(0n, file.size))
-    assert.strictEqual(TusServer.sha256(whole), TusServer.sha256(bytes))
   })
 
   it.effect("a range begins with pieces of the size that the last one came to", function* () {
@@ -133,28 +107,25 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     assert.isAbove(second[0] ?? 0, 64 * 1024)
   })
 
-  it.effect(
-    "have whole sizes, however many files are read at once and however slowly their pieces are taken",
-    function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempFileScoped()
-      yield* fs.writeFile(path, bytes)
-      const file = yield* fs.open(path)
-      const clock = Object.assign(Object.create(yield* Clock.Clock), { now: 0 })
-      clock.currentTimeMillisUnsafe = () => clock.now
-      for (const others of [0, 1, 40, 41, 42, 43, 700, 1001, 3000]) {
-        yield* Effect.gen(function* () {
-          for (let other = 0; other < others; other++) yield* FilePieces.reader(file, { size: FilePieces.smallest })
-          const { next } = yield* FilePieces.reader(file, { size: FilePieces.smallest })
-          for (const pause of [1, 1, 1, 1, 1, 1, 5000, 5000, 1, 5000, 5000, 5000, 5000]) {
-            const piece = Option.getOrThrow(yield* next(0n, BigInt(bytes.length)))
-            assert.isAtLeast(piece.length, 16 * 1024)
-            clock.now += pause
-          }
-        }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
-      }
+  it.effect("have at least 16 KiB, with any number of readers, however slow", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* fs.makeTempFileScoped()
+    yield* fs.writeFile(path, bytes)
+    const file = yield* fs.open(path)
+    const clock = Object.assign(Object.create(yield* Clock.Clock), { now: 0 })
+    clock.currentTimeMillisUnsafe = () => clock.now
+    for (const others of [0, 1, 40, 41, 42, 43, 700, 1001, 3000]) {
+      yield* Effect.gen(function* () {
+        for (let other = 0; other < others; other++) yield* FilePieces.reader(file, { size: FilePieces.smallest })
+        const { next } = yield* FilePieces.reader(file, { size: FilePieces.smallest })
+        for (const pause of [1, 1, 1, 1, 1, 1, 5000, 5000, 1, 5000, 5000, 5000, 5000]) {
+          const piece = Option.getOrThrow(yield* next(0n, BigInt(bytes.length)))
+          assert.isAtLeast(piece.length, 16 * 1024)
+          clock.now += pause
+        }
+      }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
     }
-  )
+  })
 
   it.effect("no byte of a file that was replaced is given out, however many pieces its first range has", function* () {
     const fs = yield* FileSystem.FileSystem
@@ -174,21 +145,19 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     assert.isEmpty(given)
   })
 
-  it.effect("a small file is read at once, and one that changed since is refused before anything is created", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const content = Scene.content(100)
-      for (const change of [new Uint8Array(0), Scene.content(99), Scene.content(101), content.toReversed()]) {
-        const path = yield* fs.makeTempFileScoped()
-        yield* fs.writeFile(path, content)
-        yield* fs.utimes(path, new Date(0), new Date(0))
-        const changed = yield* UploadSource.fromPath(path)
-        yield* fs.writeFile(path, change)
-        const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, changed, Scene.options))
-        assert.strictEqual(error._tag === "SourceFailed" ? error.kind : error._tag, "Changed")
-        assert.strictEqual(server.created.length, 0)
-      }
-    }).pipe(Effect.provide(NodeHttpClient.layerUndici))
-  )
+  it.effect("a small file that changed is refused before the creation", Clients.undici, function* () {
+    const fs = yield* FileSystem.FileSystem
+    const content = Scene.content(100)
+    for (const change of [new Uint8Array(0), Scene.content(99), Scene.content(101), content.toReversed()]) {
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, content)
+      yield* fs.utimes(path, new Date(0), new Date(0))
+      const changed = yield* UploadSource.fromPath(path)
+      yield* fs.writeFile(path, change)
+      const { server, target } = yield* Scene.make()
+      const error = yield* Effect.flip(Upload.run(target, changed, Scene.options))
+      assert.strictEqual(error._tag === "SourceFailed" ? error.kind : error._tag, "Changed")
+      assert.strictEqual(server.created.length, 0)
+    }
+  })
 })

@@ -3,18 +3,10 @@
  * not. `FOREIGN_SEEDS` says how many uploads of each kind with each client; `pnpm reliability` runs 100.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Random } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
-import * as Clients from "./utils/Clients.ts"
-import * as Draw from "./utils/Draw.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Draw, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const seeds = Number(process.env["FOREIGN_SEEDS"] ?? 1)
 
@@ -83,30 +75,27 @@ const first = Effect.gen(function* () {
 })
 
 for (const [name, client] of Object.entries(Clients.beneath)) {
-  layer(Layer.mergeAll(Servers.Both.layer, NodeFileSystem.layer, client), { excludeTestServices: true })(
-    `over ${name}`,
-    (it) => {
-      it.effect("a file arrives as it is with a client that buffers 32 pieces", () => first)
+  layer(Layer.mergeAll(Servers.Both.layer, NodeFileSystem.layer, client))(`over ${name}`, (it) => {
+    it.effect("a file arrives as it is with a client that buffers 32 pieces", () => first)
 
-      for (const [what, kind] of Object.entries(kinds)) {
-        it.effect(
-          `a client that ${what} never makes a whole upload of other bytes`,
-          () =>
-            Effect.gen(function* () {
-              const ends = yield* Effect.forEach(
-                Array.from({ length: seeds }, (_, seed) => seed),
-                (seed) =>
-                  oneUpload(kind).pipe(
-                    Random.withSeed(`${what}, over ${name}, ${seed}`),
-                    Effect.catchCause((cause) => Effect.die(new Error(`seed ${seed}`, { cause })))
-                  ),
-                { concurrency: 2 }
-              )
-              console.log(`${what}, over ${name}: ${Draw.counts(ends)}`)
-            }),
-          { timeout: Math.max(600_000, seeds * 60_000) }
-        )
-      }
+    for (const [what, kind] of Object.entries(kinds)) {
+      it.effect(
+        `a client that ${what} never makes a whole upload of other bytes`,
+        () =>
+          Effect.gen(function* () {
+            const ends = yield* Effect.forEach(
+              Array.from({ length: seeds }, (_, seed) => seed),
+              (seed) =>
+                oneUpload(kind).pipe(
+                  Random.withSeed(`${what}, over ${name}, ${seed}`),
+                  Effect.catchCause((cause) => Effect.die(new Error(`seed ${seed}`, { cause })))
+                ),
+              { concurrency: 2 }
+            )
+            console.log(`${what}, over ${name}: ${Draw.counts(ends)}`)
+          }),
+        { timeout: Math.max(600_000, seeds * 60_000) }
+      )
     }
-  )
+  })
 }

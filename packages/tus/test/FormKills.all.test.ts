@@ -1,24 +1,13 @@
 /** R2 for forms and packs: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
-import { fork } from "node:child_process"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Random, Redacted } from "effect"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import * as Scene from "./utils/Scene.ts"
-import * as TcpProxy from "./utils/TcpProxy.ts"
-import * as TusServer from "./utils/TusServer.ts"
+import { Emulated, Kills, Scene, TcpProxy, TusServer } from "./utils/index.ts"
 
+const killed = new URL("utils/killedForm.ts", import.meta.url)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
 interface End {
@@ -26,59 +15,18 @@ interface End {
   readonly earlier: ReadonlyArray<string>
 }
 
-/**
- * Runs the process, kills it so many milliseconds after it has begun its jobs, or not at all, and returns the outcomes of
- * its jobs. With `sends`, the time starts when a request of the process has arrived.
- */
-const run = (
-  args: ReadonlyArray<string>,
-  killAfter: number | undefined,
-  sends: () => boolean = () => true
-): Promise<ReadonlyArray<End>> =>
-  new Promise((resolve) => {
-    const child = fork(new URL("utils/killedForm.ts", import.meta.url), [...args], { execArgv: [] })
-    const ends: Array<End> = []
-    const kill = () => {
-      if (sends()) setTimeout(() => child.kill("SIGKILL"), killAfter)
-      else if (child.exitCode === null) setTimeout(kill, 2)
-    }
-    child.on("message", (message: End | "begin") => {
-      if (message !== "begin") ends.push(message)
-      else if (killAfter !== undefined) kill()
-    })
-    child.on("exit", () => resolve(ends))
-  })
-
-const live = Layer.provideMerge(Client.signed(), Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici))
-
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true }))
-)
-
-const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
-const all = Effect.suspend(() =>
-  Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate })), (list) => list.map(({ id }) => id))
-)
-
-/** The Assemblies that were created since a list. */
-const since = Effect.fnUntraced(function* (before: ReadonlyArray<string>) {
-  const created = (yield* all).filter((id) => !before.includes(id))
-  return yield* Effect.forEach(created, (id) => Assemblies.get(Assembly.AssemblyId.make(id)))
-})
-
 const hashesOf = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ sha256 }) => String(sha256))
 
-layer(live, { excludeTestServices: true })("R2", (it) => {
+layer(Emulated.live)("R2", (it) => {
   it.effect(
-    `a process killed twice at ${kills} moments completes one Assembly, and tells the ids of the others`,
+    `killed twice at ${kills} moments: completes one Assembly, tells the others`,
     () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
-        const path = yield* folder
+        const path = yield* Kills.folder
         let others = 0
         for (let kill = 0; kill < kills; kill++) {
-          const before = yield* all
+          const before = yield* Emulated.ids
           const bytes = Scene.content(4 * 1024 * 1024 + kill)
           const file = join(path, `file-${kill}`)
           yield* Effect.promise(() => writeFile(file, bytes))
@@ -95,10 +43,10 @@ layer(live, { excludeTestServices: true })("R2", (it) => {
             // So slow that a kill after the arrival of its head meets a form that is being sent.
             if (moment !== undefined) proxy.faults.push({ _tag: "Slow", method: "POST", bytes: 50_000, millis: 10 })
             proxy.requests.length = 0
-            end ??= (yield* Effect.promise(() => run(args, moment, when)))[0]
+            end ??= (yield* Kills.run<End>(killed, args, moment, when))[0]
           }
           assert.include(["Completed", "Skipped"], end?.tag)
-          const created = yield* since(before)
+          const created = yield* Emulated.since(before)
           const completed = created.filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
           assert.deepStrictEqual(completed.map(hashesOf), [[TusServer.sha256(bytes)]])
           const told = new Set([...(end?.earlier ?? []), completed[0]?.assembly_id])
@@ -114,14 +62,14 @@ layer(live, { excludeTestServices: true })("R2", (it) => {
   )
 
   it.effect(
-    `a process with 20 files in packs, killed twice at ${kills} series of moments: the last run completes every file`,
+    `20 files in packs, killed twice at ${kills} series of moments: every file completes`,
     () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
-        const path = yield* folder
+        const path = yield* Kills.folder
         let again = 0
         for (let kill = 0; kill < kills; kill++) {
-          const before = yield* all
+          const before = yield* Emulated.ids
           const contents = Array.from({ length: 20 }, (_, file) => Scene.content(20_000 + 100 * kill + file))
           const files = contents.map((_, file) => join(path, `pack-${kill}-${file}`))
           yield* Effect.promise(() => Promise.all(files.map((file, index) => writeFile(file, contents[index]!))))
@@ -129,14 +77,14 @@ layer(live, { excludeTestServices: true })("R2", (it) => {
           const args = [baseUrl, credentials.key, secret, join(path, `packs-${kill}`), ...files]
           for (let moment = 0; moment < 2; moment++) {
             const after = yield* Random.nextIntBetween(0, 600)
-            yield* Effect.promise(() => run(args, after))
+            yield* Kills.run<End>(killed, args, after)
           }
-          const ends = yield* Effect.promise(() => run(args, undefined))
+          const ends = yield* Kills.run<End>(killed, args, undefined)
           assert.lengthOf(
             ends.filter(({ tag }) => tag === "Completed" || tag === "Skipped"),
             20
           )
-          const completed = (yield* since(before)).filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
+          const completed = (yield* Emulated.since(before)).filter(({ ok }) => ok === "ASSEMBLY_COMPLETED")
           const stored = completed.flatMap(hashesOf)
           assert.deepStrictEqual([...new Set(stored)].toSorted(), contents.map(TusServer.sha256).toSorted())
           // The journal has no packs. So a file is in two of them if the process ended after its last byte, and before

@@ -1,14 +1,10 @@
 /** Walks over the options that all uploads of a program share. `Options.test.ts` has those of one upload. */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { AssemblyUpload, Upload, UploadSource } from "@assembly-effect/tus"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 
 const services = AssemblyUpload.layer.pipe(
   Layer.provideMerge(Layer.merge(AssemblyClient.layerTest([]), FetchHttpClient.layer))
@@ -27,15 +23,14 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
   }
 ]
 
-layer(services)("A hostile value of an option", (it) => {
+layerTest(services)("A hostile value of an option", (it) => {
   it.effect.each([null, undefined, NaN, true, 5n, "params", [], new Map([["steps", 1]]), () => 1])(
-    "AssemblyUpload.run with the params %o: InvalidRequest, and nothing is created",
-    (params) =>
-      Effect.gen(function* () {
-        const job = { params, files: [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a.bin" }] }
-        const error = yield* Effect.flip(AssemblyUpload.run(job as never))
-        assert.strictEqual(error.message, "AssemblyUpload: params: Expected an object with keys")
-      })
+    "AssemblyUpload.run with the params %o: InvalidRequest",
+    function* (params) {
+      const job = { params, files: [{ source: UploadSource.fromBytes(new Uint8Array(1)), filename: "a.bin" }] }
+      const error = yield* Effect.flip(AssemblyUpload.run(job as never))
+      assert.strictEqual(error.message, "AssemblyUpload: params: Expected an object with keys")
+    }
   )
 
   it.effect.each(HostileOptions.cases(all))(HostileOptions.title, HostileOptions.walk)

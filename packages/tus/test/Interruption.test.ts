@@ -1,23 +1,12 @@
 /**
  * Leaving an upload, whatever it is doing: no socket stays open, nothing runs on, and what was sent can be gone on with.
  */
-import type * as TusError from "@assembly-effect/tus/TusError"
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Tus, type TusError, UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Effect, Schedule, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Clients from "./utils/Clients.ts"
+import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(2_500_000)
 const sha256 = TusServer.sha256(bytes)
@@ -134,8 +123,10 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
     if (client !== "undici" && way !== "in one request") continue
     describe(`leaving an upload ${way}, sent with ${client}`, () => {
       for (const [tag, faultsThen] of Object.entries(met)) {
-        it.live(`at ${tag}: no socket, no timer, and it can be gone on with`, () =>
-          Effect.gen(function* () {
+        it.live(
+          `at ${tag}: no socket, no timer, and it can be gone on with`,
+          UploadJournal.layerMemory(),
+          function* () {
             const { server, target } = yield* Scene.make(faultsThen)
             const before = yield* quiet
             const seen: Array<Event> = []
@@ -175,34 +166,12 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
             yield* Effect.sleep("20 millis")
             assert.strictEqual(server.requests.length, requests, "nothing runs on")
             server.faults.length = 0
-            yield* Effect.provide(resume(target, seen), Clients.beneath.undici)
+            yield* Effect.provide(resume(target, seen), Clients.undici)
             assert.strictEqual(yield* Scene.stored(server, -1), sha256)
             assert.strictEqual(server.created.length, width === 1 ? 1 : 3)
-          }).pipe(Effect.scoped, Effect.provide(UploadJournal.layerMemory()))
+          }
         )
       }
     })
   }
 }
-
-describe("a slow consumer", () => {
-  it.live("does not slow the upload, and what it missed of the progress is left out", () =>
-    Effect.gen(function* () {
-      const { server, target } = yield* Scene.make()
-      const seen: Array<Event> = []
-      yield* Upload.events(target, source, { ...Scene.options, chunkSize: 10_000 }).pipe(
-        Stream.runForEach((event) =>
-          Effect.suspend(() => {
-            seen.push(event)
-            // The first event is held until the upload is over.
-            return event._tag === "Created"
-              ? Scene.soon(() => server.log.filter((line) => line === "PATCH 204").length === 250)
-              : Effect.void
-          })
-        )
-      )
-      assert.isAtMost(seen.length, 6)
-      assert.deepInclude(seen.at(-1), { _tag: "Completed", length: 2_500_000n })
-    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici))
-  )
-})

@@ -3,11 +3,8 @@
  */
 import type * as UploadState from "../src/internal/uploadState.ts"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as Result from "effect/Result"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Effect, Result, Schema } from "effect"
 import * as JournalEntry from "../src/internal/journalEntry.ts"
 
 const target = Effect.runSync(

@@ -2,17 +2,10 @@
  * The keys of a journal are texts of callers, and names of files: one rule says which there are.
  */
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, describe } from "@effect/vitest"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
-import * as Journals from "./utils/Journals.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Context, Effect, FileSystem, Layer, type Scope } from "effect"
+import { Journals, Tests, Upload } from "./utils/index.ts"
 
 const wrong = [
   "",
@@ -48,7 +41,7 @@ const ways = Effect.fnUntraced(function* (key: string) {
 })
 
 describe("a journal", () => {
-  const test = Tests.within(Tests.it.effect, Journals.running(Journals.layers.files))
+  const test = Tests.within(it.effect, Journals.running(Journals.layers.files))
 
   for (const key of wrong) {
     test(`refuses the key ${JSON.stringify(key)}, naming the field and the rule`, function* () {
@@ -65,7 +58,7 @@ describe("a journal", () => {
 
 describe("a journal in a folder", () => {
   const test = Tests.within(
-    Tests.it.effect,
+    it.effect,
     <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Journals.platform> | Scope.Scope>) =>
       Effect.provide(effect, Journals.platform)
   )

@@ -1,30 +1,16 @@
 /**
  * The whole job in several runs: whatever ends a run, the next one continues the same Assembly and the same files.
  */
-import { createHash } from "node:crypto"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert } from "@effect/vitest"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import * as Emulated from "./utils/Emulated.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
+import { HttpClient, type HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
+import { AssemblyUpload, Emulated, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
+const { events: eventsOf, run } = AssemblyUpload.journaled
 const handle = { ":original": { robot: "/upload/handle" } }
 const upload = { retryDelay: "1 millis", maxRetries: 1, chunkSize: 300_000 } as const
 const wait = { interval: "10 millis", timeout: "20 seconds" } as const
@@ -50,9 +36,8 @@ const job = (name: string, options: Options = {}): AssemblyUpload.Options => ({
   ...options
 })
 
-const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 const whole = files.map(
-  ({ filename }, index) => `${filename} ${hash(Scene.content([700_000, 10, 10, 900_000][index] ?? 0))}`
+  ({ filename }, index) => `${filename} ${TusServer.sha256(Scene.content([700_000, 10, 10, 900_000][index] ?? 0))}`
 )
 const storedIn = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ name, sha256 }) => `${name} ${sha256}`)
 
@@ -67,7 +52,7 @@ const nameOf = (event: Event) => (event._tag === "FileEvent" ? `FileEvent ${even
 const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
   Effect.suspend(() => {
     let seen = 0
-    return AssemblyUpload.journaled.events(options).pipe(
+    return eventsOf(options).pipe(
       Stream.takeUntil((event) => nameOf(event) === name && ++seen === count),
       Stream.runCollect
     )
@@ -75,7 +60,32 @@ const until = (options: AssemblyUpload.Options, name: string, count = 1) =>
 
 const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
 
-Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal", (it) => {
+/** A run whose lease another process takes as soon as its Assembly is being created. */
+const takenOver = Effect.fnUntraced(function* (options: AssemblyUpload.Options) {
+  const journal = yield* UploadJournal.UploadJournal
+  let isTaken = false
+  const client = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) => {
+    isTaken ||= request.method === "POST"
+    return request
+  })
+  const leases = UploadJournal.UploadJournal.of({
+    ...journal,
+    lease: (key) =>
+      Effect.map(journal.lease(key), ({ check, lost }) => ({
+        lost,
+        check: Effect.suspend(() =>
+          isTaken ? Effect.fail(new UploadJournal.LeaseLost({ key, description: "another process has it" })) : check
+        )
+      }))
+  })
+  return yield* run(options).pipe(
+    Effect.provideService(UploadJournal.UploadJournal, leases),
+    Effect.provide(Emulated.over(client)),
+    Effect.flip
+  )
+})
+
+layer(Emulated.live)("A job with a journal", (it) => {
   type Services = Layer.Success<typeof Emulated.live> | UploadJournal.UploadJournal | Scope.Scope
   const test = Tests.within(it.effect, <A, E>(effect: Effect.Effect<A, E, Services>) =>
     Effect.provide(effect, UploadJournal.layerMemory())
@@ -92,7 +102,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     test(`a job that is left at ${name} ${count} continues with the same Assembly and the same files`, function* () {
       const options = job(`${name} ${count}`)
       const first = yield* until(options, name, count)
-      const second = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+      const second = yield* Stream.runCollect(eventsOf(options))
       const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(second))
       assert.strictEqual(status.assembly_id, statusOf(first)?.assembly_id)
       assert.sameMembers(storedIn(status), whole)
@@ -122,8 +132,8 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
   })
 
   test("a job that has completed answers with its Status, and sends nothing", function* () {
-    const status = yield* AssemblyUpload.journaled.run(job("completed"))
-    const again = yield* Stream.runCollect(AssemblyUpload.journaled.events(job("completed")))
+    const status = yield* run(job("completed"))
+    const again = yield* Stream.runCollect(eventsOf(job("completed")))
     assert.deepStrictEqual(again.map(nameOf), ["AssemblyResumed", "Completed"])
     assert.strictEqual(statusOf(again)?.assembly_id, status.assembly_id)
   })
@@ -140,16 +150,24 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
             : journal.assemblies.put(key, entry)
       }
     })
-    const status = yield* AssemblyUpload.journaled
-      .run(job("not recorded"))
-      .pipe(Effect.provideService(UploadJournal.UploadJournal, full))
+    const status = yield* run(job("not recorded")).pipe(Effect.provideService(UploadJournal.UploadJournal, full))
     assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-    const again = yield* AssemblyUpload.journaled.run(job("not recorded"))
+    const again = yield* run(job("not recorded"))
     assert.strictEqual(again.assembly_id, status.assembly_id)
   })
 
   test("other params, another name or other bytes are another job", function* () {
+    const sized = (size: number): File => ({
+      source: UploadSource.make({
+        size: BigInt(size),
+        identity: "a row",
+        bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
+      }),
+      filename: "a.bin"
+    })
     const jobs = [
+      job("other", { files: [sized(10)] }),
+      job("other", { files: [sized(11)] }),
       job("other", { files: [file("a.bin", 10)] }),
       job("others", { files: [file("a.bin", 10)] }),
       job("other", { files: [file("b.bin", 10)] }),
@@ -159,48 +177,29 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
       // As many bytes, but others.
       job("other", { files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }] })
     ]
-    const ids = yield* Effect.forEach(jobs, (one) => AssemblyUpload.journaled.run(one))
+    const ids = yield* Effect.forEach(jobs, (one) => run(one))
     assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
   })
 
-  test("sources of one identity and another size are another job", function* () {
-    const sized = (size: number): File => ({
-      source: UploadSource.make({
-        size: BigInt(size),
-        identity: "a row",
-        bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
-      }),
-      filename: "a.bin"
-    })
-    const ids = yield* Effect.forEach([10, 11], (size) =>
-      Effect.map(AssemblyUpload.journaled.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
-    )
-    assert.strictEqual(new Set(ids).size, 2)
-  })
-
   test("the same job at another service is another job", function* () {
-    const run = AssemblyUpload.journaled.run(job("elsewhere", { files: [file("a.bin", 10)] }))
-    const here = yield* run
-    const there = yield* Effect.provide(run, Layer.fresh(Emulated.live))
+    const one = run(job("elsewhere", { files: [file("a.bin", 10)] }))
+    const here = yield* one
+    const there = yield* Effect.provide(one, Layer.fresh(Emulated.live))
     assert.notStrictEqual(there.assembly_id, here.assembly_id)
-    assert.strictEqual((yield* run).assembly_id, here.assembly_id)
+    assert.strictEqual((yield* one).assembly_id, here.assembly_id)
   })
 
   test("a creation that never arrived is made again, under the id that the journal knows", function* () {
-    const error = yield* Effect.flip(
-      Effect.provide(AssemblyUpload.journaled.run(job("never arrived")), Emulated.without("POST"))
-    )
+    const error = yield* Effect.flip(Effect.provide(run(job("never arrived")), Emulated.without("POST")))
     assert.strictEqual(error._tag, "TransportFailure")
     const [known] = yield* assembliesIn
     assert.strictEqual(known?.entry._tag, "Creating")
-    const status = yield* AssemblyUpload.journaled.run(job("never arrived"))
+    const status = yield* run(job("never arrived"))
     assert.strictEqual(status.assembly_id, known?.entry.assemblyId)
   })
 
   test("a creation that is refused leaves nothing in the journal", function* () {
-    const error = yield* Effect.flip(
-      AssemblyUpload.journaled.run(job("refused", { params: { templateId: "unknown" } }))
-    )
+    const error = yield* Effect.flip(run(job("refused", { params: { templateId: "unknown" } })))
     assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
     assert.deepStrictEqual(yield* assembliesIn, [])
   })
@@ -208,9 +207,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
   test("an id of the caller that another Assembly has is refused, and that Assembly gets no file", function* () {
     const assemblyId = yield* Assemblies.newId
     yield* Assemblies.create({ assemblyId, steps: handle, numExpectedUploadFiles: 5 })
-    const error = yield* Effect.flip(
-      AssemblyUpload.journaled.run(job("own id", { params: { assemblyId, steps: handle } }))
-    )
+    const error = yield* Effect.flip(run(job("own id", { params: { assemblyId, steps: handle } })))
     assert.deepInclude(error, { _tag: "ServiceFailure", status: 409 })
     assert.deepStrictEqual(storedIn(yield* Assemblies.get(assemblyId)), [])
     assert.deepStrictEqual(yield* assembliesIn, [])
@@ -236,7 +233,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     if (known === undefined) return
     const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
     yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-    const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("gone")))
+    const error = yield* Effect.flip(run(job("gone")))
     assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
     assert.deepStrictEqual(yield* assembliesIn, [])
     const next = yield* until(job("gone"), "AssemblyCreated")
@@ -247,7 +244,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     const params = { steps: { ...handle, fail: { robot: "/emulator/fail", use: ":original" } } }
     const options = job("fails", { params, files: [file("a.bin", 10)] })
     const first = yield* until(options, "Uploaded")
-    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
+    const error = yield* Effect.flip(run(options))
     assert.strictEqual(error._tag, "AssemblyFailed")
     assert.deepStrictEqual(yield* assembliesIn, [])
     const third = yield* until(options, "Uploaded")
@@ -255,7 +252,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     assert.notStrictEqual(statusOf(third)?.assembly_id, statusOf(first)?.assembly_id)
   })
 
-  test("a file that failed keeps the Assembly, and the next run uploads what is missing", function* () {
+  test("a file that failed keeps the Assembly for what is missing, or cancels it if the options say so", function* () {
     let isBroken = true
     const bytes = Scene.content(700_000)
     const source = UploadSource.make({
@@ -266,52 +263,26 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
           ? Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
           : Stream.make(bytes.slice(Number(offset)))
     })
-    const options = job("broken", { files: [{ source, filename: "a.bin" }, file("b.bin", 10)] })
-    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
+    const broken = [{ source, filename: "a.bin" }, file("b.bin", 10)]
+    const canceled = yield* Effect.flip(run(job("canceled", { files: broken, onFailure: "cancel" })))
+    assert.deepInclude(canceled, { _tag: "FilesFailed", assembly: "canceled" })
+    assert.deepStrictEqual(yield* assembliesIn, [])
+    const options = job("broken", { files: broken })
+    const error = yield* Effect.flip(run(options))
     assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
     isBroken = false
-    const status = yield* AssemblyUpload.journaled.run(options)
+    const status = yield* run(options)
     assert.strictEqual("assemblyId" in error ? error.assemblyId : "", status.assembly_id)
-    assert.sameMembers(storedIn(status), [`a.bin ${hash(bytes)}`, `b.bin ${hash(Scene.content(10))}`])
+    assert.sameMembers(storedIn(status), [
+      `a.bin ${TusServer.sha256(bytes)}`,
+      `b.bin ${TusServer.sha256(Scene.content(10))}`
+    ])
   })
 
-  test("a file that failed may cancel the Assembly, and the next run creates another one", function* () {
-    const source = UploadSource.make({
-      size: 10n,
-      identity: "a source",
-      bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "a broken disk" }))
-    })
-    const options = job("canceled", { files: [{ source, filename: "a.bin" }], onFailure: "cancel" })
-    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
-    assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
-    assert.deepStrictEqual(yield* assembliesIn, [])
-  })
-
-  /** A run whose process ends while the creation of its second upload is sent. */
-  const endedInCreation = (options: AssemblyUpload.Options) =>
-    Effect.gen(function* () {
-      const http = yield* HttpClient.HttpClient
-      const started = yield* Deferred.make<void>()
-      let uploads = 0
-      const never = HttpClient.transform(http, (sent, request) =>
-        request.method === "POST" && request.url.includes("/resumable/") && ++uploads === 2
-          ? Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
-          : sent
-      )
-      const fiber = yield* AssemblyUpload.journaled
-        .run(options)
-        .pipe(Effect.provideService(HttpClient.HttpClient, never), Effect.forkChild)
-      yield* Deferred.await(started)
-      yield* Fiber.interrupt(fiber)
-    })
+  type Sent = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
   /** A client that changes the creation of the second upload. */
-  const changingCreation = (
-    change: (
-      sent: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>,
-      request: HttpClientRequest.HttpClientRequest
-    ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
-  ) =>
+  const changingCreation = (change: (sent: Sent, request: HttpClientRequest.HttpClientRequest) => Sent) =>
     Effect.map(HttpClient.HttpClient, (http) => {
       let uploads = 0
       return HttpClient.transform(http, (sent, request) =>
@@ -321,25 +292,29 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
       )
     })
 
+  /** A run that is interrupted when the creation of its second upload was sent. */
+  const leftInCreation = Effect.fnUntraced(function* (
+    options: AssemblyUpload.Options,
+    change: (sent: Sent) => Sent = () => Effect.never
+  ) {
+    const started = yield* Deferred.make<void>()
+    const client = yield* changingCreation((sent) => Effect.andThen(Deferred.succeed(started, undefined), change(sent)))
+    const fiber = yield* Effect.forkChild(Effect.provideService(run(options), HttpClient.HttpClient, client))
+    yield* Deferred.await(started)
+    yield* Fiber.interrupt(fiber)
+  })
+
   /** The next run continues the Assembly of the journal, and stores every file once. */
   const isContinued = Effect.fnUntraced(function* (options: AssemblyUpload.Options) {
     const [first] = yield* assembliesIn
-    const status = yield* AssemblyUpload.journaled.run(options)
+    const status = yield* run(options)
     assert.sameMembers(storedIn(status), whole)
     assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
   })
 
   test("an interruption waits for the response to a creation, so that the next run continues the Assembly", function* () {
     const options = job("interrupted creation")
-    const started = yield* Deferred.make<void>()
-    const slow = yield* changingCreation((sent) =>
-      Effect.andThen(Deferred.succeed(started, undefined), Effect.delay(sent, "200 millis"))
-    )
-    const fiber = yield* AssemblyUpload.journaled
-      .run(options)
-      .pipe(Effect.provideService(HttpClient.HttpClient, slow), Effect.forkChild)
-    yield* Deferred.await(started)
-    yield* Fiber.interrupt(fiber)
+    yield* leftInCreation(options, Effect.delay("200 millis"))
     const { list } = yield* UploadJournal.UploadJournal
     // Without the response, the entry would be `Creating`, and only a receipt could decide.
     assert.notInclude(
@@ -362,7 +337,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
 
   test("an interruption before a creation is sent leaves no doubt", function* () {
     const options = job("not sent", { files: [file("a.bin", 100_000)] })
-    const fiber = yield* AssemblyUpload.journaled.run(options).pipe(
+    const fiber = yield* run(options).pipe(
       // The creation waits for hours until it may be sent.
       Effect.provide(Upload.layerBandwidth({ bytesPerSecond: 10 })),
       Effect.forkChild
@@ -373,15 +348,15 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     yield* Effect.retry(isWaiting, { schedule: Schedule.spaced("5 millis"), times: 2000 })
     yield* Fiber.interrupt(fiber)
     const [first] = yield* assembliesIn
-    const status = yield* AssemblyUpload.journaled.run(options)
+    const status = yield* run(options)
     assert.strictEqual<string | undefined>(status.assembly_id, first?.entry.assemblyId)
   })
 
   test("a creation of an upload that no receipt decides costs the Assembly, and not the job", function* () {
     const options = job("undecided")
-    yield* endedInCreation(options)
+    yield* leftInCreation(options)
     const [first] = yield* assembliesIn
-    const events = yield* Stream.runCollect(AssemblyUpload.journaled.events(options))
+    const events = yield* Stream.runCollect(eventsOf(options))
     const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(events))
     assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
     assert.sameMembers(storedIn(status), whole)
@@ -396,13 +371,10 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
 
   test("an undecided creation creates no other Assembly while the first one cannot be canceled", function* () {
     const options = job("undecided and stuck")
-    yield* endedInCreation(options)
+    yield* leftInCreation(options)
     const before = yield* assembliesIn
-    const error = yield* Effect.flip(Effect.provide(AssemblyUpload.journaled.run(options), Emulated.without("DELETE")))
-    assert.deepInclude(error, {
-      _tag: "UnexpectedResponse",
-      description: "the Assembly has not ended after its cancellation"
-    })
+    const error = yield* Effect.flip(Effect.provide(run(options), Emulated.without("DELETE")))
+    assert.include(error.message, "the Assembly has not ended after its cancellation")
     const after = yield* assembliesIn
     assert.deepStrictEqual(
       after.map(({ entry }) => entry.assemblyId),
@@ -413,8 +385,8 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
   test("an undecided creation is told if the Assembly has the id of the caller", function* () {
     const assemblyId = yield* Assemblies.newId
     const options = job("undecided id", { params: { assemblyId, steps: handle, fields: { name: "undecided id" } } })
-    yield* endedInCreation(options)
-    const error = yield* Effect.flip(AssemblyUpload.journaled.run(options))
+    yield* leftInCreation(options)
+    const error = yield* Effect.flip(run(options))
     assert(error._tag === "FilesFailed", error._tag)
     assert.strictEqual(error.assembly, "kept")
     assert.deepStrictEqual(
@@ -423,43 +395,41 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     )
   })
 
-  test("restart cancels the Assembly that the journal knows, and creates another one", function* () {
-    const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
-    const status = yield* AssemblyUpload.journaled.run(job("restarted", { restart: true }))
-    assert.notStrictEqual(status.assembly_id, first?.assembly_id)
-    assert.strictEqual(
-      Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
-      "Canceled"
-    )
-  })
+  const restartable: Readonly<Record<string, (name: string) => Effect.Effect<string | undefined, unknown, Services>>> =
+    {
+      "is uploading": (name) =>
+        Effect.map(until(job(name), "FileCompleted"), (events) => statusOf(events)?.assembly_id),
+      "has completed": (name) => Effect.map(run(job(name)), (status) => status.assembly_id),
+      "is gone": Effect.fnUntraced(function* (name) {
+        const { assemblies } = yield* UploadJournal.UploadJournal
+        yield* until(job(name), "AssemblyCreated")
+        const [known] = yield* assembliesIn
+        assert(known !== undefined)
+        const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+        yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+        return assemblyId
+      })
+    }
+  for (const [state, begin] of Object.entries(restartable)) {
+    test(`restart creates another Assembly if the one that the journal knows ${state}`, function* () {
+      const first = yield* begin(`restarted, ${state}`)
+      const status = yield* run(job(`restarted, ${state}`, { restart: true }))
+      assert.notStrictEqual<string | undefined>(status.assembly_id, first)
+      assert.sameMembers(storedIn(status), whole)
+      if (state !== "is uploading") return
+      assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(first ?? ""))).ok, "ASSEMBLY_CANCELED")
+    })
+  }
 
   test("restart is refused before anything is canceled if the Assembly has the id of the caller", function* () {
     const assemblyId = yield* Assemblies.newId
     const params = { assemblyId, steps: handle, fields: { name: "restarted id" } }
     yield* until(job("restarted id", { params }), "FileCompleted")
-    const error = yield* Effect.flip(AssemblyUpload.journaled.run(job("restarted id", { params, restart: true })))
+    const error = yield* Effect.flip(run(job("restarted id", { params, restart: true })))
     assert(error._tag === "InvalidRequest", error._tag)
     assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["restart"]])
-    const status = yield* AssemblyUpload.journaled.run(job("restarted id", { params }))
+    const status = yield* run(job("restarted id", { params }))
     assert.strictEqual(status.assembly_id, assemblyId)
-    assert.sameMembers(storedIn(status), whole)
-  })
-
-  test("restart creates another Assembly if the one that the journal knows has completed", function* () {
-    const first = yield* AssemblyUpload.journaled.run(job("completed before"))
-    const second = yield* AssemblyUpload.journaled.run(job("completed before", { restart: true }))
-    assert.notStrictEqual(second.assembly_id, first.assembly_id)
-    assert.sameMembers(storedIn(second), whole)
-  })
-
-  test("restart creates another Assembly if the one that the journal knows is gone", function* () {
-    const { assemblies } = yield* UploadJournal.UploadJournal
-    yield* until(job("gone before"), "AssemblyCreated")
-    const [known] = yield* assembliesIn
-    assert(known !== undefined)
-    const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-    yield* assemblies.put(known.key, { ...known.entry, assemblyId })
-    const status = yield* AssemblyUpload.journaled.run(job("gone before", { restart: true }))
     assert.sameMembers(storedIn(status), whole)
   })
 
@@ -467,12 +437,9 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     const first = statusOf(yield* until(job("not canceled"), "FileCompleted"))
     const created: Array<string> = []
     const down = Emulated.without("DELETE", ({ method, url }) => method === "POST" && created.push(url))
-    const restarted = AssemblyUpload.journaled.run(job("not canceled", { restart: true }))
+    const restarted = run(job("not canceled", { restart: true }))
     const error = yield* Effect.flip(Effect.provide(restarted, down))
-    assert.deepInclude(error, {
-      _tag: "UnexpectedResponse",
-      description: "the Assembly has not ended after its cancellation"
-    })
+    assert.include(error.message, "the Assembly has not ended after its cancellation")
     assert.deepStrictEqual(created, [])
     const [known] = yield* assembliesIn
     assert.strictEqual<string | undefined>(known?.entry.assemblyId, first?.assembly_id)
@@ -480,10 +447,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
 
   test("one run at a time holds a job; the other waits, and answers with what the first completed", function* () {
     const [one, other] = yield* Effect.all(
-      [
-        Stream.runCollect(AssemblyUpload.journaled.events(job("twice"))),
-        Stream.runCollect(AssemblyUpload.journaled.events(job("twice")))
-      ],
+      [Stream.runCollect(eventsOf(job("twice"))), Stream.runCollect(eventsOf(job("twice")))],
       { concurrency: 2 }
     )
     const created = [...one, ...other].filter(AssemblyUploadEvent.$is("AssemblyCreated"))
@@ -495,7 +459,7 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
   test("a stream that comes once is refused by name, before anything is created", function* () {
     const once = UploadSource.fromStream(Stream.make(new Uint8Array(1))) as unknown as UploadSource.Replayable
     const error = yield* Effect.flip(
-      AssemblyUpload.journaled.run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
+      run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
     )
     assert.strictEqual(
       error.message,
@@ -503,4 +467,32 @@ Tests.layer(Emulated.live, { excludeTestServices: true })("A job with a journal"
     )
     assert.deepStrictEqual(yield* assembliesIn, [])
   })
+  for (const [what, tag, params] of [
+    ["written", "LeaseLost", { steps: handle }],
+    ["forgotten", "ServiceFailure", { templateId: "unknown" }]
+  ] as const) {
+    test(`a job is not ${what} by a run that has lost it`, function* () {
+      assert.strictEqual((yield* takenOver(job("lost lease", { params })))._tag, tag)
+      assert.deepStrictEqual(
+        (yield* assembliesIn).map(({ entry }) => entry._tag),
+        ["Creating"]
+      )
+    })
+  }
+
+  for (const [ok, tag] of [
+    ["ASSEMBLY_CANCELED", "AssemblyCanceled"],
+    ["REQUEST_ABORTED", "AssemblyAborted"]
+  ] as const) {
+    test(`a job is forgotten when its Assembly ends as ${ok}`, function* () {
+      const faults = yield* Faults.Faults
+      const assemblyId = yield* Assemblies.newId
+      const body = JSON.stringify({ ok, assembly_id: assemblyId })
+      const fault = { method: "GET", path: "/assemblies/:assemblyId", status: 200, times: Infinity } as const
+      yield* faults.inject(Faults.Fault.Refuse({ ...fault, body }))
+      const ended = job(ok, { params: { steps: handle, assemblyId }, files: [file("a.bin", 10)] })
+      assert.strictEqual((yield* Effect.flip(run(ended)).pipe(Effect.ensuring(faults.clear)))._tag, tag)
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    })
+  }
 })

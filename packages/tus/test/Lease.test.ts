@@ -2,24 +2,24 @@
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as PlatformError from "effect/PlatformError"
-import * as Random from "effect/Random"
-import * as Scope from "effect/Scope"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import {
+  Clock,
+  Context,
+  type Duration,
+  Effect,
+  Exit,
+  Fiber,
+  FileSystem,
+  Layer,
+  Option,
+  PlatformError,
+  Random,
+  Scope
+} from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Leasing from "../src/internal/lease.ts"
-import * as Journals from "./utils/Journals.ts"
-import * as Leases from "./utils/Leases.ts"
+import { Journals, Leases } from "./utils/index.ts"
 
 const isLeased = (journal: UploadJournal.UploadJournal["Service"]) =>
   Effect.scoped(journal.lease("k")).pipe(
@@ -346,10 +346,11 @@ describe("what is left of leases", () => {
     leases.set("held", JSON.stringify({ owner: "o", until: 1e12 }))
     leases.set("torn", "{")
     yield* Effect.scoped(journal.lease("k"))
-    yield* journal.list
+    const entry = yield* Journals.entryAt(0)
+    yield* journal.put("e", entry)
     assert.deepStrictEqual([...leases.keys()].toSorted(), ["held", "k", "torn"])
     yield* TestClock.adjust("1 day")
-    yield* journal.list
+    yield* journal.put("e", { ...entry, writtenAt: 86_400_000 })
     assert.deepStrictEqual([...leases.keys()], ["held"])
     assert.strictEqual(yield* Clock.currentTimeMillis, 86_400_000)
     assert.isTrue(Option.isNone(yield* journal.get("k")))

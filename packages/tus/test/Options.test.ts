@@ -2,19 +2,10 @@
  * Options are checked before anything exists, and everything that is wrong with them is told at once.
  */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Duration, Effect, Layer, Predicate, Stream } from "effect"
+import { Clients, Scene, Tests, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const bytes = Scene.content(10)
@@ -85,108 +76,105 @@ const wrongMetadata: ReadonlyArray<readonly [Readonly<Record<string, string | nu
   ]
 ]
 
-layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()), { excludeTestServices: true })(
-  "Options",
-  (it) => {
-    it.effect("that are no whole numbers are refused before anything exists", function* () {
-      for (const [options, text] of wholes) {
-        assert.strictEqual((yield* refused(options)).message, `Upload: ${text}`)
-      }
-    })
+layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) => {
+  it.effect("that are no whole numbers are refused before anything exists", function* () {
+    for (const [options, text] of wholes) {
+      assert.strictEqual((yield* refused(options)).message, `Upload: ${text}`)
+    }
+  })
 
-    it.effect("that are no times are refused before anything exists", function* () {
-      for (const name of times) {
-        for (const input of noTimes) {
-          const least = name.endsWith("Timeout") ? "above" : "of at least"
-          assert.strictEqual(
-            (yield* refused({ [name]: input })).message,
-            `Upload: ${name}: Expected a finite duration ${least} zero, at most 100 years`
-          )
-        }
+  it.effect("that are no times are refused before anything exists", function* () {
+    for (const name of times) {
+      for (const input of noTimes) {
+        const least = name.endsWith("Timeout") ? "above" : "of at least"
+        assert.strictEqual(
+          (yield* refused({ [name]: input })).message,
+          `Upload: ${name}: Expected a finite duration ${least} zero, at most 100 years`
+        )
       }
-      for (const name of ["stallTimeout", "finishTimeout"] as const) yield* refused({ [name]: 0 })
-    })
+    }
+    for (const name of ["stallTimeout", "finishTimeout"] as const) yield* refused({ [name]: 0 })
+  })
 
-    it.effect("that no header can carry are refused before anything exists", function* () {
-      for (const [more, text] of wrongMetadata) {
-        assert.strictEqual((yield* refused({ metadata: { ...metadata, ...more } })).message, `Upload: ${text}`)
-      }
-    })
+  it.effect("that no header can carry are refused before anything exists", function* () {
+    for (const [more, text] of wrongMetadata) {
+      assert.strictEqual((yield* refused({ metadata: { ...metadata, ...more } })).message, `Upload: ${text}`)
+    }
+  })
 
-    it.effect("that do not fit the source are refused before anything exists", function* () {
-      const oneShot = UploadSource.fromStream(Scene.pieces(bytes, 3), { size: 10n })
+  it.effect("that do not fit the source are refused before anything exists", function* () {
+    const oneShot = UploadSource.fromStream(Scene.pieces(bytes, 3), { size: 10n })
+    assert.strictEqual(
+      (yield* refused({ parallel: 2 }, oneShot)).message,
+      "Upload: parallel: Expected a source that can be read again, got a one-shot stream"
+    )
+    const endless = UploadSource.make({ size: 2n ** 63n, bytes: () => Stream.empty })
+    assert.strictEqual(
+      (yield* refused({}, endless)).message,
+      "Upload: source.size: Expected 0 to 9223372036854775807 bytes, got 9223372036854775808"
+    )
+  })
+
+  it.effect("refuses fromBytes and fromBlob of another value with a message about the value", function* () {
+    for (const value of ["x", 5, null, {}, [1, 2]]) {
       assert.strictEqual(
-        (yield* refused({ parallel: 2 }, oneShot)).message,
-        "Upload: parallel: Expected a source that can be read again, got a one-shot stream"
+        (yield* refused({}, UploadSource.fromBytes(value as never))).message,
+        "Upload: source: Expected a Uint8Array whose memory was not transferred"
       )
-      const endless = UploadSource.make({ size: 2n ** 63n, bytes: () => Stream.empty })
       assert.strictEqual(
-        (yield* refused({}, endless)).message,
-        "Upload: source.size: Expected 0 to 9223372036854775807 bytes, got 9223372036854775808"
+        (yield* refused({}, UploadSource.fromBlob(value as never))).message,
+        "Upload: source: Expected a Blob with the functions slice and arrayBuffer"
       )
-    })
+    }
+  })
 
-    it.effect("refuses fromBytes and fromBlob of another value with a message about the value", function* () {
-      for (const value of ["x", 5, null, {}, [1, 2]]) {
-        assert.strictEqual(
-          (yield* refused({}, UploadSource.fromBytes(value as never))).message,
-          "Upload: source: Expected a Uint8Array whose memory was not transferred"
-        )
-        assert.strictEqual(
-          (yield* refused({}, UploadSource.fromBlob(value as never))).message,
-          "Upload: source: Expected a Blob with the functions slice and arrayBuffer"
-        )
-      }
-    })
+  it.effect("with a source that is none are refused before anything exists", function* () {
+    for (const none of [null, {}, "cat.jpg", bytes, UploadSource.fromPath("cat.jpg")]) {
+      assert.strictEqual(
+        (yield* refused({}, none as never)).message,
+        "Upload: source: Expected an UploadSource, such as UploadSource.fromBytes(bytes)"
+      )
+    }
+  })
 
-    it.effect("with a source that is none are refused before anything exists", function* () {
-      for (const none of [null, {}, "cat.jpg", bytes, UploadSource.fromPath("cat.jpg")]) {
-        assert.strictEqual(
-          (yield* refused({}, none as never)).message,
-          "Upload: source: Expected an UploadSource, such as UploadSource.fromBytes(bytes)"
-        )
-      }
+  it.effect("are refused for everything that is wrong with them at once", function* () {
+    const { issues } = yield* refused({
+      chunkSize: 0,
+      parallel: -1,
+      maxRetries: 0.5,
+      stallTimeout: 0,
+      maxWait: Infinity,
+      metadata: { ...metadata, filename: "", "a b": "x", upload_marker: "x" }
     })
+    assert.deepStrictEqual(Tests.pluck(issues, "path"), [
+      ["maxRetries"],
+      ["stallTimeout"],
+      ["maxWait"],
+      ["chunkSize"],
+      ["parallel"],
+      ["metadata", "upload_marker"],
+      ["metadata", "filename"],
+      ["metadata", "a b"]
+    ])
+  })
 
-    it.effect("are refused for everything that is wrong with them at once", function* () {
-      const { issues } = yield* refused({
-        chunkSize: 0,
-        parallel: -1,
-        maxRetries: 0.5,
-        stallTimeout: 0,
-        maxWait: Infinity,
-        metadata: { ...metadata, filename: "", "a b": "x", upload_marker: "x" }
-      })
-      assert.deepStrictEqual(Tests.pluck(issues, "path"), [
-        ["maxRetries"],
-        ["stallTimeout"],
-        ["maxWait"],
-        ["chunkSize"],
-        ["parallel"],
-        ["metadata", "upload_marker"],
-        ["metadata", "filename"],
-        ["metadata", "a b"]
-      ])
-    })
+  it.effect("that do not exist, such as a misspelt one, are refused before anything exists", function* () {
+    for (const key of ["chunksize", "origins", "toString", "__proto__"]) {
+      const options = Object.fromEntries([[key, 1]])
+      assert.strictEqual((yield* refused(options)).message, `Upload: ${key}: Unknown key`)
+    }
+  })
 
-    it.effect("that do not exist, such as a misspelt one, are refused before anything exists", function* () {
-      for (const key of ["chunksize", "origins", "toString", "__proto__"]) {
-        const options = Object.fromEntries([[key, 1]])
-        assert.strictEqual((yield* refused(options)).message, `Upload: ${key}: Unknown key`)
-      }
+  it.effect("at their limits are taken", function* () {
+    const { target } = yield* Scene.make()
+    yield* Upload.run(target, source, {
+      metadata: { ...metadata, "!~": null, empty: "" },
+      chunkSize: 1,
+      parallel: 1,
+      maxRetries: 0,
+      retryDelay: 0,
+      maxWait: 0,
+      stallTimeout: "30 seconds"
     })
-
-    it.effect("at their limits are taken", function* () {
-      const { target } = yield* Scene.make()
-      yield* Upload.run(target, source, {
-        metadata: { ...metadata, "!~": null, empty: "" },
-        chunkSize: 1,
-        parallel: 1,
-        maxRetries: 0,
-        retryDelay: 0,
-        maxWait: 0,
-        stallTimeout: "30 seconds"
-      })
-    })
-  }
-)
+  })
+})

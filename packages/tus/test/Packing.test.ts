@@ -6,8 +6,7 @@ import * as PackedStatus from "../src/internal/packedStatus.ts"
 import * as Packing from "../src/internal/packing.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, describe, it } from "@effect/vitest"
-import * as Arr from "effect/Array"
-import * as Schema from "effect/Schema"
+import { Array as Arr, Schema } from "effect"
 
 interface Job extends Packing.Item {
   readonly id: number

@@ -2,19 +2,12 @@
  * Uploads in a page of Chromium on plain http, as far as Node can play one: streamed bodies fail over HTTP/1.1, and
  * `crypto` has neither `subtle` nor `randomUUID`. The real browsers are in `scripts/runtimes`.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { afterAll, assert, beforeAll, vi } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { afterAll, assert, beforeAll, layer, vi } from "@assembly-effect/testkit/flow"
 import * as WebCrypto from "effect/crypto/WebCrypto"
-import * as Effect from "effect/Effect"
+import { Effect, Layer, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Scene, TusServer, Upload } from "./utils/index.ts"
 
 const { crypto, fetch } = globalThis
 
@@ -52,7 +45,7 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
   "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
 }
 
-layer(page, { excludeTestServices: true })("in a page", (it) => {
+layer(page)("in a page", (it) => {
   for (const [name, source] of Object.entries(sources)) {
     it.effect(`${name} arrives in slices`, function* () {
       const { server, target } = yield* Scene.make()

@@ -3,18 +3,10 @@
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
+import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const options = {
   metadata: Scene.options.metadata,
@@ -54,7 +46,7 @@ const holding = Effect.fnUntraced(function* (method: ScriptedTus.Request["method
 const delaysOf = (events: ReadonlyArray<UploadEvent>) =>
   events.flatMap((event) => (event._tag === "Retrying" ? [Duration.toMillis(event.delay)] : []))
 
-layer(NodeHttpClient.layerUndici)("An upload", (it) => {
+layerTest(Clients.undici)("An upload", (it) => {
   for (const [what, size, fails] of [
     ["a creation that is turned away", 10, (method) => (method === "POST" ? 429 : undefined)],
     [
@@ -114,20 +106,13 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
     yield* Fiber.interrupt(fiber)
   })
 
-  it.effect("gives a creation that brings bytes along finishTimeout too", function* () {
-    const { release, server } = yield* holding("POST")
-    const { fiber } = yield* begin(server, 10)
-    yield* Scene.soon(() => server.requests.length === 1)
-    yield* TestClock.adjust("59 seconds")
-    yield* release
-    assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
-    assert.deepStrictEqual(server.requests, ["POST"])
-  })
-
-  it.effect("gives the final creation finishTimeout too", function* () {
-    const { release, server } = yield* holding("FINAL")
-    const { fiber } = yield* begin(server, 2 * 1024 * 1024, { parallel: 2 })
-    yield* Scene.soon(() => server.requests.includes("FINAL"))
+  it.effect.each([
+    ["POST", 10, {}],
+    ["FINAL", 2 * 1024 * 1024, { parallel: 2 }]
+  ] as const)("gives the creation %s of %d bytes finishTimeout too", function* ([method, size, more]) {
+    const { release, server } = yield* holding(method)
+    const { fiber } = yield* begin(server, size, more)
+    yield* Scene.soon(() => server.requests.includes(method))
     yield* TestClock.adjust("59 seconds")
     yield* release
     assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")

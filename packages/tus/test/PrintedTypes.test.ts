@@ -1,10 +1,8 @@
 /**
  * What an editor shows of the errors of a function: the name of a union, or the names of its members.
  */
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
+import { Effect, Layer } from "effect"
 import { API, NodeBuilderFlags, SignatureKind, SymbolFlags, type Symbol, type Type } from "typescript/unstable/sync"
 
 const folder = new URL("..", import.meta.url).pathname
@@ -47,42 +45,15 @@ const printed = Effect.acquireRelease(
   })
 )
 
-/** Every public function, and what an editor shows of its errors. */
-const shown = [
-  "AssemblyUpload.events: AssemblyUploadError",
-  "AssemblyUpload.run: AssemblyUploadError",
-  "AssemblyUpload.runAll: E | InvalidRequest",
-  "AssemblyUpload.succeeded: AssemblyUploadError",
-  "DeliveryProof.check: DeliveryMismatch",
-  "Tus.append: Stalled | TransportFailure | AnswerError",
-  "Tus.create: InvalidRequest | Stalled | TransportFailure | UnsafeLocation | AnswerError",
-  "Tus.discover: Stalled | TransportFailure | AnswerError",
-  "Tus.download: Stalled | TransportFailure | AnswerError",
-  "Tus.offset: Stalled | TransportFailure | AnswerError",
-  "Tus.terminate: Stalled | TransportFailure | AnswerError",
-  "Upload.events: UploadError",
-  "Upload.layerBandwidth: InvalidRequest",
-  "Upload.resume: NoSuchUpload | UploadError",
-  "Upload.resumeEvents: NoSuchUpload | UploadError",
-  "Upload.run: UploadError",
-  "Upload.uploaded: UploadError",
-  "UploadJournal.layerFileSystem: InvalidRequest | JournalFailed",
-  "UploadJournal.layerMemory: InvalidRequest | JournalFailed",
-  "UploadJournal.layerStore: E | InvalidRequest | JournalFailed",
-  "UploadJournal.make: InvalidRequest",
-  "UploadSource.fromPath: SourceFailed",
-  "UploadTarget.fromAssembly: InvalidTarget",
-  "UploadTarget.make: InvalidTarget",
-  "WebSource.fromResult: SourceFailed",
-  "WebSource.fromUrl: SourceFailed"
-]
-
-layer(Layer.empty)("The errors that an editor shows", (it) => {
+layerTest(Layer.empty)("The errors that an editor shows", (it) => {
   it.effect("of each public function are the name of a union, or the names of its members", function* () {
     const functions = yield* printed
+    assert.isAtLeast(functions.length, 26)
+    // The members of `UploadError` alone would be more than 20.
+    const isShort = (line: string) => /^[\w.]+: \w+(?: \| \w+){0,4}$/.test(line)
     assert.deepStrictEqual(
-      functions.filter((line) => !line.endsWith(": E") && !line.endsWith(": never")).toSorted(),
-      shown
+      functions.filter((line) => !isShort(line)),
+      []
     )
   })
 })

@@ -1,19 +1,11 @@
 /**
  * The same protocol against two servers. Every upload is checked by the SHA-256 of what the server holds.
  */
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Tus, UploadSource } from "@assembly-effect/tus"
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Stream } from "effect"
+import { Clients, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const chunkSize = 100
 // A few times the chunk's size, and one byte off.
@@ -52,7 +44,7 @@ const begin = (target: UploadTarget, size: number, body?: Uint8Array) =>
   Tus.create(target, { _tag: "Fixed", length: BigInt(size), metadata, body })
 
 for (const [name, servers] of Object.entries(Servers.layers)) {
-  layer(Layer.merge(servers, NodeHttpClient.layerUndici), { excludeTestServices: true })(`with ${name}`, (it) => {
+  layer(Layer.merge(servers, Clients.undici))(`with ${name}`, (it) => {
     for (const size of sizes) {
       const bytes = Scene.content(size)
       for (const [kind, make] of Object.entries(sources)) {
@@ -136,47 +128,44 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
 
 // The independent server knows no concatenation, gives what it has of an upload that is not finished, and its process
 // dies now and then of a download: it closes the stream of its answer twice.
-layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici), { excludeTestServices: true })(
-  "with the emulator alone",
-  (it) => {
-    it.effect("gives the bytes of a finished upload back", function* () {
-      const bytes = Scene.content(300_000)
-      const { target } = yield* place
-      const { url } = yield* Upload.run(target, UploadSource.fromBytes(bytes), Scene.options)
-      const downloaded = yield* Stream.mkUint8Array(Tus.download(url))
-      assert.strictEqual(TusServer.sha256(downloaded), TusServer.sha256(bytes))
-    })
+layer(Layer.merge(Servers.layers["the emulator"], Clients.undici))("with the emulator alone", (it) => {
+  it.effect("gives the bytes of a finished upload back", function* () {
+    const bytes = Scene.content(300_000)
+    const { target } = yield* place
+    const { url } = yield* Upload.run(target, UploadSource.fromBytes(bytes), Scene.options)
+    const downloaded = yield* Stream.mkUint8Array(Tus.download(url))
+    assert.strictEqual(TusServer.sha256(downloaded), TusServer.sha256(bytes))
+  })
 
-    it.effect("an upload that is not finished, or gone, cannot be downloaded", function* () {
-      const { target } = yield* place
-      const { url } = yield* begin(target, 10, new Uint8Array(5))
-      const download = Effect.flip(Stream.runDrain(Tus.download(url)))
-      assert.deepInclude(yield* download, { _tag: "UploadRefused", request: "download", status: 400 })
-      yield* Tus.terminate(url)
-      assert.deepInclude(yield* download, { _tag: "UploadGone", request: "download", status: 404 })
-    })
+  it.effect("an upload that is not finished, or gone, cannot be downloaded", function* () {
+    const { target } = yield* place
+    const { url } = yield* begin(target, 10, new Uint8Array(5))
+    const download = Effect.flip(Stream.runDrain(Tus.download(url)))
+    assert.deepInclude(yield* download, { _tag: "UploadRefused", request: "download", status: 400 })
+    yield* Tus.terminate(url)
+    assert.deepInclude(yield* download, { _tag: "UploadGone", request: "download", status: 404 })
+  })
 
-    const bytes = Scene.content(4 * 1024 * 1024 + 5)
+  const bytes = Scene.content(4 * 1024 * 1024 + 5)
 
-    it.effect("a concatenation puts parts together into one file", function* () {
-      yield* arrives(yield* place, bytes, UploadSource.fromBytes(bytes), { parallel: 4 })
-    })
+  it.effect("a concatenation puts parts together into one file", function* () {
+    yield* arrives(yield* place, bytes, UploadSource.fromBytes(bytes), { parallel: 4 })
+  })
 
-    it.effect("a concatenation may be of empty parts, and of one", function* () {
-      for (const contents of [[""], ["", "ab", ""], ["b", "a"]]) {
-        const { sha256, target } = yield* place
-        const parts = yield* Effect.forEach(contents, (text) =>
-          Tus.create(target, {
-            _tag: "Fixed",
-            length: BigInt(text.length),
-            metadata,
-            partial: true,
-            body: text === "" ? undefined : new TextEncoder().encode(text)
-          })
-        )
-        yield* Tus.create(target, { _tag: "Final", parts: parts.map(({ url }) => url), metadata })
-        assert.strictEqual(yield* sha256, TusServer.sha256(new TextEncoder().encode(contents.join(""))))
-      }
-    })
-  }
-)
+  it.effect("a concatenation may be of empty parts, and of one", function* () {
+    for (const contents of [[""], ["", "ab", ""], ["b", "a"]]) {
+      const { sha256, target } = yield* place
+      const parts = yield* Effect.forEach(contents, (text) =>
+        Tus.create(target, {
+          _tag: "Fixed",
+          length: BigInt(text.length),
+          metadata,
+          partial: true,
+          body: text === "" ? undefined : new TextEncoder().encode(text)
+        })
+      )
+      yield* Tus.create(target, { _tag: "Final", parts: parts.map(({ url }) => url), metadata })
+      assert.strictEqual(yield* sha256, TusServer.sha256(new TextEncoder().encode(contents.join(""))))
+    }
+  })
+})

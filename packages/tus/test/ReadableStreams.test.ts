@@ -2,15 +2,9 @@
  * Web streams as sources of uploads.
  */
 import * as WebSource from "@assembly-effect/tus/WebSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Fiber } from "effect"
+import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
 const options = {
@@ -43,7 +37,7 @@ const web = (
   return { seen, readable }
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromReadableStream", (it) => {
+layer(Clients.undici)("WebSource.fromReadableStream", (it) => {
   it.effect("uploads a web stream through a cut", function* () {
     const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
     const { readable } = web((controller) => controller.close())
@@ -68,25 +62,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     yield* Fiber.interrupt(fiber)
     assert.isTrue(seen.canceled)
     assert.isFalse(readable.locked)
-  })
-
-  it.effect("is canceled when the upload is interrupted while the stream waits", function* () {
-    const { target } = yield* Scene.make()
-    const waits = yield* Deferred.make<void>()
-    const { readable, seen } = web(() => {
-      Deferred.doneUnsafe(waits, Effect.void)
-      return new Promise(() => undefined)
-    }, 500_000)
-    const fiber = yield* Effect.forkChild(
-      Upload.run(
-        target,
-        WebSource.fromReadableStream(() => readable),
-        options
-      )
-    )
-    yield* Deferred.await(waits)
-    yield* Fiber.interrupt(fiber)
-    assert.isTrue(seen.canceled)
   })
 
   const read = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })

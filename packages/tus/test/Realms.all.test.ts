@@ -2,22 +2,13 @@
  * Bytes and Blobs of another realm (a frame of a page, `node:vm`, jsdom), or of a class of their own: the server has the
  * same bytes in the end with every client, or the upload is refused before anything is created.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as WebSource from "@assembly-effect/tus/WebSource"
+import { UploadSource, WebSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Stream } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Vm from "node:vm"
-import * as Clients from "./utils/Clients.ts"
-import * as Draw from "./utils/Draw.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Draw, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const RealmBytes: typeof Uint8Array = Vm.runInNewContext("Uint8Array")
 
@@ -151,7 +142,7 @@ const copying = Layer.effect(
   Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(HttpClientRequest.setHeader("x-application", "yes")))
 ).pipe(Layer.provide(Clients.beneath.fetch))
 
-layer(Clients.beneath.undici, { excludeTestServices: true })("a value that is no source", (it) => {
+layer(Clients.beneath.undici)("a value that is no source", (it) => {
   it.effect.each(Object.entries(refused))("%s is refused before anything is created", function* ([, make]) {
     const { server, target } = yield* Scene.make()
     const error = yield* Effect.flip(Upload.run(target, make(), Scene.options))
@@ -162,7 +153,7 @@ layer(Clients.beneath.undici, { excludeTestServices: true })("a value that is no
 })
 
 for (const [name, client] of Object.entries({ ...Clients.beneath, "a client of an application": copying })) {
-  layer(Layer.merge(client, NodeFileSystem.layer), { excludeTestServices: true })(`with ${name}`, (it) => {
+  layer(Layer.merge(client, NodeFileSystem.layer))(`with ${name}`, (it) => {
     for (const streams of [true, false]) {
       const run = (source: UploadSource.UploadSource, checksum?: "sha256") =>
         Effect.gen(function* () {

@@ -3,15 +3,9 @@
  * it without them.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import type * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, ScriptedTus, type TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)
 const source = UploadSource.fromBytes(bytes)
@@ -66,7 +60,7 @@ const gone: ReadonlyArray<Fault> = [
 ]
 const lost: ReadonlyArray<Fault> = [{ _tag: "LostAnswer", method: "POST" }]
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (it) => {
+layer(Clients.undici)("A receipt", (it) => {
   for (const [name, retell] of Object.entries({ ...unproven, ...foreign })) {
     it.effect(`${name} does not finish an upload whose URL is gone`, function* () {
       const { outcome } = yield* start(gone, (server) => (server.retell = retell))

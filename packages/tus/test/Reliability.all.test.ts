@@ -3,23 +3,13 @@
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
-import { fork } from "node:child_process"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Random } from "effect"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import * as Clients from "./utils/Clients.ts"
-import * as Draw from "./utils/Draw.ts"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Draw, type Fault, Kills, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
+const killed = new URL("utils/killed.ts", import.meta.url)
 const uploads = Number(process.env["RELIABILITY_UPLOADS"] ?? 12)
 const kills = Number(process.env["RELIABILITY_KILLS"] ?? 2)
 
@@ -164,9 +154,9 @@ const oneUpload = Effect.gen(function* () {
   return end
 }).pipe(Effect.scoped)
 
-layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer), { excludeTestServices: true })("R1", (it) => {
+layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer))("R1", (it) => {
   it.effect(
-    `${uploads} uploads, each under its own schedule of faults, end whole or with the error that the schedule allows`,
+    `${uploads} uploads under drawn faults end whole, or with an error that fits`,
     () =>
       Effect.gen(function* () {
         const results = yield* Effect.forEach(
@@ -186,26 +176,10 @@ layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer), { excludeTestServic
   )
 })
 
-/** Runs the uploading process; kills it after so many milliseconds, or not at all. */
-const runChild = (args: ReadonlyArray<string>, killAfter: number | undefined): Promise<string> =>
-  new Promise((resolve) => {
-    const child = fork(new URL("utils/killed.ts", import.meta.url), [...args], { execArgv: [] })
-    let end = "killed"
-    child.on("message", (message) => {
-      if (message === "begin") {
-        if (killAfter !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfter)
-      } else end = String(message)
-    })
-    child.on("exit", () => resolve(end))
-  })
-
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("R2", (it) => {
+layer(Clients.undici)("R2", (it) => {
   it.effect(`a process killed at ${kills} moments goes on with its upload and never begins a second one`, () =>
     Effect.gen(function* () {
-      const folder = yield* Effect.acquireRelease(
-        Effect.promise(() => mkdtemp(join(tmpdir(), "killed-"))),
-        (path) => Effect.promise(() => rm(path, { recursive: true }))
-      )
+      const folder = yield* Kills.folder
       const bytes = Scene.content(8 * 1024 * 1024)
       const path = join(folder, "file")
       yield* Effect.promise(() => writeFile(path, bytes))
@@ -217,8 +191,8 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("R2", (it) => {
         const { server } = yield* Scene.make()
         const args = [server.tusUrl, server.assemblySslUrl, path, join(folder, `journal-${kill}`), String(parallel)]
         const moment = yield* Random.nextIntBetween(0, longest)
-        const first = yield* Effect.promise(() => runChild(args, moment))
-        const second = first === "complete" ? first : yield* Effect.promise(() => runChild(args, undefined))
+        const [first = "killed"] = yield* Kills.run<string>(killed, args, moment)
+        const [second = "killed"] = first === "complete" ? [first] : yield* Kills.run<string>(killed, args, undefined)
         results.push(`${first} then ${second}`)
         assert.include(["complete", "CreationUnknown"], second)
         assert.isAtMost(server.created.length, parallel === 1 ? 1 : 4)

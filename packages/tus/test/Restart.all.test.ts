@@ -2,27 +2,14 @@
  * R3 of the targets: the server is killed in the middle of an upload and comes back with what it had.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Deferred, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
 import { fork } from "node:child_process"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Emulated, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const program = new URL("../../emulator/test/fixtures/emulator.ts", import.meta.url)
 
@@ -48,11 +35,7 @@ const start = (options: { readonly data: string; readonly port?: number }) =>
     ({ kill }) => kill
   )
 
-const client = ({ baseUrl, key, secret }: Ready) =>
-  AssemblyClient.layer({ baseUrl }).pipe(
-    Layer.provide(Authenticator.layerSigned()),
-    Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) }))
-  )
+const client = ({ baseUrl, key, secret }: Ready) => Emulated.signed({ baseUrl }, { key, secret: Redacted.make(secret) })
 
 const bytes = Scene.content(6 * 1024 * 1024 + 7)
 
@@ -84,48 +67,45 @@ const moments: ReadonlyArray<Moment> = [
   ["PartCompleted", UploadSource.fromBytes(bytes), { parallel: 4 }]
 ]
 
-layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("R3", (it) => {
+layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("R3", (it) => {
   for (const [tag, source, options] of moments) {
     const kind = options.parallel === undefined ? (source._tag === "OneShot" ? "stream" : "source") : "source in parts"
-    it.effect(
-      `a server that is killed at ${tag} and restarted gets the rest of a ${kind}, and no second upload`,
-      function* () {
-        const fs = yield* FileSystem.FileSystem
-        const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
-        const first = yield* start({ data })
-        const port = Number(new URL(first.ready.baseUrl).port)
-        const api = yield* Layer.build(client(first.ready))
-        const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
-        const target = yield* Effect.provideContext(UploadTarget.fromAssembly(created), api)
+    it.effect(`a server killed at ${tag} gets the rest of a ${kind}, no second upload`, function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
+      const first = yield* start({ data })
+      const port = Number(new URL(first.ready.baseUrl).port)
+      const api = yield* Layer.build(client(first.ready))
+      const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
+      const target = yield* Effect.provideContext(UploadTarget.fromAssembly(created), api)
 
-        const restarted = yield* Deferred.make<void>()
-        let seen = 0
-        const tags: Array<string> = []
-        const toSend = source._tag === "Replayable" ? held(source, Deferred.await(restarted)) : source
-        const upload = Upload.events(target, toSend, {
-          ...Scene.options,
-          ...options,
-          // A process takes a while to start, and to answer, on a busy machine more so.
-          stallTimeout: "5 seconds",
-          retryDelay: "50 millis",
-          maxRetries: 40
-        })
-        yield* Stream.runForEach(upload, (event) => {
-          tags.push(event._tag)
-          return event._tag === tag && ++seen === 2
-            ? Effect.andThen(first.kill, start({ data, port })).pipe(
-                Effect.andThen(Deferred.succeed(restarted, undefined))
-              )
-            : Effect.void
-        })
-        assert.isAtLeast(seen, 2)
-        assert.include(tags, "Retrying")
-        assert.include(tags, "Resumed")
-        const id = Assembly.AssemblyId.make(created.assembly_id)
-        const status = yield* Effect.provideContext(Assemblies.get(id), api)
-        assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
-        assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
-      }
-    )
+      const restarted = yield* Deferred.make<void>()
+      let seen = 0
+      const tags: Array<string> = []
+      const toSend = source._tag === "Replayable" ? held(source, Deferred.await(restarted)) : source
+      const upload = Upload.events(target, toSend, {
+        ...Scene.options,
+        ...options,
+        // A process takes a while to start, and to answer, on a busy machine more so.
+        stallTimeout: "5 seconds",
+        retryDelay: "50 millis",
+        maxRetries: 40
+      })
+      yield* Stream.runForEach(upload, (event) => {
+        tags.push(event._tag)
+        return event._tag === tag && ++seen === 2
+          ? Effect.andThen(first.kill, start({ data, port })).pipe(
+              Effect.andThen(Deferred.succeed(restarted, undefined))
+            )
+          : Effect.void
+      })
+      assert.isAtLeast(seen, 2)
+      assert.include(tags, "Retrying")
+      assert.include(tags, "Resumed")
+      const id = Assembly.AssemblyId.make(created.assembly_id)
+      const status = yield* Effect.provideContext(Assemblies.get(id), api)
+      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
+      assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
+    })
   }
 })

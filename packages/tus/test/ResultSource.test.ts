@@ -1,22 +1,11 @@
 /** Results of an Assembly as sources of the next. */
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as WebSource from "@assembly-effect/tus/WebSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { UploadSource, WebSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as WebResource from "./utils/WebResource.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Clients, Emulated, Scene, Tests, TusServer, WebResource } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 const md5hash = createHash("md5").update(bytes).digest("hex")
@@ -34,10 +23,10 @@ const result = Effect.gen(function* () {
   return { resource, source, lines: () => resource.requests.splice(0).map(({ line }) => line) }
 })
 
-const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
+const clients = { undici: Clients.undici, fetch: Clients.fetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(client, { excludeTestServices: true })(`WebSource.fromResult with ${name}`, (it) => {
+  layer(client)(`WebSource.fromResult with ${name}`, (it) => {
     it.effect("reads any range, and compares the MD5 before the last bytes", function* () {
       const { lines, source } = yield* result
       assert.strictEqual(yield* source.identity, `md5 ${md5hash} 2000000`)
@@ -77,11 +66,7 @@ for (const [name, client] of Object.entries(clients)) {
         resource.bytes = bytes.map((byte, index) => (index === 1_234_567 ? byte ^ 1 : byte))
         let count = start
         const error = yield* source.bytes(BigInt(start), BigInt(size)).pipe(
-          Stream.runForEach(({ length }) =>
-            Effect.sync(() => {
-              count += length
-            })
-          ),
+          Stream.runForEach(({ length }) => Effect.sync(() => void (count += length))),
           Effect.flip
         )
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
@@ -105,9 +90,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-const service = Client.signed().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), NodeHttpClient.layerUndici)))
-
-layer(service, { excludeTestServices: true })("A job with a result as its file", (it) => {
+layer(Emulated.live)("A job with a result as its file", (it) => {
   for (const [name, options] of [
     ["in one request", {}],
     ["in parts", { upload: { parallel: 2 } }],

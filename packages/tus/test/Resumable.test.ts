@@ -1,22 +1,19 @@
 /**
  * Uploads that a journal keeps: what the next run makes of what the last one left.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert, describe } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import type { Fault } from "./utils/Fault.ts"
-import * as Journals from "./utils/Journals.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Effect, Fiber, Stream } from "effect"
+import { type Fault, Journals, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(700_000)
 const source = UploadSource.fromBytes(bytes)
 const otherSource = UploadSource.fromBytes(bytes.map((byte) => byte ^ 1))
+const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+
+const hashOf = (from: UploadSource.Replayable) =>
+  Effect.map(Stream.mkUint8Array(from.bytes(0n, from.size)), TusServer.sha256)
+
 /** An upload that dies: interrupted when the server has met these faults and the budget is used up. */
 const dying = (faults: ReadonlyArray<Fault>, more?: Partial<Upload.Options>) =>
   Effect.gen(function* () {
@@ -26,7 +23,7 @@ const dying = (faults: ReadonlyArray<Fault>, more?: Partial<Upload.Options>) =>
   })
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
-  const test = Tests.within(Tests.it.live, Journals.running(provided))
+  const test = Tests.within(it.live, Journals.running(provided))
 
   describe(`an upload with a journal in ${name}`, () => {
     test("a broken upload goes on, and the journal knows it as complete then", function* () {
@@ -47,18 +44,22 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
     // The stores keep texts, see UploadJournal.test.ts; what a run makes of an entry does not depend on its store.
     if (name !== "files") return
 
-    test("a lost creation is found again by the next run", function* () {
-      const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
-      server.receipts = false
-      const events = Upload.journaled.events(target, source, Scene.options)
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      assert.strictEqual(server.created.length, 1)
-      server.receipts = true
-      yield* UploadEvent.result(events)
-      assert.strictEqual(server.created.length, 1)
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-    })
+    for (const [what, method, from, parallel, created] of [
+      ["creation", "POST", source, 1, 1],
+      ["creation of a part", "POST", parts, 3, 4],
+      ["concatenation", "FINAL", parts, 3, 4]
+    ] as const) {
+      test(`a ${what} that was lost is unknown until its receipt comes, and never repeated`, function* () {
+        const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method }])
+        server.receipts = false
+        const run = Upload.journaled.run(target, from, { ...Scene.options, parallel })
+        for (const _ of [1, 2]) assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
+        server.receipts = true
+        yield* run
+        assert.strictEqual(server.created.length, created)
+        assert.strictEqual(yield* Scene.stored(server, -1), yield* hashOf(from))
+      })
+    }
 
     for (const status of [403, 413, 423, 429] as const) {
       test(`a creation that ends in ${status} made nothing, and the next run makes the upload`, function* () {
@@ -72,16 +73,15 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
 
     for (const status of [403, 429] as const) {
       test(`a concatenation that ends in ${status} put nothing together, and the next run does`, function* () {
-        const parts = UploadSource.fromBytes(Scene.content(2 * 1024 * 1024))
         const { server, target } = yield* Scene.make([{ _tag: "Status", method: "FINAL", status }])
         server.receipts = false
         const events = (maxRetries: number) =>
-          Upload.journaled.events(target, parts, { ...Scene.options, parallel: 2, maxRetries })
+          Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3, maxRetries })
         assert.include(["UploadRefused", "RateLimited"], (yield* Effect.flip(UploadEvent.result(events(0))))._tag)
         yield* UploadEvent.result(events(1))
-        assert.strictEqual(server.partials(), 2)
+        assert.strictEqual(server.partials(), 3)
         assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
-        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(2 * 1024 * 1024)))
+        assert.strictEqual(yield* Scene.stored(server, -1), yield* hashOf(parts))
       })
     }
 
@@ -127,7 +127,6 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
     })
 
     test("parts go on as a whole", function* () {
-      const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
       const { server, target } = yield* Scene.make([
         { _tag: "SlowAnswer", method: "PATCH", millis: 0 },
         { _tag: "Cut", method: "PATCH", bytes: 500_000 }
@@ -138,44 +137,25 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       assert.strictEqual((yield* journal.list)[0]?.entry.state._tag, "Parts")
       yield* Upload.journaled.run(target, parts, options)
       assert.strictEqual(server.partials(), 3)
-      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+      assert.strictEqual(yield* Scene.stored(server, -1), yield* hashOf(parts))
       const [complete] = yield* journal.list
       assert.deepInclude(complete?.entry.state, { _tag: "Completed", length: 3n * 1024n * 1024n })
     })
 
     test("a part whose creation was not answered is looked for before it is made again", function* () {
-      const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
       const { server, target } = yield* Scene.make(
         Array.from({ length: 3 }, () => ({ _tag: "SlowAnswer", method: "POST", millis: 200 }))
       )
-      const events = Upload.journaled.events(target, parts, {
-        ...Scene.options,
-        parallel: 3
-      })
+      const events = Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3 })
       const left = yield* Effect.forkChild(UploadEvent.result(events))
       yield* Scene.soon(() => server.created.length === 3)
       yield* Fiber.interrupt(left)
       yield* UploadEvent.result(events)
       assert.strictEqual(server.partials(), 3)
-      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
-    })
-
-    test("a part whose creation was lost is unknown until its receipt comes, and never made again", function* () {
-      const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
-      const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
-      server.receipts = false
-      const events = Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3 })
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      assert.strictEqual(server.partials(), 3)
-      server.receipts = true
-      yield* UploadEvent.result(events)
-      assert.strictEqual(server.partials(), 3)
-      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+      assert.strictEqual(yield* Scene.stored(server, -1), yield* hashOf(parts))
     })
 
     test("a part whose creation was refused is made by the next run, and the others are not made again", function* () {
-      const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
       const { server, target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
       // Nothing but the journal tells what was made.
       server.receipts = false
@@ -184,19 +164,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       assert.strictEqual(server.partials(), 2)
       yield* UploadEvent.result(events)
       assert.strictEqual(server.partials(), 3)
-      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
-    })
-
-    test("an unknown concatenation is settled by its receipt, never repeated", function* () {
-      const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
-      const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "FINAL" }])
-      server.receipts = false
-      const events = Upload.journaled.events(target, parts, { ...Scene.options, parallel: 3 })
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
-      server.receipts = true
-      yield* UploadEvent.result(events)
-      assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+      assert.strictEqual(yield* Scene.stored(server, -1), yield* hashOf(parts))
     })
   })
 }

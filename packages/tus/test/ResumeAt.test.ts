@@ -1,18 +1,10 @@
 /**
  * An upload that goes on from a URL which the program kept itself.
  */
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Schema, Stream } from "effect"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(500_000)
 const source = UploadSource.fromBytes(bytes)
@@ -30,7 +22,7 @@ const begun = (length = BigInt(bytes.length)) =>
     return { server, target, url: yield* Schema.decodeEffect(atRest)(text) }
   })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that goes on from its URL", (it) => {
+layer(Clients.undici)("An upload that goes on from its URL", (it) => {
   it.effect("sends what the server does not have", function* () {
     const { server, target, url } = yield* begun()
     const { length } = yield* Upload.resume({ target, url, metadata }, source, Scene.options)
@@ -84,17 +76,14 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that
     ["", false]
   ]
   for (const [header, isOurs] of headers) {
-    it.effect(
-      `${isOurs ? "continues" : "fails with UploadMismatch"} if HEAD reports the metadata '${header}'`,
-      function* () {
-        const server = yield* ScriptedTus.make
-        server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
-        const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
-        const done = yield* Effect.result(Upload.resume({ target: server.target, url, metadata }, source))
-        assert.strictEqual(done._tag === "Success" ? true : done.failure._tag !== "UploadMismatch", isOurs)
-        assert.strictEqual(server.requests.includes("PATCH"), isOurs)
-      }
-    )
+    it.effect(`with the metadata '${header}' from HEAD: continues ${isOurs}`, function* () {
+      const server = yield* ScriptedTus.make
+      server.uploads.set("u", { metadata: header, length: bytes.length, bytes: Buffer.from(bytes.subarray(0, 9)) })
+      const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(server.target))("/resumable/files/u")
+      const done = yield* Effect.result(Upload.resume({ target: server.target, url, metadata }, source))
+      assert.strictEqual(done._tag === "Success" ? true : done.failure._tag !== "UploadMismatch", isOurs)
+      assert.strictEqual(server.requests.includes("PATCH"), isOurs)
+    })
   }
 
   it.effect("checks its options first", function* () {

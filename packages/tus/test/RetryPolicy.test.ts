@@ -4,18 +4,9 @@
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
-import * as Scene from "./utils/Scene.ts"
-import * as ScriptedTus from "./utils/ScriptedTus.ts"
-import * as Upload from "./utils/Upload.ts"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
+import { Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const source = UploadSource.fromBytes(Scene.content(300_000))
@@ -39,7 +30,7 @@ const recording = (failures: Array<RetryPolicy.Failure>, times: number) =>
     Schedule.while(({ input }) => Effect.sync(() => failures.push(input) <= times))
   )
 
-layer(NodeHttpClient.layerUndici)("An upload whose call has a policy", (it) => {
+layerTest(Clients.undici)("An upload whose call has a policy", (it) => {
   it.effect("is not retried with none", function* () {
     const server = yield* refusing(["PATCH"])
     const error = yield* Effect.flip(

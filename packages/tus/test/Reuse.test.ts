@@ -1,90 +1,63 @@
 /** Options, metadata and sources that a program changes, wraps or uses again. */
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import * as Scene from "./utils/Scene.ts"
+import { Upload, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Stream } from "effect"
+import { Clients, Scene } from "./utils/index.ts"
 
 const bytes = Scene.content(1000)
 
-layer(Layer.provideMerge(Upload.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })(
-  "An upload",
-  (it) => {
-    it.effect("whose metadata object was changed since another upload: sends the current name", function* () {
+layer(Layer.provideMerge(Upload.layer, Clients.undici))("An upload", (it) => {
+  it.effect("whose metadata object was changed since another upload: sends the current name", function* () {
+    const { server, target } = yield* Scene.make()
+    const metadata = { filename: "", fieldname: "file" }
+    for (const name of ["a.bin", "b.bin"]) {
+      metadata.filename = name
+      yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata })
+    }
+    assert.deepStrictEqual(
+      server.created.map((upload) => upload.metadata["filename"]),
+      ["a.bin", "b.bin"]
+    )
+  })
+
+  it.effect("whose valid options object became invalid: fails with InvalidRequest, and creates nothing", function* () {
+    const { server, target } = yield* Scene.make()
+    const options = { metadata: Scene.options.metadata, chunkSize: 5000 }
+    yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
+    options.chunkSize = -1
+    const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options))
+    assert.strictEqual(error.message, "Upload: chunkSize: Expected a whole number of at least 1")
+    assert.strictEqual(server.created.length, 1)
+  })
+
+  it.effect.each([null, undefined, 5, {}, { metadata: 1 }, { metadata: [] }])(
+    "with the options %j: InvalidRequest, and no request",
+    function* (options) {
       const { server, target } = yield* Scene.make()
-      const metadata = { filename: "", fieldname: "file" }
-      for (const name of ["a.bin", "b.bin"]) {
-        metadata.filename = name
-        yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata })
-      }
-      assert.deepStrictEqual(
-        server.created.map((upload) => upload.metadata["filename"]),
-        ["a.bin", "b.bin"]
-      )
-    })
+      // A JavaScript program may give any value.
+      const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options as never))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.deepStrictEqual(server.requests, [])
+    }
+  )
 
-    it.effect(
-      "whose valid options object became invalid: fails with InvalidRequest, and creates nothing",
-      function* () {
-        const { server, target } = yield* Scene.make()
-        const options: { metadata: typeof Scene.options.metadata; chunkSize: number } = {
-          metadata: Scene.options.metadata,
-          chunkSize: 5000
-        }
-        yield* Upload.run(target, UploadSource.fromBytes(bytes), options)
-        options.chunkSize = -1
-        const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options))
-        assert.strictEqual(error.message, "Upload: chunkSize: Expected a whole number of at least 1")
-        assert.strictEqual(server.created.length, 1)
-      }
-    )
+  it.effect.each([1000, 300_000])("of %i bytes whose `bytes` were replaced: stores the new ones", function* (size) {
+    const { server, target } = yield* Scene.make()
+    const plain = UploadSource.fromBytes(Scene.content(size))
+    const flipped: UploadSource.Replayable = {
+      ...plain,
+      bytes: (start, end) => Stream.map(plain.bytes(start, end), (piece) => piece.map((byte) => byte ^ 1))
+    }
+    yield* Upload.run(target, flipped, Scene.options)
+    const copy = yield* Scene.make()
+    yield* Upload.run(copy.target, UploadSource.fromBytes(Scene.content(size).map((byte) => byte ^ 1)), Scene.options)
+    assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(copy.server))
+  })
 
-    it.effect.each([null, undefined, 5, {}, { metadata: 1 }, { metadata: [] }])(
-      "with the options %j: fails with InvalidRequest, and sends nothing",
-      (options) =>
-        Effect.gen(function* () {
-          const { server, target } = yield* Scene.make()
-          // A JavaScript program may give any value.
-          const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options as never))
-          assert.strictEqual(error._tag, "InvalidRequest")
-          assert.deepStrictEqual(server.requests, [])
-        })
-    )
-
-    it.effect.each([1000, 300_000])(
-      "of a source of %i bytes whose `bytes` a program replaced: stores the new bytes",
-      (size) =>
-        Effect.gen(function* () {
-          const { server, target } = yield* Scene.make()
-          const plain = UploadSource.fromBytes(Scene.content(size))
-          const flipped: UploadSource.Replayable = {
-            ...plain,
-            bytes: (start, end) => Stream.map(plain.bytes(start, end), (piece) => piece.map((byte) => byte ^ 1))
-          }
-          yield* Upload.run(target, flipped, Scene.options)
-          const copy = yield* Scene.make()
-          yield* Upload.run(
-            copy.target,
-            UploadSource.fromBytes(Scene.content(size).map((byte) => byte ^ 1)),
-            Scene.options
-          )
-          assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(copy.server))
-        })
-    )
-
-    it.effect.each([1000, 300_000])(
-      "of a source of %i bytes that gives nothing: is Stalled after stallTimeout",
-      (size) =>
-        Effect.gen(function* () {
-          const { target } = yield* Scene.make()
-          const source = UploadSource.make({ size: BigInt(size), bytes: () => Stream.never })
-          const options = { ...Scene.options, stallTimeout: "50 millis", maxRetries: 0 } as const
-          assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "Stalled")
-        })
-    )
-  }
-)
+  it.effect.each([1000, 300_000])("of %i bytes that give nothing: Stalled after stallTimeout", function* (size) {
+    const { target } = yield* Scene.make()
+    const source = UploadSource.make({ size: BigInt(size), bytes: () => Stream.never })
+    const options = { ...Scene.options, stallTimeout: "50 millis", maxRetries: 0 } as const
+    assert.strictEqual((yield* Effect.flip(Upload.run(target, source, options)))._tag, "Stalled")
+  })
+})

@@ -3,18 +3,11 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert } from "@effect/vitest"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Cause, Effect, Fiber, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Stream from "effect/Stream"
-import * as Emulated from "./utils/Emulated.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import { layer } from "./utils/Tests.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUpload, Emulated, Tests } from "./utils/index.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...handle, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
@@ -44,9 +37,7 @@ const counted = Effect.gen(function* () {
   const open = { now: 0, most: 0 }
   const wrapped = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
     Effect.acquireUseRelease(
-      Effect.sync(() => {
-        open.most = Math.max(open.most, ++open.now)
-      }),
+      Effect.sync(() => void (open.most = Math.max(open.most, ++open.now))),
       () => sent,
       () => Effect.sync(() => void open.now--)
     )
@@ -54,7 +45,7 @@ const counted = Effect.gen(function* () {
   return { open, wrapped }
 })
 
-layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ effect }) => {
+layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
   effect("ordered: true emits the outcomes in the order of the jobs, as a stage of a pipe", function* () {
     const jobs = Array.from({ length: 12 }, (_, row) => jobOf("ordered", row, row % 4 === 0 ? failing : handle))
     const outcomes = yield* Stream.fromIterable(jobs).pipe(
@@ -200,17 +191,15 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
       ])
     })
 
-    effect(`a stream of jobs that ${end} ends a resumable batch at once, and keeps the running jobs`, () =>
-      Effect.gen(function* () {
-        const batch = `resumable jobs ${end}`
-        const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
-        assert.deepStrictEqual(cause, yield* causeOf(ends))
-        const entries = yield* Emulated.assembliesOf(batch)
-        assert.deepStrictEqual(Tests.pluck(entries, "ok"), ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"])
-        // The emulator would run them for an hour.
-        yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
-      }).pipe(Effect.provide(UploadJournal.layerMemory()))
-    )
+    effect(`jobs of a stream that ${end} are kept with a journal`, UploadJournal.layerMemory(), function* () {
+      const batch = `resumable jobs ${end}`
+      const cause = yield* causeOf(Stream.runDrain(AssemblyUpload.journaled.batch(jobsThatEnd(batch))))
+      assert.deepStrictEqual(cause, yield* causeOf(ends))
+      const entries = yield* Emulated.assembliesOf(batch)
+      assert.deepStrictEqual(Tests.pluck(entries, "ok"), ["ASSEMBLY_EXECUTING", "ASSEMBLY_EXECUTING"])
+      // The emulator would run them for an hour.
+      yield* Effect.forEach(entries, ({ id }) => Assemblies.cancel(Assembly.AssemblyId.make(id)))
+    })
   }
 
   effect("hands an outcome back while an earlier job still runs", function* () {
@@ -226,49 +215,34 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll", ({ 
     )
   })
 
-  effect("a later run goes on where a run ended, and skips what has completed", () =>
-    Effect.gen(function* () {
-      const jobs = jobsOf("resumed", 12)
-      const run = AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { assemblies: 3 })
-      const first = yield* Stream.runCollect(Stream.take(run, 5))
-      assert.isTrue(first.every(({ _tag }) => _tag === "Completed"))
-      const second = yield* Stream.runCollect(run)
-      const skipped = second.filter(({ _tag }) => _tag === "Skipped")
-      assert.isAtLeast(skipped.length, 5)
-      assert.strictEqual(second.length, 12)
-      assert.isFalse(second.some(({ _tag }) => _tag === "Failed"))
-      const third = yield* Stream.runCollect(run)
-      assert.isTrue(third.every(({ _tag }) => _tag === "Skipped"))
-      // Each job has one Assembly, however often it was run.
-      const entries = yield* Emulated.assembliesOf("resumed")
-      assert.strictEqual(entries.length, 12)
-      assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
+  effect("a later run skips what has completed", UploadJournal.layerMemory(), function* () {
+    const jobs = jobsOf("resumed", 12)
+    const run = AssemblyUpload.journaled.batch(Stream.fromIterable(jobs), { assemblies: 3 })
+    const first = yield* Stream.runCollect(Stream.take(run, 5))
+    assert.isTrue(first.every(({ _tag }) => _tag === "Completed"))
+    const second = yield* Stream.runCollect(run)
+    const skipped = second.filter(({ _tag }) => _tag === "Skipped")
+    assert.isAtLeast(skipped.length, 5)
+    assert.strictEqual(second.length, 12)
+    assert.isFalse(second.some(({ _tag }) => _tag === "Failed"))
+    const third = yield* Stream.runCollect(run)
+    assert.isTrue(third.every(({ _tag }) => _tag === "Skipped"))
+    // Each job has one Assembly, however often it was run.
+    const entries = yield* Emulated.assembliesOf("resumed")
+    assert.strictEqual(entries.length, 12)
+    assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
+  })
 
-  effect("a job that does not wait is not skipped, because no run has seen its end", () =>
-    Effect.gen(function* () {
-      const job = { ...jobOf("unseen", 0, waiting), wait: false }
-      const run = Stream.runCollect(AssemblyUpload.journaled.batch(Stream.make(job)))
-      const ids = []
-      for (const outcome of [...(yield* run), ...(yield* run)]) {
-        assert(outcome._tag === "Completed", outcome._tag)
-        ids.push(outcome.status.assembly_id)
-      }
-      assert.strictEqual(ids.length, 2)
-      assert.strictEqual(new Set(ids).size, 1)
-      assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
-
-  effect("an option that breaks its rule is refused before any job is taken", function* () {
-    const jobs = Stream.sync(() => assert.fail("a job was taken"))
-    for (const [assemblies, uploads] of [
-      [0, 1.5],
-      [1.5, 0]
-    ] as const) {
-      const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { assemblies, uploads })))
-      assert.deepStrictEqual(Tests.pluck(error.issues, "path"), [["assemblies"], ["uploads"]])
+  effect("a job that does not wait is not skipped", UploadJournal.layerMemory(), function* () {
+    const job = { ...jobOf("unseen", 0, waiting), wait: false }
+    const run = Stream.runCollect(AssemblyUpload.journaled.batch(Stream.make(job)))
+    const ids = []
+    for (const outcome of [...(yield* run), ...(yield* run)]) {
+      assert(outcome._tag === "Completed", outcome._tag)
+      ids.push(outcome.status.assembly_id)
     }
+    assert.strictEqual(ids.length, 2)
+    assert.strictEqual(new Set(ids).size, 1)
+    assert.strictEqual((yield* Emulated.assembliesOf("unseen")).length, 1)
   })
 })

@@ -1,24 +1,12 @@
 /**
  * Jobs that share Assemblies: each has its own outcome with its own files, and one that fails is found among the others.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { ApiError, Assemblies } from "@assembly-effect/api"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
-import * as Stream from "effect/Stream"
-import { createHash } from "node:crypto"
-import * as Emulated from "./utils/Emulated.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import { layer } from "./utils/Tests.ts"
-import * as Tests from "./utils/Tests.ts"
+import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Fiber, Option, Queue, Stream } from "effect"
+import { AssemblyUpload, Emulated, Tests, TusServer } from "./utils/index.ts"
 
 const hashing = {
   ":original": { robot: "/upload/handle" },
@@ -33,7 +21,7 @@ const waiting = {
 
 const packing = { files: 100, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+const sha256 = (text: string) => TusServer.sha256(Buffer.from(text))
 
 /** A job with `count` files. All files of all jobs have the same names, so that only their ids tell them apart. */
 const jobOf = (batch: string, row: number, steps: object = hashing, filename = "photo.txt", count = 1) => {
@@ -41,10 +29,7 @@ const jobOf = (batch: string, row: number, steps: object = hashing, filename = "
   return {
     data: { row, hashes: contents.map(sha256) },
     params: { steps, fields: { batch } } as Assembly.CreateParams,
-    files: contents.map((text) => ({
-      source: UploadSource.fromBytes(new TextEncoder().encode(text)),
-      filename
-    })),
+    files: contents.map((text) => ({ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename })),
     wait: { interval: "10 millis" } as const
   }
 }
@@ -56,114 +41,92 @@ const run = (jobs: Jobs, options: AssemblyUpload.AllOptions = { packing }) =>
     outcomes.toSorted((a, b) => a.job.data.row - b.job.data.row)
   )
 
-/** Checks that a Status has the files and the results of its job only. */
-const isOwn = ({ job, status }: { readonly job: Jobs[number]; readonly status: Assembly.Status }) => {
+/** The Status of a completed job, which has the files and the results of this job only. */
+const ownOf = (outcome: AssemblyUpload.Outcome<Jobs[number]>): Assembly.Status => {
+  assert(outcome._tag === "Completed", outcome._tag)
+  const { job, status } = outcome
   const own = job.data.hashes.toSorted()
   assert.deepStrictEqual((status.uploads ?? []).map((file) => file.sha256).toSorted(), own)
   assert.deepStrictEqual((status.results?.["hash"] ?? []).map((file) => file.meta?.["hash"]).toSorted(), own)
   assert.strictEqual(status.results?.["again"]?.length, own.length)
+  return status
 }
 
-layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with packing", ({ effect }) => {
+layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
   for (const transport of ["tus", "form"] as const) {
-    effect(
-      `${transport}: 25 jobs are one Assembly, and each has the uploads and the results of its own files`,
-      function* () {
-        const jobs = Array.from({ length: 25 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
-        const outcomes = yield* run(jobs)
-        for (const outcome of outcomes) {
-          assert(outcome._tag === "Completed", outcome._tag)
-          isOwn(outcome)
-        }
-        assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
-        assert.strictEqual((yield* Emulated.assembliesOf(`whole ${transport}`)).length, 1)
-      }
-    )
+    effect(`${transport}: 25 jobs are one Assembly, each with its own uploads and results`, function* () {
+      const jobs = Array.from({ length: 25 }, (_, row) => ({ ...jobOf(`whole ${transport}`, row), transport }))
+      const outcomes = yield* run(jobs)
+      outcomes.forEach(ownOf)
+      assert.deepStrictEqual(Tests.pluck(outcomes, "job"), jobs)
+      assert.strictEqual((yield* Emulated.assembliesOf(`whole ${transport}`)).length, 1)
+    })
   }
 
-  effect.each(["tus", "form"] as const)(
-    "%s: jobs with equal names and bytes, or none, have a file each",
-    function* (transport) {
-      const { params, wait } = jobOf(`equal ${transport}`, 0)
-      const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
-        data: { row, hashes: [sha256(text)] },
-        params,
-        files: [{ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename: "photo.txt" }],
-        wait,
-        transport
-      }))
-      const ids = (yield* run(jobs)).map((outcome) => {
-        assert(outcome._tag === "Completed", outcome._tag)
-        isOwn(outcome)
-        return outcome.status.uploads?.[0]?.id
-      })
-      assert.strictEqual(new Set(ids).size, jobs.length)
-      assert.strictEqual((yield* Emulated.assembliesOf(`equal ${transport}`)).length, 1)
-    }
-  )
+  effect.each(["tus", "form"] as const)("%s: jobs with equal names and bytes have a file each", function* (transport) {
+    const { params, wait } = jobOf(`equal ${transport}`, 0)
+    const jobs = ["same", "same", "", "", "same"].map((text, row) => ({
+      data: { row, hashes: [sha256(text)] },
+      params,
+      files: [{ source: UploadSource.fromBytes(new TextEncoder().encode(text)), filename: "photo.txt" }],
+      wait,
+      transport
+    }))
+    const ids = (yield* run(jobs)).map((outcome) => ownOf(outcome).uploads?.[0]?.id)
+    assert.strictEqual(new Set(ids).size, jobs.length)
+    assert.strictEqual((yield* Emulated.assembliesOf(`equal ${transport}`)).length, 1)
+  })
 
-  effect(
-    "one job of 32 that fails the Assembly: 31 complete, after at most 2·log2(32) + 1 further Assemblies",
-    function* () {
-      const jobs = Array.from({ length: 32 }, (_, row) =>
-        jobOf("poison", row, hashing, row === 19 ? "poison.txt" : "photo.txt")
-      )
-      const outcomes = yield* run(jobs)
-      for (const outcome of outcomes) {
-        if (outcome._tag === "Completed") isOwn(outcome)
-        else assert(outcome._tag === "Failed" && outcome.error._tag === "AssemblyFailed", outcome._tag)
-      }
-      assert.deepStrictEqual(
-        outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
-        [19]
-      )
-      const entries = yield* Emulated.assembliesOf("poison")
-      assert.isAtMost(entries.length, 1 + 11)
-      // Each Assembly that contained the job is told.
-      const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
-      assert.includeMembers(failures, [...(outcomes[19]?.earlier ?? [])])
-      assert.strictEqual(outcomes[19]?.earlier.length, failures.length - 1)
+  effect("one bad job of 32: 31 complete, after at most 2·log2(32) + 1 further Assemblies", function* () {
+    const jobs = Array.from({ length: 32 }, (_, row) =>
+      jobOf("poison", row, hashing, row === 19 ? "poison.txt" : "photo.txt")
+    )
+    const outcomes = yield* run(jobs)
+    for (const outcome of outcomes) {
+      if (outcome._tag !== "Failed") ownOf(outcome)
+      else assert.strictEqual(outcome.error._tag, "AssemblyFailed")
     }
-  )
+    assert.deepStrictEqual(
+      outcomes.filter(({ _tag }) => _tag === "Failed").map(({ job }) => job.data.row),
+      [19]
+    )
+    const entries = yield* Emulated.assembliesOf("poison")
+    assert.isAtMost(entries.length, 1 + 11)
+    // Each Assembly that contained the job is told.
+    const failures = entries.filter(({ error }) => error === "INVALID_FILE").map(({ id }) => id)
+    assert.includeMembers(failures, [...(outcomes[19]?.earlier ?? [])])
+    assert.strictEqual(outcomes[19]?.earlier.length, failures.length - 1)
+  })
 
-  effect(
-    "jobs with other params are in other Assemblies, jobs above a maximum or with an own id are alone",
-    function* () {
-      const other = { ...hashing, more: { robot: "/upload/handle" } }
-      const id = yield* Assemblies.newId
-      const own = jobOf("apart", 11)
-      const jobs = [
-        ...Array.from({ length: 8 }, (_, row) => jobOf("apart", row, row % 2 === 0 ? hashing : other)),
-        ...[8, 9].map((row) => jobOf("apart", row, hashing, "photo.txt", 3)),
-        jobOf("apart", 10, hashing, "photo.txt", 7),
-        { ...own, params: { ...own.params, assemblyId: id } }
-      ]
-      const outcomes = yield* run(jobs, { packing: { ...packing, files: 6 } })
-      const rows = new Map<string, Array<number>>()
-      for (const outcome of outcomes) {
-        assert(outcome._tag === "Completed", outcome._tag)
-        isOwn(outcome)
-        const { assembly_id: assemblyId } = outcome.status
-        rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
-      }
-      assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
+  effect("other params: another Assembly; above a maximum, or with an own id: alone", function* () {
+    const other = { ...hashing, more: { robot: "/upload/handle" } }
+    const id = yield* Assemblies.newId
+    const own = jobOf("apart", 11)
+    const jobs = [
+      ...Array.from({ length: 8 }, (_, row) => jobOf("apart", row, row % 2 === 0 ? hashing : other)),
+      ...[8, 9].map((row) => jobOf("apart", row, hashing, "photo.txt", 3)),
+      jobOf("apart", 10, hashing, "photo.txt", 7),
+      { ...own, params: { ...own.params, assemblyId: id } }
+    ]
+    const outcomes = yield* run(jobs, { packing: { ...packing, files: 6 } })
+    const rows = new Map<string, Array<number>>()
+    for (const outcome of outcomes) {
+      const { assembly_id: assemblyId } = ownOf(outcome)
+      rows.set(assemblyId, [...(rows.get(assemblyId) ?? []), outcome.job.data.row])
     }
-  )
+    assert.deepStrictEqual([...rows.values()].map(String).toSorted(), ["0,2,4,6", "1,3,5,7", "10", "11", "8,9"])
+  })
 
   effect("a job whose source fails ends alone, and an invalid job is in no pack", function* () {
     const broken = {
       ...UploadSource.fromBytes(new Uint8Array(10)),
       bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", description: "the disk is broken" }))
     }
-    const filesOf = (row: number) => {
-      if (row === 3) return [{ source: broken, filename: "photo.txt" }]
-      return row === 5 ? [] : jobOf("sources", row).files
-    }
-    const jobs = Array.from({ length: 8 }, (_, row) => ({
-      ...jobOf("sources", row),
-      files: filesOf(row),
-      verify: DeliveryProof.md5
-    }))
+    const wrong = { 3: [{ source: broken, filename: "photo.txt" }], 5: [] }
+    const jobs = Array.from({ length: 8 }, (_, row) => {
+      const job = jobOf("sources", row)
+      return { ...job, files: Object.assign({ [row]: job.files }, wrong)[row] ?? [], verify: DeliveryProof.md5 }
+    })
     const outcomes = yield* run(jobs)
     assert.deepStrictEqual(
       outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
@@ -192,14 +155,11 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
     assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
   })
 
-  for (const [status, error] of [
-    [
-      401,
-      new ApiError.AuthenticationFailed({ operation: "Assemblies.create", status: 401, description: "no such key" })
-    ],
-    [503, new ApiError.ServiceFailure({ operation: "Assemblies.create", status: 503, description: "away" })]
-  ] as const) {
-    effect(`a pack of 3 files that meets the status ${status}: the next packs have 3 files too`, function* () {
+  for (const error of [
+    new ApiError.AuthenticationFailed({ operation: "Assemblies.create", status: 401, description: "no such key" }),
+    new ApiError.ServiceFailure({ operation: "Assemblies.create", status: 503, description: "away" })
+  ]) {
+    effect(`a pack of 3 files that meets ${error._tag}: the next packs have 3 files too`, function* () {
       const sizes: Array<number> = []
       const invalid = new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", description: "not an image" })
       const answer = ({ length }: ReadonlyArray<unknown>) => {
@@ -231,81 +191,53 @@ layer(Emulated.live, { excludeTestServices: true })("AssemblyUpload.runAll with 
   effect("forms above `bytes` together, but not alone, are an Assembly each", function* () {
     const jobs = Array.from({ length: 2 }, (_, row) => ({ ...jobOf("bytes", row), transport: "form" as const }))
     const outcomes = yield* run(jobs, { packing: { ...packing, bytes: 10 } })
-    for (const outcome of outcomes) {
-      assert(outcome._tag === "Completed", outcome._tag)
-      isOwn(outcome)
-    }
+    outcomes.forEach(ownOf)
     assert.strictEqual((yield* Emulated.assembliesOf("bytes")).length, 2)
   })
 
-  effect("the interruption of the stream cancels the Assemblies of packs, with a journal too", () =>
-    Effect.gen(function* () {
-      const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
-      const packs = { packing: { ...packing, files: 4 } }
-      for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
-        const before = (yield* Emulated.assembliesOf("interrupted")).length
-        const fiber = yield* Effect.forkChild(Stream.runDrain(all))
-        yield* Effect.repeat(Emulated.assembliesOf("interrupted"), {
-          until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 3
-        })
-        yield* Fiber.interrupt(fiber)
-        const entries = yield* Emulated.assembliesOf("interrupted")
-        assert.strictEqual(entries.length, before + 3)
-        assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
-      }
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
-
-  effect("with a journal, a later run skips what has completed, whatever its pack was", () =>
-    Effect.gen(function* () {
-      const jobs = Array.from({ length: 7 }, (_, row) => jobOf("skipped", row))
-      const all = (some: Jobs) =>
-        Effect.map(
-          Stream.runCollect(AssemblyUpload.journaled.batch(Stream.fromIterable(some), { packing, ordered: true })),
-          (outcomes) => outcomes.map(({ _tag }) => _tag)
-        )
-      assert.deepStrictEqual(
-        yield* all(jobs.slice(0, 4)),
-        Array.from({ length: 4 }, () => "Completed")
-      )
-      const states = Array.from({ length: 7 }, (_, row) => (row < 4 ? "Skipped" : "Completed"))
-      assert.deepStrictEqual(yield* all(jobs), states)
-      assert.strictEqual((yield* Emulated.assembliesOf("skipped")).length, 2)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
-
-  effect("jobs with `restart` cancel the Assemblies that the journal knows, and are in no pack", () =>
-    Effect.gen(function* () {
-      const jobs = [0, 1].map((row) => jobOf("restarted", row))
-      const left = yield* Effect.forEach(jobs, (job) =>
-        AssemblyUpload.journaled.events(job).pipe(
-          Stream.filter(AssemblyUploadEvent.$is("AssemblyCreated")),
-          Stream.runHead,
-          Effect.map((event) => Option.getOrThrow(event).status.assembly_id)
-        )
-      )
-      const again = Stream.map(Stream.fromIterable(jobs), (job) => ({ ...job, restart: true }))
-      const outcomes = yield* Stream.runCollect(AssemblyUpload.journaled.batch(again, { packing }))
-      assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Completed", "Completed"])
-      const entries = yield* Emulated.assembliesOf("restarted")
-      assert.sameDeepMembers(
-        entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED").map(({ id }) => String(id)),
-        left.map(String)
-      )
-      assert.strictEqual(entries.length, 4)
-    }).pipe(Effect.provide(UploadJournal.layerMemory()))
-  )
-
-  effect(
-    "an option that breaks its rule, and a missing `repeatable`, are refused before any job is taken",
-    function* () {
-      const jobs = Stream.sync(() => assert.fail("a job was taken"))
-      const invalid = { files: 0, bytes: "64 miles", within: -1 } as unknown as typeof packing
-      const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { packing: invalid })))
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path.join(".")),
-        ["packing.files", "packing.bytes", "packing.within", "packing.repeatable"]
-      )
+  effect("an interruption cancels the packs", UploadJournal.layerMemory(), function* () {
+    const jobs = Stream.fromIterable(Array.from({ length: 12 }, (_, row) => jobOf("interrupted", row, waiting)))
+    const packs = { packing: { ...packing, files: 4 } }
+    for (const all of [AssemblyUpload.batch(jobs, packs), AssemblyUpload.journaled.batch(jobs, packs)]) {
+      const before = (yield* Emulated.assembliesOf("interrupted")).length
+      const fiber = yield* Effect.forkChild(Stream.runDrain(all))
+      yield* Effect.repeat(Emulated.assembliesOf("interrupted"), {
+        until: (entries) => entries.filter(({ ok }) => ok === "ASSEMBLY_EXECUTING").length === 3
+      })
+      yield* Fiber.interrupt(fiber)
+      const entries = yield* Emulated.assembliesOf("interrupted")
+      assert.strictEqual(entries.length, before + 3)
+      assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_CANCELED"))
     }
-  )
+  })
+
+  effect("jobs with `restart` are in no pack", UploadJournal.layerMemory(), function* () {
+    const jobs = [0, 1].map((row) => jobOf("restarted", row))
+    const left = yield* Effect.forEach(jobs, (job) =>
+      AssemblyUpload.journaled.events(job).pipe(
+        Stream.filter(AssemblyUploadEvent.$is("AssemblyCreated")),
+        Stream.runHead,
+        Effect.map((event) => Option.getOrThrow(event).status.assembly_id)
+      )
+    )
+    const again = Stream.map(Stream.fromIterable(jobs), (job) => ({ ...job, restart: true }))
+    const outcomes = yield* Stream.runCollect(AssemblyUpload.journaled.batch(again, { packing }))
+    assert.deepStrictEqual(Tests.pluck(outcomes, "_tag"), ["Completed", "Completed"])
+    const entries = yield* Emulated.assembliesOf("restarted")
+    assert.sameDeepMembers(
+      entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED").map(({ id }) => String(id)),
+      left.map(String)
+    )
+    assert.strictEqual(entries.length, 4)
+  })
+
+  effect("invalid options and a missing `repeatable` are refused before any job is taken", function* () {
+    const jobs = Stream.sync(() => assert.fail("a job was taken"))
+    const invalid = { files: 0, bytes: "64 miles", within: -1 } as unknown as typeof packing
+    const error = yield* Effect.flip(Stream.runDrain(AssemblyUpload.batch(jobs, { packing: invalid })))
+    assert.deepStrictEqual(
+      error.issues.map(({ path }) => path.join(".")),
+      ["packing.files", "packing.bytes", "packing.within", "packing.repeatable"]
+    )
+  })
 })

@@ -1,16 +1,9 @@
 /** What a journal knows of jobs that share Assemblies: it is written before anything is sent, and no file is stored twice. */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
-import * as Emulated from "./utils/Emulated.ts"
-import * as AssemblyUpload from "./utils/AssemblyUpload.ts"
-import * as Leases from "./utils/Leases.ts"
-import { layer } from "./utils/Tests.ts"
-import * as Tests from "./utils/Tests.ts"
+import { UploadJournal, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Fiber, Stream } from "effect"
+import { AssemblyUpload, Emulated, Leases, Tests } from "./utils/index.ts"
 
 const storing = { ":original": { robot: "/upload/handle" } }
 const waiting = { ...storing, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
@@ -37,7 +30,7 @@ const tagsOf = (store: UploadJournal.Store, jobs: ReturnType<typeof jobsOf>) =>
 
 const times = <A>(count: number, tag: A) => Array.from({ length: count }, () => tag)
 
-layer(Emulated.live, { excludeTestServices: true })("the journal of packs", ({ effect }) => {
+layer(Emulated.live)("the journal of packs", ({ effect }) => {
   effect("a journal that cannot be written: each job fails with JournalFailed, and nothing is sent", function* () {
     const { store } = Leases.makeStore()
     const full = {
@@ -76,31 +69,28 @@ layer(Emulated.live, { excludeTestServices: true })("the journal of packs", ({ e
     assert.lengthOf(files, 25)
   })
 
-  effect(
-    "a pack that completed unseen: its jobs are skipped if their names tell them apart, or sent again",
-    function* () {
-      for (const [batch, filename, again] of [
-        ["unseen", (row: number) => `${row}.txt`, "Skipped"],
-        ["equal", () => "photo.txt", "Completed"]
-      ] as const) {
-        const { store } = Leases.makeStore()
-        const blind = {
-          ...store,
-          set: (key: UploadJournal.Key, text: string) =>
-            text.includes('"Completed"') ? Effect.void : store.set(key, text)
-        }
-        const jobs = jobsOf(batch, 4, storing, filename)
-        assert.deepStrictEqual(yield* tagsOf(blind, jobs), times(4, "Completed"))
-        assert.deepStrictEqual(yield* tagsOf(store, jobs), times(4, again))
-        const [, second] = jobs
-        assert(second !== undefined)
-        const status = yield* AssemblyUpload.journaled
-          .run(second)
-          .pipe(Effect.provide(UploadJournal.layerStore(Effect.succeed(store))))
-        assert.deepStrictEqual(Tests.pluck(status.uploads ?? [], "name"), [filename(1)])
+  effect("a pack that completed unseen: jobs with names of their own are skipped", function* () {
+    for (const [batch, filename, again] of [
+      ["unseen", (row: number) => `${row}.txt`, "Skipped"],
+      ["equal", () => "photo.txt", "Completed"]
+    ] as const) {
+      const { store } = Leases.makeStore()
+      const blind = {
+        ...store,
+        set: (key: UploadJournal.Key, text: string) =>
+          text.includes('"Completed"') ? Effect.void : store.set(key, text)
       }
+      const jobs = jobsOf(batch, 4, storing, filename)
+      assert.deepStrictEqual(yield* tagsOf(blind, jobs), times(4, "Completed"))
+      assert.deepStrictEqual(yield* tagsOf(store, jobs), times(4, again))
+      const [, second] = jobs
+      assert(second !== undefined)
+      const status = yield* AssemblyUpload.journaled
+        .run(second)
+        .pipe(Effect.provide(UploadJournal.layerStore(Effect.succeed(store))))
+      assert.deepStrictEqual(Tests.pluck(status.uploads ?? [], "name"), [filename(1)])
     }
-  )
+  })
 
   effect("a pack that a dead process left is canceled, and its jobs are sent again in another", function* () {
     const { store } = Leases.makeStore()

@@ -3,26 +3,13 @@
  */
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
+import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Cause, Effect, Redacted, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { inspect } from "node:util"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Upload from "./utils/Upload.ts"
-import * as Scene from "./utils/Scene.ts"
+import { Emulated, Scene, Upload } from "./utils/index.ts"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`
@@ -68,15 +55,15 @@ const pages: ReadonlyArray<readonly [name: string, page: (url: string) => string
 
 describe.each(pages)("An error page that repeats the upload URL %s", (_, page) => {
   it.effect.each([404, 409, 413, 403, 423, 460, 500, 429])(
-    "does not bring it into the error of a %d, nor into a span",
-    (status) =>
-      Effect.gen(function* () {
-        const { url } = yield* make(status, page)
-        const { error, exported } = yield* traced(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
-        const text = shown(error) + shown(exported)
-        for (const part of [id.slice(0, 12), id.slice(10, 22), "of~a"]) assert.notInclude(text, part)
-        assert.strictEqual(exported.length, 1)
-      }).pipe(Effect.provide(FetchHttpClient.layer))
+    "does not bring it into the error or span of a %d",
+    FetchHttpClient.layer,
+    function* (status) {
+      const { url } = yield* make(status, page)
+      const { error, exported } = yield* traced(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
+      const text = shown(error) + shown(exported)
+      for (const part of [id.slice(0, 12), id.slice(10, 22), "of~a"]) assert.notInclude(text, part)
+      assert.strictEqual(exported.length, 1)
+    }
   )
 })
 
@@ -104,49 +91,40 @@ describe("The text of a server", () => {
     assert.isAtMost(text.length, 1001)
   })
 
-  it.effect("does not bring the Auth Secret into an error, which a signed client has and no request contains", () =>
-    Effect.gen(function* () {
-      const secret = "correct horse battery"
-      const baseUrl = yield* Loopback.serve((_, response) => {
-        response.writeHead(400).end(JSON.stringify({ error: "NO", message: `not signed with ${secret}` }))
-      })
-      const client = AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make(secret) }))
-      )
-      const error = yield* Effect.flip(Effect.provide(Assemblies.create({ steps: {} }), client))
-      assert(error._tag === "ServiceFailure", error._tag)
-      assert.strictEqual(error.description, "not signed with <redacted>")
-    }).pipe(Effect.provide(FetchHttpClient.layer))
-  )
+  it.effect("does not bring the Auth Secret into an error", FetchHttpClient.layer, function* () {
+    const secret = "correct horse battery"
+    const baseUrl = yield* Loopback.serve((_, response) => {
+      response.writeHead(400).end(JSON.stringify({ error: "NO", message: `not signed with ${secret}` }))
+    })
+    const client = Emulated.signed({ baseUrl }, { key: "key", secret: Redacted.make(secret) })
+    const error = yield* Effect.flip(Effect.provide(Assemblies.create({ steps: {} }), client))
+    assert(error._tag === "ServiceFailure", error._tag)
+    assert.strictEqual(error.description, "not signed with <redacted>")
+  })
 
-  it.effect("does not bring the URL of the Assembly into an error, which the metadata holds", () =>
-    Effect.gen(function* () {
-      const baseUrl = yield* Loopback.serve(async (request, response) => {
-        for await (const _chunk of request);
-        response.writeHead(403).end(`bad header ${String(request.headers["upload-metadata"])}`)
-      })
-      const target = yield* Scene.targetAt(baseUrl, assembly)
-      const metadata = { filename: "a.txt", fieldname: "file" }
-      const error = yield* Effect.flip(Tus.create(target, { _tag: "Fixed", length: 3n, metadata }))
-      assert.include(error.message, "assembly_url <redacted>")
-      assert.notInclude(
-        error.message,
-        Buffer.from(baseUrl + assembly)
-          .toString("base64")
-          .slice(20, 40)
-      )
-    }).pipe(Effect.provide(FetchHttpClient.layer))
-  )
+  it.effect("does not bring the URL of the Assembly into an error", FetchHttpClient.layer, function* () {
+    const baseUrl = yield* Loopback.serve(async (request, response) => {
+      for await (const _chunk of request);
+      response.writeHead(403).end(`bad header ${String(request.headers["upload-metadata"])}`)
+    })
+    const target = yield* Scene.targetAt(baseUrl, assembly)
+    const metadata = { filename: "a.txt", fieldname: "file" }
+    const error = yield* Effect.flip(Tus.create(target, { _tag: "Fixed", length: 3n, metadata }))
+    assert.include(error.message, "assembly_url <redacted>")
+    assert.notInclude(
+      error.message,
+      Buffer.from(baseUrl + assembly)
+        .toString("base64")
+        .slice(20, 40)
+    )
+  })
 
-  it.effect("does not bring the id of a part into the error of the final creation", () =>
-    Effect.gen(function* () {
-      const { target, url } = yield* make(403, () => `no upload ${id}, nor ${id.slice(0, 20)}`)
-      const metadata = { filename: "a.txt", fieldname: "file" }
-      const error = yield* Effect.flip(Tus.create(target, { _tag: "Final", parts: [url, url], metadata }))
-      assert.match(error.message, /^create at 127\.0\.0\.1:\d+: no upload <redacted>, nor <redacted>/)
-    }).pipe(Effect.provide(FetchHttpClient.layer))
-  )
+  it.effect("does not bring the id of a part into an error", FetchHttpClient.layer, function* () {
+    const { target, url } = yield* make(403, () => `no upload ${id}, nor ${id.slice(0, 20)}`)
+    const metadata = { filename: "a.txt", fieldname: "file" }
+    const error = yield* Effect.flip(Tus.create(target, { _tag: "Final", parts: [url, url], metadata }))
+    assert.match(error.message, /^create at 127\.0\.0\.1:\d+: no upload <redacted>, nor <redacted>/)
+  })
 
   it.effect("is read up to 8 KiB, of a body that does not end too", function* () {
     const { url } = yield* make(500, () => "")
@@ -172,29 +150,27 @@ describe("The text of a server", () => {
     assert.isAtMost(pulled, 12 * 1024)
   })
 
-  it.live("does not bring the URL into the reason of an event", () =>
-    Effect.gen(function* () {
-      let requests = 0
-      const baseUrl = yield* Loopback.serve(async (request, response) => {
-        for await (const _chunk of request);
-        const url = `http://${request.headers.host}${request.url}`
-        if (request.method === "POST") response.writeHead(201, { "tus-resumable": "1.0.0", location: path }).end()
-        else if (request.method === "HEAD") {
-          response.writeHead(200, { "tus-resumable": "1.0.0", "upload-offset": "0", "upload-length": "3" }).end()
-        } else if (++requests === 1) response.writeHead(500).end(`Cannot PATCH ${url}`)
-        else response.writeHead(204, { "tus-resumable": "1.0.0", "upload-offset": "3" }).end()
+  it.live("does not bring the URL into the reason of an event", FetchHttpClient.layer, function* () {
+    let requests = 0
+    const baseUrl = yield* Loopback.serve(async (request, response) => {
+      for await (const _chunk of request);
+      const url = `http://${request.headers.host}${request.url}`
+      if (request.method === "POST") response.writeHead(201, { "tus-resumable": "1.0.0", location: path }).end()
+      else if (request.method === "HEAD") {
+        response.writeHead(200, { "tus-resumable": "1.0.0", "upload-offset": "0", "upload-length": "3" }).end()
+      } else if (++requests === 1) response.writeHead(500).end(`Cannot PATCH ${url}`)
+      else response.writeHead(204, { "tus-resumable": "1.0.0", "upload-offset": "3" }).end()
+    })
+    const target = yield* Scene.targetAt(baseUrl, assembly)
+    const events = yield* Stream.runCollect(
+      Upload.events(target, UploadSource.fromBytes(new Uint8Array(3)), {
+        retryDelay: "1 millis",
+        metadata: { filename: "a.txt", fieldname: "file" }
       })
-      const target = yield* Scene.targetAt(baseUrl, assembly)
-      const events = yield* Stream.runCollect(
-        Upload.events(target, UploadSource.fromBytes(new Uint8Array(3)), {
-          retryDelay: "1 millis",
-          metadata: { filename: "a.txt", fieldname: "file" }
-        })
-      )
-      const retrying = events.find(({ _tag }) => _tag === "Retrying")
-      assert.deepInclude(retrying, {
-        reason: `append at ${new URL(baseUrl).host}: Cannot PATCH ${baseUrl}/resumable/files/<redacted>`
-      })
-    }).pipe(Effect.provide(FetchHttpClient.layer))
-  )
+    )
+    const retrying = events.find(({ _tag }) => _tag === "Retrying")
+    assert.deepInclude(retrying, {
+      reason: `append at ${new URL(baseUrl).host}: Cannot PATCH ${baseUrl}/resumable/files/<redacted>`
+    })
+  })
 })

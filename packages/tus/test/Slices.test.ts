@@ -1,18 +1,11 @@
 /**
  * Bodies that the platform sends as a whole: nothing is seen of one until it is answered.
  */
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
+import { UploadEvent, UploadSource } from "@assembly-effect/tus"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
+import { Effect, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Stream from "effect/Stream"
-import * as Link from "./utils/Link.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Link, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const kibi = 1024
 const mebi = 1024 * kibi
@@ -51,7 +44,7 @@ const withoutPort = (reason: string): string => reason.replace(/:\d+:/, ":")
 
 const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filter(UploadEvent.$is("Retrying"))
 
-layer(NodeHttpClient.layerFetch)("Slices", (it) => {
+layerTest(Clients.fetch)("Slices", (it) => {
   for (const [kind, source] of Object.entries(sources)) {
     it.effect(`of ${kind} take at most 1.6 seconds on a slow link, once the link is known`, function* () {
       for (const rate of [20_000, 300_000]) {
@@ -85,60 +78,6 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
       assert.isFalse(events.some(UploadEvent.$is("Finishing")))
     })
   }
-
-  it.effect("grow from 256 KiB to 8 MiB while they pass fast, and the last one is small", function* () {
-    const { events, sent } = yield* over(fast, 20 * mebi)
-    const doubled = [256, 512, 1024, 2048, 4096, 8192].map((size) => size * kibi)
-    const rest = 20 * mebi - doubled.reduce((sum, size) => sum + size, 0)
-    assert.deepStrictEqual(sent, [...doubled, rest - 256 * kibi, 256 * kibi])
-    assert.deepStrictEqual(retries(events), [])
-  })
-
-  it.effect("grow again after a stall, when they pass fast again", function* () {
-    const { sent } = yield* over(
-      Link.make(({ index }) => (index === 2 ? 31 : 0)),
-      6 * mebi
-    )
-    assert.deepStrictEqual(
-      sent.slice(0, 6).map((size) => size / kibi),
-      [256, 512, 1024, 512, 1024, 2048]
-    )
-  })
-
-  it.effect("are as large as a second allows, where the way there and back takes a part of it", function* () {
-    const { sent } = yield* over(
-      Link.make(({ bytes }) => 0.3 + bytes / (5 * mebi)),
-      8 * mebi
-    )
-    // 2 MiB take 0.7 seconds, 4 MiB 1.1.
-    assert.deepStrictEqual(
-      sent.slice(0, 5).map((size) => size / kibi),
-      [256, 512, 1024, 2048, 4096]
-    )
-  })
-
-  it.effect("become larger again after a slow one", function* () {
-    const { sent } = yield* over(
-      Link.make(({ index }) => (index === 2 ? 8 : 0)),
-      4 * mebi
-    )
-    assert.deepStrictEqual(
-      sent.slice(0, 6).map((size) => size / kibi),
-      [256, 512, 1024, 512, 1024, 512]
-    )
-  })
-
-  it.effect("are never larger than a stated chunkSize, which may be below 16 KiB", function* () {
-    const limited = yield* over(fast, 900_000, UploadSource.fromBytes, { chunkSize: 400_000 })
-    assert.strictEqual(Math.max(...limited.sent), 400_000)
-    const tiny = yield* over(
-      Link.make(({ index }) => (index === 0 ? 31 : 0)),
-      5000,
-      UploadSource.fromBytes,
-      { chunkSize: 1000 }
-    )
-    assert.deepStrictEqual(tiny.sent, [1000, 1000, 1000, 1000, 1000, 1000])
-  })
 
   it.effect("with checksums are the same ones", function* () {
     const { events, sent } = yield* over(Link.ofRate(6000), 600_000, UploadSource.fromBytes, { checksum: "sha256" })

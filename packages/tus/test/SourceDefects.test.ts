@@ -2,15 +2,9 @@
  * Only what the network did is healed: a source that dies or is interrupted ends the upload, as what it is.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Stream from "effect/Stream"
-import * as Clients from "./utils/Clients.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Cause, Effect, Exit, Stream } from "effect"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 
@@ -32,7 +26,7 @@ const broken = (end: Stream.Stream<never>) => {
 }
 
 for (const [name, client] of Object.entries(Clients.beneath)) {
-  layer(client, { excludeTestServices: true })(`with ${name}, a source`, (it) => {
+  layer(client)(`with ${name}, a source`, (it) => {
     for (const kind of ["replayable", "oneShot"] as const) {
       for (const checksum of [undefined, "sha256"] as const) {
         const title = `${kind === "oneShot" ? "that comes once " : ""}${checksum === undefined ? "" : "with checksums "}`
@@ -49,17 +43,14 @@ for (const [name, client] of Object.entries(Clients.beneath)) {
         })
       }
 
-      it.effect(
-        `${kind === "oneShot" ? "that comes once " : ""}that is interrupted interrupts the upload`,
-        function* () {
-          const { server, target } = yield* Scene.make()
-          const { seen, ...sources } = broken(Stream.fromEffect(Effect.interrupt))
-          const exit = yield* Effect.exit(Upload.run(target, sources[kind], Scene.options))
-          assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-          assert.strictEqual(seen.opened, 1)
-          assert.notInclude(server.requests, "HEAD")
-        }
-      )
+      it.effect(`(${kind}) that is interrupted interrupts the upload`, function* () {
+        const { server, target } = yield* Scene.make()
+        const { seen, ...sources } = broken(Stream.fromEffect(Effect.interrupt))
+        const exit = yield* Effect.exit(Upload.run(target, sources[kind], Scene.options))
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+        assert.strictEqual(seen.opened, 1)
+        assert.notInclude(server.requests, "HEAD")
+      })
     }
   })
 }

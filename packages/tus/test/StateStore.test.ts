@@ -4,12 +4,8 @@
  */
 import { UploadUntrusted } from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Result from "effect/Result"
+import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
+import { Deferred, Effect, Fiber, Result } from "effect"
 import * as Journaled from "../src/internal/journaled.ts"
 import * as UploadState from "../src/internal/uploadState.ts"
 
@@ -80,7 +76,7 @@ const target = Effect.runSync(
 )
 
 describe("a state that is untrusted", () => {
-  it("stays untrusted after every later change", () => {
+  test("stays untrusted after every later change", () => {
     const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
     const wrong = UploadState.untrusted(new UploadUntrusted({ description: "upload-offset is 17", mayBeWhole: true }))
     const untrusted = wrong(creating(0)(UploadState.inParts(size, 3)))

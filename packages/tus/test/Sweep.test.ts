@@ -1,14 +1,10 @@
 /** Expired entries go while uploads write, and no write waits for the whole journal. */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe } from "@effect/vitest"
-import { it } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Random from "effect/Random"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Effect, Option, Random } from "effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Journals from "./utils/Journals.ts"
-import * as Leases from "./utils/Leases.ts"
+import { Journals, Leases } from "./utils/index.ts"
 
 /** A store that counts what is asked of it. */
 const counted = () => {

@@ -2,20 +2,10 @@
  * The spans and metrics of uploads, and that they give no access.
  */
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Metric from "effect/Metric"
-import * as Stream from "effect/Stream"
-import * as Tracer from "effect/Tracer"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Tus, UploadSource } from "@assembly-effect/tus"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Fiber, Metric, Stream, Tracer } from "effect"
+import { Clients, type Fault, Scene, Tests, Upload } from "./utils/index.ts"
 import { inspect } from "node:util"
 
 /** An effect, and the spans and metrics that it leaves. */
@@ -36,7 +26,7 @@ const observed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const count = (metrics: ReadonlyArray<Metric.Metric.Snapshot>) =>
   metrics.map(({ attributes, state }) => [attributes?.["outcome"], "count" in state ? state.count : undefined])
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (it) => {
+layer(Clients.undici)("An upload", (it) => {
   const source = UploadSource.fromBytes(Scene.content(700_000))
   const lost: Fault = { _tag: "Status", method: "PATCH", status: 503 }
 
@@ -74,10 +64,8 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (i
     for (const span of spans.slice(1)) {
       assert.strictEqual(span.parent._tag === "Some" ? span.parent.value.spanId : "", upload?.spanId)
     }
-    const told = inspect(
-      spans.map(({ attributes, status }) => [attributes, status]),
-      { depth: Infinity }
-    )
+    const all = spans.map(({ attributes, status }) => [attributes, status])
+    const told = inspect(all, { depth: Infinity })
     assert.notInclude(told, server.created[0]?.id ?? "-")
     assert.notInclude(told, "a.bin")
   })
@@ -94,8 +82,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (i
 
   it.effect("counts the bytes that travel with the creation", function* () {
     const { target } = yield* Scene.make()
-    const small = UploadSource.fromBytes(Scene.content(1000))
-    const { of } = yield* observed(Upload.run(target, small, Scene.options))
+    const { of } = yield* observed(Upload.run(target, UploadSource.fromBytes(Scene.content(1000)), Scene.options))
     assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 1000]])
   })
 
@@ -125,12 +112,8 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (i
   it.effect("counts no bytes that an answer made up", function* () {
     const { server, target } = yield* Scene.make()
     const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata: Scene.options.metadata })
-    server.faults.push({
-      _tag: "Status",
-      method: "PATCH",
-      status: 204,
-      headers: { "tus-resumable": "1.0.0", "upload-offset": "999" }
-    })
+    const headers = { "tus-resumable": "1.0.0", "upload-offset": "999" }
+    server.faults.push({ _tag: "Status", method: "PATCH", status: 204, headers })
     const { of } = yield* observed(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
     assert.deepStrictEqual(count(of("assembly_upload_bytes")), [])
   })

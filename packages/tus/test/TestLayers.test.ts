@@ -1,21 +1,18 @@
 /**
  * `Upload` and `AssemblyUpload` without HTTP: what their test layers return.
  */
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as TusError from "@assembly-effect/tus/TusError"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
-import * as Scene from "./utils/Scene.ts"
-import * as Tests from "./utils/Tests.ts"
+import {
+  AssemblyUpload,
+  AssemblyUploadEvent,
+  TusError,
+  Upload,
+  UploadEvent,
+  UploadSource,
+  UploadTarget
+} from "@assembly-effect/tus"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { Scene, Tests } from "./utils/index.ts"
 
 const { metadata } = Scene.options
 const target = UploadTarget.make({
@@ -25,7 +22,7 @@ const target = UploadTarget.make({
 const params = { steps: { ":original": { robot: "/upload/handle" } } }
 const bytes = Scene.content(10)
 
-layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers without an answer", (it) => {
+layerTest(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers without an answer", (it) => {
   it.effect("Upload reads the source to its end and succeeds, or fails with the error of the source", function* () {
     const events = yield* Stream.runCollect(Upload.events(yield* target, UploadSource.fromBytes(bytes), { metadata }))
     assert.deepStrictEqual(Tests.pluck(events, "_tag"), ["Created", "Progress", "Completed"])
@@ -59,7 +56,7 @@ layer(Layer.merge(Upload.layerTest(), AssemblyUpload.layerTest()))("Test layers 
 
 const gone = new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 404, description: "gone" })
 
-layer(
+layerTest(
   Upload.layerTest(({ options, source, target: to }) =>
     options.metadata.filename === "gone.bin"
       ? Stream.fail(gone)

@@ -2,9 +2,8 @@
  * The transfer of one upload: which request follows each response.
  */
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import { assert, describe, test } from "@assembly-effect/testkit/flow"
+import { Effect, Result } from "effect"
 import { Transfer } from "../src/internal/transfer.ts"
 
 const target = Effect.runSync(
@@ -61,7 +60,7 @@ describe("a transfer after the creation", () => {
     ["an offset beyond the sent bytes: asks", 9n, 9n, 10n, "Asking"],
     ["an offset above 0 after a creation without a body: asks", 0n, undefined, 4n, "Asking"]
   ] as const) {
-    it(what, () => {
+    test(what, () => {
       const outgoing = { size: length, replayable: true }
       const transfer = new Transfer({ outgoing, isPart: false }, url, { sent, offset })
       assert.strictEqual(next(transfer), expected)
@@ -71,7 +70,7 @@ describe("a transfer after the creation", () => {
     })
   }
 
-  it("of an earlier run: asks, and does not know what was sent", () => {
+  test("of an earlier run: asks, and does not know what was sent", () => {
     const transfer = new Transfer({ outgoing: again, isPart: false }, url, undefined)
     assert.strictEqual(next(transfer), "Asking")
     assert.isUndefined(transfer.located({ offset: 99n }))
@@ -80,7 +79,7 @@ describe("a transfer after the creation", () => {
 })
 
 describe("handedOver", () => {
-  it("keeps the highest offset that the HTTP client got, and the declared length", () => {
+  test("keeps the highest offset that the HTTP client got, and the declared length", () => {
     const transfer = sending(unknown, 20n)
     transfer.handedOver(60n, undefined)
     transfer.handedOver(15n, 30n)
@@ -89,7 +88,7 @@ describe("handedOver", () => {
     assert.isUndefined(transfer.receipted(60n))
   })
 
-  it("keeps that it is unknown what an earlier run has sent", () => {
+  test("keeps that it is unknown what an earlier run has sent", () => {
     const transfer = sending()
     transfer.handedOver(60n, undefined)
     assert.isUndefined(transfer.located({ offset: 61n }))
@@ -97,7 +96,7 @@ describe("handedOver", () => {
 })
 
 describe("distrust, and moveTo", () => {
-  it("the end of the body: continues there, and counts no failures", () => {
+  test("the end of the body: continues there, and counts no failures", () => {
     const transfer = sending()
     assert.isUndefined(transfer.distrust(60n, 60n, true))
     transfer.moveTo(60n, undefined)
@@ -108,7 +107,7 @@ describe("distrust, and moveTo", () => {
     assert.strictEqual(next(deferred), "Done")
   })
 
-  it("an offset within a body of declared length: continues there; of any other body: is untrusted", () => {
+  test("an offset within a body of declared length: continues there; of any other body: is untrusted", () => {
     for (const offset of [11n, 59n]) {
       const transfer = sending()
       assert.isUndefined(transfer.distrust(offset, 60n, true))
@@ -118,7 +117,7 @@ describe("distrust, and moveTo", () => {
     }
   })
 
-  it("an offset beyond the bytes that the HTTP client got: is untrusted", () => {
+  test("an offset beyond the bytes that the HTTP client got: is untrusted", () => {
     for (const [offset, handed] of [
       [61n, 60n],
       [100n, 60n],
@@ -138,7 +137,7 @@ describe("distrust, and moveTo", () => {
 })
 
 describe("located", () => {
-  it("an offset below the end, of a source that can be read again: continues there", () => {
+  test("an offset below the end, of a source that can be read again: continues there", () => {
     for (const [offset, failures] of [
       [5n, 3],
       [10n, 3],
@@ -155,7 +154,7 @@ describe("located", () => {
     assert.strictEqual(transfer.failures, 3)
   })
 
-  it("the end, or any offset of a one-shot stream: must be reported twice", () => {
+  test("the end, or any offset of a one-shot stream: must be reported twice", () => {
     for (const [offset, outgoing, expected] of [
       [100n, again, "Done"],
       [60n, once, "Sending"]
@@ -181,14 +180,14 @@ describe("located", () => {
     assert.deepStrictEqual(shown(stream), at(60n, 0))
   })
 
-  it("a fourth report that differs from the third: fails with UploadMismatch", () => {
+  test("a fourth report that differs from the third: fails with UploadMismatch", () => {
     const transfer = asking(once)
     for (const offset of [1n, 2n, 3n]) assert.isUndefined(transfer.located({ offset }))
     const error = transfer.located({ offset: 60n })
     assert.deepInclude(error, { _tag: "UploadMismatch", host: "a.example.com", expected: "3, as reported before" })
   })
 
-  it("an accepted report: the next one is the first again", () => {
+  test("an accepted report: the next one is the first again", () => {
     const transfer = asking(once)
     for (const offset of [1n, 2n, 3n, 3n]) transfer.located({ offset })
     assert.strictEqual(next(transfer), "Sending")
@@ -197,7 +196,7 @@ describe("located", () => {
     assert.strictEqual(next(transfer), "Asking")
   })
 
-  it("every byte is stored, but the length is not: sends the length", () => {
+  test("every byte is stored, but the length is not: sends the length", () => {
     const transfer = asking(again)
     transfer.length = undefined
     transfer.located({ offset: 100n })
@@ -206,7 +205,7 @@ describe("located", () => {
     assert.isFalse(transfer.isDone)
   })
 
-  it("an offset beyond the sent bytes: fails at once with UploadUntrusted", () => {
+  test("an offset beyond the sent bytes: fails at once with UploadUntrusted", () => {
     for (const outgoing of [again, once]) {
       for (const offset of [51n, 100n, 101n]) {
         assert.deepInclude(asking(outgoing, 50n).located({ offset }), {
@@ -218,14 +217,14 @@ describe("located", () => {
     }
   })
 
-  it("an offset beyond the end: fails at once with UploadMismatch", () => {
+  test("an offset beyond the end: fails at once with UploadMismatch", () => {
     for (const outgoing of [again, once]) {
       const error = asking(outgoing).located({ offset: 101n })
       assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-offset" })
     }
   })
 
-  it("a length that nobody declared, or another one than was declared: fails at once with UploadMismatch", () => {
+  test("a length that nobody declared, or another one than was declared: fails at once with UploadMismatch", () => {
     const declared = asking(unknown)
     declared.handedOver(0n, 80n)
     for (const [transfer, expected] of [
@@ -243,14 +242,14 @@ describe("located", () => {
 })
 
 describe("receipted", () => {
-  it("all bytes were sent, or an earlier run may have sent them: is done", () => {
+  test("all bytes were sent, or an earlier run may have sent them: is done", () => {
     for (const transfer of [sending(), sending(again, 100n), asking(again, 100n)]) {
       assert.isUndefined(transfer.receipted(100n))
       assert.strictEqual(next(transfer), "Done")
     }
   })
 
-  it("another number of bytes was sent: fails with UploadUntrusted", () => {
+  test("another number of bytes was sent: fails with UploadUntrusted", () => {
     const transfer = sending(again, 99n)
     assert.deepInclude(transfer.receipted(100n), { _tag: "UploadUntrusted", mayBeWhole: true })
     assert.isFalse(transfer.isDone)

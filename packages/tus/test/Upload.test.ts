@@ -1,18 +1,9 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { assert, layer } from "@assembly-effect/testkit/flow"
+import { Effect, Layer, Stream } from "effect"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import type { Fault } from "./utils/Fault.ts"
-import * as HangClock from "./utils/HangClock.ts"
-import * as Scene from "./utils/Scene.ts"
-import { content, options, pieces } from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Clients from "./utils/Clients.ts"
+import { Clients, type Fault, HangClock, Scene, TusServer, Upload } from "./utils/index.ts"
+import { content, options } from "./utils/Scene.ts"
 
 const large = content(600_000)
 
@@ -45,7 +36,7 @@ const arrives = Effect.fnUntraced(function* (
 })
 
 for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
-  layer(Layer.merge(clientLayer, HangClock.layer), { excludeTestServices: true })(`Upload with ${client}`, (it) => {
+  layer(Layer.merge(clientLayer, HangClock.layer))(`Upload with ${client}`, (it) => {
     it.effect("a small source goes in one round trip", function* () {
       const bytes = content(1000)
       const { events, log } = yield* arrives(bytes, UploadSource.fromBytes(bytes))
@@ -67,10 +58,7 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
 
     it.effect("an early answer wins over the bytes still to send", function* () {
       const { run } = yield* scene(
-        UploadSource.make({
-          size: 1n << 40n,
-          bytes: () => Stream.forever(Stream.succeed(content(100_000)))
-        }),
+        UploadSource.make({ size: 1n << 40n, bytes: () => Stream.forever(Stream.succeed(content(100_000))) }),
         [{ _tag: "Status", method: "PATCH", status: 413 }]
       )
       const error = yield* Effect.flip(run)
@@ -79,63 +67,26 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
   })
 }
 
-layer(Layer.merge(NodeHttpClient.layerUndici, HangClock.layer), { excludeTestServices: true })("Upload", (it) => {
-  it.effect("so does one that stalls in the middle", function* () {
+layer(Layer.merge(Clients.undici, HangClock.layer))("Upload", (it) => {
+  for (const [where, bytes, streams, client] of [
     // More than the buffers of the kernel hold.
-    const bytes = content(16 * 1024 * 1024)
-    const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
-    const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([bytes])), [stall], {})
-    const events = yield* run
-    assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-    assert.isBelow(tags(events).indexOf("Retrying"), tags(events).indexOf("Finishing"))
-    // Not finishTimeout: that is for what the server does with all the bytes.
-    assert.deepInclude(
-      events.find(({ _tag }) => _tag === "Retrying"),
-      { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
-    )
-  })
-
-  it.effect("so does one that stalls where nothing can be streamed, and long before finishTimeout", () =>
-    Effect.gen(function* () {
+    ["in the middle", content(16 * 1024 * 1024), true, Clients.undici],
+    ["where nothing can be streamed", large, false, Clients.fetch]
+  ] as const) {
+    it.effect(`so does one that stalls ${where}`, client, function* () {
       const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
-      const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([large])), [stall], {
+      const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([bytes])), [stall], {
         finishTimeout: "10 minutes"
       })
-      const events = yield* Effect.provideService(run, Upload.CanStream, false)
-      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(large))
+      const events = yield* Effect.provideService(run, Upload.CanStream, streams)
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+      if (streams) assert.isBelow(tags(events).indexOf("Retrying"), tags(events).indexOf("Finishing"))
+      // Not finishTimeout: that is for what the server does with all the bytes.
+      const reason = `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s`
       assert.deepInclude(
         events.find(({ _tag }) => _tag === "Retrying"),
-        { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s` }
+        { reason }
       )
-    }).pipe(Effect.provide(NodeHttpClient.layerFetch))
-  )
-
-  it.effect(
-    "a one-shot stream of unknown size is created deferred, and sent in as few requests as its window allows",
-    () =>
-      Effect.gen(function* () {
-        for (const size of [0, 100, 101, 1000]) {
-          const bytes = content(size)
-          const { log, server } = yield* arrives(bytes, UploadSource.fromStream(pieces(bytes, 33)), [], {
-            chunkSize: 100
-          })
-          assert.strictEqual(server.created[0]?.size, size > 100 ? undefined : size)
-          const patches = size > 100 ? Math.ceil(size / 100) : 0
-          assert.strictEqual(log.filter((line) => line === "PATCH 204").length, patches)
-        }
-      })
-  )
-
-  for (const [kind, source] of [
-    ["replayable", (bytes: Uint8Array) => UploadSource.fromBytes(bytes)],
-    [
-      "one-shot of known size",
-      (bytes: Uint8Array) => UploadSource.fromStream(pieces(bytes, 7), { size: BigInt(bytes.length) })
-    ],
-    ["one-shot of unknown size", (bytes: Uint8Array) => UploadSource.fromStream(pieces(bytes, 33))]
-  ] as const) {
-    it.effect(`a lost answer to the first of many chunks heals, ${kind}`, () =>
-      arrives(content(1000), source(content(1000)), [{ _tag: "LostAnswer", method: "PATCH" }], { chunkSize: 100 })
-    )
+    })
   }
 })

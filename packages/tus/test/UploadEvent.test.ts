@@ -3,24 +3,19 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
-import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
-import * as TusError from "@assembly-effect/tus/TusError"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import {
+  AssemblyUploadError,
+  AssemblyUploadEvent,
+  TusError,
+  UploadEvent,
+  UploadSource,
+  UploadTarget
+} from "@assembly-effect/tus"
+import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
+import { Deferred, Duration, Effect, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, Upload } from "./utils/index.ts"
 
 const secret = "s3cr3t"
 
@@ -38,7 +33,7 @@ const roundTrip = <A>(json: Schema.Codec<A, string>, event: A) =>
     return { text, decoded: yield* Schema.decodeEffect(json)(text) }
   })
 
-layer(Layer.empty)("The JSON form of an event", (it) => {
+layerTest(Layer.empty)("The JSON form of an event", (it) => {
   it.effect("of an upload has sizes as text, and no upload URL", function* () {
     const url = yield* capability
     const events: ReadonlyArray<readonly [UploadEvent.UploadEvent, string, UploadEvent.Public]> = [
@@ -101,43 +96,40 @@ layer(Layer.empty)("The JSON form of an event", (it) => {
     })
   })
 
-  it.effect(
-    "of a failure decodes to an instance of its class, and so do the errors of the files of a job",
-    function* () {
-      const error = new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) })
-      const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
-      assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
+  it.effect("of a failure decodes to an instance of its class, in a job too", function* () {
+    const error = new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) })
+    const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
+    assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
 
-      const failure = new AssemblyUploadError.FilesFailed({
-        assemblyId: "a".repeat(32),
-        files: [
-          { filename: "a.bin", outcome: "Completed" },
-          { filename: "b.bin", outcome: "Failed", error },
-          { filename: "c.bin", outcome: "Stopped" }
-        ],
-        assembly: "canceled"
-      })
-      const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUploadError.AssemblyUploadError))
-      const { decoded: again } = yield* roundTrip(json, failure)
-      if (again._tag !== "FilesFailed") return assert.fail(again._tag)
-      const [, failed] = again.files
-      if (failed?.outcome !== "Failed") return assert.fail(failed?.outcome)
-      assert.instanceOf(failed.error, TusError.Stalled)
-      assert.strictEqual(again.message, failure.message)
+    const failure = new AssemblyUploadError.FilesFailed({
+      assemblyId: "a".repeat(32),
+      files: [
+        { filename: "a.bin", outcome: "Completed" },
+        { filename: "b.bin", outcome: "Failed", error },
+        { filename: "c.bin", outcome: "Stopped" }
+      ],
+      assembly: "canceled"
+    })
+    const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUploadError.AssemblyUploadError))
+    const { decoded: again } = yield* roundTrip(json, failure)
+    if (again._tag !== "FilesFailed") return assert.fail(again._tag)
+    const [, failed] = again.files
+    if (failed?.outcome !== "Failed") return assert.fail(failed?.outcome)
+    assert.instanceOf(failed.error, TusError.Stalled)
+    assert.strictEqual(again.message, failure.message)
 
-      const limited = new ApiError.RateLimited({
-        operation: "Assemblies.get",
-        code: "C",
-        status: 429,
-        description: "m",
-        retryAfter: Duration.seconds(3)
-      })
-      assert.deepStrictEqual((yield* roundTrip(json, limited)).decoded, limited)
-    }
-  )
+    const limited = new ApiError.RateLimited({
+      operation: "Assemblies.get",
+      code: "C",
+      status: 429,
+      description: "m",
+      retryAfter: Duration.seconds(3)
+    })
+    assert.deepStrictEqual((yield* roundTrip(json, limited)).decoded, limited)
+  })
 })
 
-layer(Layer.empty)("progressInterval", (it) => {
+layerTest(Layer.empty)("progressInterval", (it) => {
   it.effect("holds Progress back, and tells the newest one before any other event", function* () {
     const seen: Array<string> = []
     const emit = yield* Events.paced<UploadEvent.UploadEvent>(
@@ -161,7 +153,7 @@ layer(Layer.empty)("progressInterval", (it) => {
   })
 })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload with progressInterval", (it) => {
+layer(Clients.undici)("An upload with progressInterval", (it) => {
   const tags = (options: Partial<Upload.Options>) =>
     Effect.gen(function* () {
       const { target } = yield* Scene.make()
@@ -181,5 +173,40 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload with
       ["Created", "Progress", "Finishing", "Progress", "Completed"]
     )
     assert.isAtMost(paced.filter((tag) => tag === "Progress").length, 3)
+  })
+})
+
+interface Event {
+  readonly _tag: string
+  readonly number: number
+}
+
+/** The events that a reader gets who is busy with an earlier one while all of them are emitted. */
+const late = (...events: ReadonlyArray<Event>) =>
+  Effect.gen(function* () {
+    const first = { _tag: "Created", number: -1 }
+    const gate = yield* Deferred.make<void>()
+    const read: Array<Event> = []
+    yield* Events.fromProgram<never, never, Event>((emit) =>
+      Effect.sync(() => {
+        for (const event of [first, ...events]) emit(event)
+        Deferred.doneUnsafe(gate, Effect.void)
+      })
+    ).pipe(
+      Stream.runForEach((event) => (event === first ? Deferred.await(gate) : Effect.sync(() => void read.push(event))))
+    )
+    return read
+  })
+
+const many = (_tag: string, count: number): ReadonlyArray<Event> =>
+  Array.from({ length: count }, (_, number) => ({ _tag, number }))
+
+layerTest(Layer.empty)("unread events", (it) => {
+  it.effect("have one progress after another one only if something came between them", function* () {
+    const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
+    assert.deepStrictEqual(
+      read.map(({ _tag, number }) => `${_tag} ${number}`),
+      ["Progress 499", "Finishing 0", "Progress 499"]
+    )
   })
 })

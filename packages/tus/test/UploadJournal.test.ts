@@ -1,17 +1,10 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import { assert, describe } from "@effect/vitest"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as PlatformError from "effect/PlatformError"
-import type * as Scope from "effect/Scope"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import { Context, Effect, FileSystem, Layer, Option, PlatformError, type Scope } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import { execFileSync } from "node:child_process"
-import * as Journals from "./utils/Journals.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Journals, Tests } from "./utils/index.ts"
 
 const entry = Journals.entryAt(0)
 
@@ -30,7 +23,7 @@ const putJobs = (assemblies: Jobs) =>
 const tagsOf = (assemblies: Jobs) => Effect.map(assemblies.list, (all) => all.map(({ entry: { _tag } }) => _tag))
 
 for (const [name, provided] of Object.entries(Journals.layers)) {
-  const test = Tests.within(Tests.it.effect, Journals.running(provided))
+  const test = Tests.within(it.effect, Journals.running(provided))
 
   describe(`UploadJournal in ${name}`, () => {
     test("keeps, lists and forgets entries", function* () {
@@ -94,7 +87,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
 describe("UploadJournal in files", () => {
   const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof Journals.platform> | Scope.Scope>) =>
     Effect.scoped(effect).pipe(Effect.provide(Journals.platform))
-  const test = Tests.within(Tests.it.effect, run)
+  const test = Tests.within(it.effect, run)
 
   const journalIn = (path: string) =>
     Effect.map(Layer.build(UploadJournal.layerFileSystem(path)), (context) =>
@@ -172,13 +165,10 @@ describe("UploadJournal in files", () => {
     const path = `${yield* Journals.folder}/journal`
     const journal = yield* journalIn(path)
     yield* fs.remove(path, { recursive: true })
-    assert.deepInclude(yield* Effect.flip(journal.put("k", yield* entry)), {
-      _tag: "JournalFailed",
-      action: "write"
-    })
+    assert.deepInclude(yield* Effect.flip(journal.put("k", yield* entry)), { _tag: "JournalFailed", action: "write" })
   })
 
-  Tests.it.effect.each([
+  it.effect.each([
     ["ENOSPC", "Full", "; free some space, and run the upload again"],
     ["EDQUOT", "Full", "; free some space, and run the upload again"],
     ["EROFS", "Denied", "; make the journal writable, and run the upload again"],

@@ -1,27 +1,12 @@
 /**
  * Streams that end in `Upload.sink`: whatever happens to the stream, to the network or to the consumer.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
+import { Cause, Data, Deferred, Effect, Exit, Fiber, Layer, Metric, Scope, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
-import * as Metric from "effect/Metric"
-import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Servers from "./utils/Servers.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(3_000_000)
 const options = {
@@ -45,18 +30,16 @@ const acknowledged = (client: HttpClient.HttpClient) => {
   const counting = HttpClient.transformResponse(
     client,
     Effect.tap((response) =>
-      Effect.sync(() => {
-        told.offset = Math.max(told.offset, Number(response.headers["upload-offset"] ?? 0))
-      })
+      Effect.sync(() => void (told.offset = Math.max(told.offset, Number(response.headers["upload-offset"] ?? 0))))
     )
   )
   return { told, counting }
 }
 
-const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
+const clients = { undici: Clients.undici, fetch: Clients.fetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(Layer.merge(client, Servers.Both.layer), { excludeTestServices: true })(`Upload.sink with ${name}`, (it) => {
+  layer(Layer.merge(client, Servers.Both.layer))(`Upload.sink with ${name}`, (it) => {
     for (const server of ["the emulator", "@tus/server"] as const) {
       it.effect(`uploads a stream to ${server}`, function* () {
         const place = yield* (yield* Servers.Both)[server].place
@@ -75,46 +58,43 @@ for (const [name, client] of Object.entries(clients)) {
       })
     }
 
-    it.effect(
-      "sends 16 times its window through five cuts, and never holds more than its window and one piece",
-      function* () {
-        const unit = 256 * 1024
-        const piece = 48 * 1024
-        const window = 4 * unit
-        const size = 64 * unit
-        const cut = (at: number): Fault => ({ _tag: "Cut", method: "PATCH", bytes: at })
-        const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
-        // The second cut is that of the request after the first one, and the last one that of the end of a body.
-        const cuts = [cut(unit), cut(2 * unit), passed, cut(1), passed, passed, cut(3 * unit), passed, cut(window - 1)]
-        const { server, target } = yield* Scene.make(cuts)
-        const { counting, told } = acknowledged(yield* HttpClient.HttpClient)
-        const hash = createHash("sha256")
-        let read = 0
-        let most = 0
-        const stream = Stream.unfold(0, (at) =>
-          Effect.sync(() => {
-            if (at >= size) return undefined
-            const part = new Uint8Array(Math.min(piece, size - at)).fill(at / piece + 1)
-            hash.update(part)
-            read = at + part.length
-            most = Math.max(most, read - told.offset)
-            return [part, read] as const
-          })
-        )
-        const sink = Upload.sink(target, { ...options, chunkSize: window })
-        const { length } = yield* Effect.provideService(Stream.run(stream, sink), HttpClient.HttpClient, counting)
-        assert.strictEqual(length, BigInt(size))
-        assert.deepStrictEqual(server.faults, [], "every fault was met")
-        assert.strictEqual(yield* Scene.stored(server), hash.digest("hex"))
-        // One byte more shows whether the stream goes on.
-        assert.isAtMost(most, window + piece)
-        assert.isAbove(most, window)
-      }
-    )
+    it.effect("sends 16 windows through five cuts, and holds at most one and a piece", function* () {
+      const unit = 256 * 1024
+      const piece = 48 * 1024
+      const window = 4 * unit
+      const size = 64 * unit
+      const cut = (at: number): Fault => ({ _tag: "Cut", method: "PATCH", bytes: at })
+      const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
+      // The second cut is that of the request after the first one, and the last one that of the end of a body.
+      const cuts = [cut(unit), cut(2 * unit), passed, cut(1), passed, passed, cut(3 * unit), passed, cut(window - 1)]
+      const { server, target } = yield* Scene.make(cuts)
+      const { counting, told } = acknowledged(yield* HttpClient.HttpClient)
+      const hash = createHash("sha256")
+      let read = 0
+      let most = 0
+      const stream = Stream.unfold(0, (at) =>
+        Effect.sync(() => {
+          if (at >= size) return undefined
+          const part = new Uint8Array(Math.min(piece, size - at)).fill(at / piece + 1)
+          hash.update(part)
+          read = at + part.length
+          most = Math.max(most, read - told.offset)
+          return [part, read] as const
+        })
+      )
+      const sink = Upload.sink(target, { ...options, chunkSize: window })
+      const { length } = yield* Effect.provideService(Stream.run(stream, sink), HttpClient.HttpClient, counting)
+      assert.strictEqual(length, BigInt(size))
+      assert.deepStrictEqual(server.faults, [], "every fault was met")
+      assert.strictEqual(yield* Scene.stored(server), hash.digest("hex"))
+      // One byte more shows whether the stream goes on.
+      assert.isAtMost(most, window + piece)
+      assert.isAbove(most, window)
+    })
   })
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", (it) => {
+layer(Clients.undici)("Upload.sink", (it) => {
   const ends = {
     dies: { end: Stream.die(new Error("a bug")), is: (cause: Cause.Cause<unknown>) => Cause.hasDies(cause) },
     "is interrupted": { end: Stream.fromEffect(Effect.interrupt), is: Cause.hasInterruptsOnly }
@@ -152,11 +132,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
       const reached = yield* Deferred.make<void>()
       let released = false
       const stream = broken(Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never))).pipe(
-        Stream.ensuring(
-          Effect.sync(() => {
-            released = true
-          })
-        )
+        Stream.ensuring(Effect.sync(() => void (released = true)))
       )
       const fiber = yield* Effect.forkChild(Stream.run(stream, Upload.sink(target, { ...options, onFailure })))
       yield* Deferred.await(reached)
@@ -178,34 +154,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
     assert.deepStrictEqual(server.requests, ["POST", "PATCH", "DELETE"])
   })
 
-  it.effect("still fails with the error of the stream if the upload cannot be terminated", function* () {
-    const { server, target } = yield* Scene.make([{ _tag: "Status", method: "DELETE", status: 500 }])
-    const error = yield* Effect.flip(
-      Stream.run(broken(Stream.fail(new RowsFailed({ row: 7 }))), Upload.sink(target, options))
-    )
-    assert.strictEqual(error._tag, "RowsFailed")
-    assert.strictEqual(server.requests.at(-1), "DELETE")
-  })
-
-  it.effect("sends a small stream with its creation, and an empty one too", function* () {
-    const { server, target } = yield* Scene.make()
-    for (const size of [0, 1, 200_000]) {
-      const { length } = yield* Stream.run(pieces(bytes.subarray(0, size), 5000), Upload.sink(target, options))
-      assert.strictEqual(length, BigInt(size))
-      assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes.subarray(0, size)))
-    }
-    assert.deepStrictEqual(server.requests, ["POST", "POST", "POST"])
-  })
-
-  it.effect("needs no request only to say that the stream has ended, also where its last window is full", function* () {
-    for (const piece of [1_000_000, 500_000]) {
-      const { server, target } = yield* Scene.make()
-      const { length } = yield* Stream.run(pieces(bytes.subarray(0, 2_000_000), piece), Upload.sink(target, options))
-      assert.strictEqual(length, 2_000_000n)
-      assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
-    }
-  })
-
   it.effect("checks its options before it reads", function* () {
     const { target } = yield* Scene.make()
     const sink = Upload.sink(target, { ...options, chunkSize: 0 })
@@ -213,32 +161,13 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
     assert.strictEqual(error._tag, "InvalidRequest")
   })
 
-  it.effect("is a value that many streams can use at once", function* () {
-    const { server, target } = yield* Scene.make()
-    const sink = Upload.sink(target, options)
-    const sizes = [1_200_000, 1_300_000, 1_400_000]
-    yield* Effect.forEach(sizes, (size) => Stream.run(pieces(bytes.subarray(0, size), 30_000), sink), {
-      concurrency: "unbounded"
-    })
-    const stored = yield* Effect.forEach(sizes, (_, index) => Scene.stored(server, index))
-    assert.sameMembers(
-      stored,
-      sizes.map((size) => TusServer.sha256(bytes.subarray(0, size)))
-    )
-  })
-
   it.effect("leaves the stream its scope and its span", function* () {
     const { target } = yield* Scene.make()
     const scope = yield* Scope.make()
     let isOpen = false
     const resource = Effect.acquireRelease(
-      Effect.sync(() => {
-        isOpen = true
-      }),
-      () =>
-        Effect.sync(() => {
-          isOpen = false
-        })
+      Effect.sync(() => void (isOpen = true)),
+      () => Effect.sync(() => void (isOpen = false))
     )
     const parents: Array<string> = []
     const rows = pieces(bytes, 500_000).pipe(
@@ -274,7 +203,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
   })
 })
 
-layer(NodeHttpClient.layerUndici)("Upload.sink, at a server that does not answer its last request", (it) => {
+layerTest(Clients.undici)("Upload.sink, at a server that does not answer its last request", (it) => {
   const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
   // Nothing but the clock ends a request that the server has received and never answers.

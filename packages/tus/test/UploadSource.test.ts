@@ -1,18 +1,11 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, vi } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { assert, layer, vi } from "@assembly-effect/testkit/flow"
+import { Effect, FileSystem, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { runInNewContext } from "node:vm"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(300_000)
 
@@ -58,243 +51,223 @@ const own = (announced: number, held: number) =>
     bytes: (offset) => Scene.pieces(Scene.content(held).subarray(Number(offset)), 4096)
   })
 
-layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })(
-  "UploadSource",
-  (it) => {
-    it.effect("every replayable source gives the range that is asked for", function* () {
-      const sources = {
-        bytes: UploadSource.fromBytes(bytes),
-        blob: UploadSource.fromBlob(new Blob([bytes])),
-        path: (yield* file).source,
-        own: own(bytes.length, bytes.length)
-      }
-      for (const [name, source] of Object.entries(sources)) {
-        for (const [start, end] of [
-          [0, 300_000],
-          [0, 0],
-          [0, 1],
-          [4095, 4097],
-          [65_535, 200_001],
-          [299_999, 300_000],
-          [300_000, 300_000]
-        ] as const) {
-          const expected = TusServer.sha256(bytes.subarray(start, end))
-          assert.strictEqual(yield* collect(source, start, end), expected, `${name} ${start} to ${end}`)
-        }
-      }
-    })
-
-    it.effect("a Blob comes in pieces of a sensible size, whatever its own stream gives", function* () {
-      for (const size of [4096, content.length]) {
-        const pieces = yield* Stream.runCollect(UploadSource.fromBlob(new RuntimeBlob(content, size)).bytes(17n, whole))
-        assert.strictEqual(TusServer.sha256(Buffer.concat(pieces)), TusServer.sha256(content.subarray(17)))
-        const sizes = pieces.map(({ length }) => length)
-        assert.isAtMost(Math.max(...sizes), 256 * 1024)
-        assert.isAtMost(sizes.length, Math.ceil(content.length / (256 * 1024)))
-      }
-    })
-
-    it.effect("a Blob that can no longer be read fails the source, not the network", function* () {
-      const gone = new Blob([content])
-      vi.spyOn(gone, "slice").mockImplementation(() => {
-        const part = new Blob([])
-        return Object.assign(part, {
-          arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")),
-          stream: () => new ReadableStream({ start: (at) => at.error(new DOMException("gone", "NotReadableError")) })
-        })
-      })
-      const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(gone).bytes(0n, whole)))
-      assert.deepInclude(error, { kind: "Changed", description: "the Blob can no longer be read" })
-    })
-
-    for (const [name, part] of Object.entries({
-      "a shorter slice": (start: number, end: number) => content.slice(start, end - 1).buffer,
-      "a longer slice": (start: number, end: number) => content.slice(start, end + 1).buffer,
-      "a number": (start: number, end: number) => end - start,
-      "a text": (start: number, end: number) => `${end - start}`,
-      "16-bit numbers": (start: number, end: number) => new Uint16Array(end - start),
-      nothing: () => undefined
-    })) {
-      it.effect(`a Blob whose slice is ${name} fails with SourceFailed (Changed)`, function* () {
-        const lying = {
-          size: content.length,
-          slice: (start: number, end: number) => ({ arrayBuffer: () => Promise.resolve(part(start, end)) }),
-          arrayBuffer: () => Promise.resolve(content.buffer)
-        } as unknown as Blob
-        const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(lying).bytes(0n, whole)))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-      })
+layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) => {
+  it.effect("every replayable source gives the range that is asked for", function* () {
+    const sources = {
+      bytes: UploadSource.fromBytes(bytes),
+      blob: UploadSource.fromBlob(new Blob([bytes])),
+      path: (yield* file).source,
+      own: own(bytes.length, bytes.length)
     }
+    for (const [name, source] of Object.entries(sources)) {
+      for (const [start, end] of [
+        [0, 300_000],
+        [0, 0],
+        [0, 1],
+        [4095, 4097],
+        [65_535, 200_001],
+        [299_999, 300_000],
+        [300_000, 300_000]
+      ] as const) {
+        const expected = TusServer.sha256(bytes.subarray(start, end))
+        assert.strictEqual(yield* collect(source, start, end), expected, `${name} ${start} to ${end}`)
+      }
+    }
+  })
 
-    it.effect("the identity of a file changes with it, that of bytes with the content", function* () {
+  it.effect("a Blob comes in pieces of a sensible size, whatever its own stream gives", function* () {
+    for (const size of [4096, content.length]) {
+      const pieces = yield* Stream.runCollect(UploadSource.fromBlob(new RuntimeBlob(content, size)).bytes(17n, whole))
+      assert.strictEqual(TusServer.sha256(Buffer.concat(pieces)), TusServer.sha256(content.subarray(17)))
+      const sizes = pieces.map(({ length }) => length)
+      assert.isAtMost(Math.max(...sizes), 256 * 1024)
+      assert.isAtMost(sizes.length, Math.ceil(content.length / (256 * 1024)))
+    }
+  })
+
+  it.effect("a Blob that can no longer be read fails the source, not the network", function* () {
+    const gone = new Blob([content])
+    vi.spyOn(gone, "slice").mockImplementation(() => {
+      const part = new Blob([])
+      return Object.assign(part, {
+        arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")),
+        stream: () => new ReadableStream({ start: (at) => at.error(new DOMException("gone", "NotReadableError")) })
+      })
+    })
+    const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(gone).bytes(0n, whole)))
+    assert.deepInclude(error, { kind: "Changed", description: "the Blob can no longer be read" })
+  })
+
+  for (const [name, part] of Object.entries({
+    "a shorter slice": (start: number, end: number) => content.slice(start, end - 1).buffer,
+    "a longer slice": (start: number, end: number) => content.slice(start, end + 1).buffer,
+    "a number": (start: number, end: number) => end - start,
+    "a text": (start: number, end: number) => `${end - start}`,
+    "16-bit numbers": (start: number, end: number) => new Uint16Array(end - start),
+    nothing: () => undefined
+  })) {
+    it.effect(`a Blob whose slice is ${name} fails with SourceFailed (Changed)`, function* () {
+      const lying = {
+        size: content.length,
+        slice: (start: number, end: number) => ({ arrayBuffer: () => Promise.resolve(part(start, end)) }),
+        arrayBuffer: () => Promise.resolve(content.buffer)
+      } as unknown as Blob
+      const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(lying).bytes(0n, whole)))
+      assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+    })
+  }
+
+  it.effect("the identity of a file changes with it, that of bytes with the content", function* () {
+    const { fs, path, source } = yield* file
+    assert.strictEqual(yield* (yield* UploadSource.fromPath(path)).identity, yield* source.identity)
+    yield* fs.utimes(path, 1, 1)
+    assert.notStrictEqual(yield* (yield* UploadSource.fromPath(path)).identity, yield* source.identity)
+    assert.strictEqual(yield* UploadSource.fromBytes(bytes).identity, `sha256 ${TusServer.sha256(bytes)}`)
+  })
+
+  it.effect("by content it is the SHA-256 over the digests of pieces of 1 MiB, however it is read", function* () {
+    const large = Scene.content(2 * 1024 * 1024 + 17)
+    const digest = (part: Uint8Array) => createHash("sha256").update(part).digest()
+    const expected = digest(
+      Buffer.concat([0, 1, 2].map((mebi) => digest(large.subarray(mebi << 20, (mebi + 1) << 20))))
+    ).toString("hex")
+    for (const size of [1000, 1 << 20, 1 << 22]) {
+      const source = UploadSource.make({
+        size: BigInt(large.length),
+        bytes: (offset) => Scene.pieces(large.subarray(Number(offset)), size)
+      })
+      const identity = yield* UploadSource.identifiedByContent(source).identity
+      assert.strictEqual(identity, `sha256/1MiB ${expected}`)
+    }
+  })
+
+  for (const [name, source, kind] of [
+    ["ends early", own(300_000, 299_999), "TooShort"],
+    ["ends late", own(300_000, 300_001), "TooLong"],
+    ["is empty", own(300_000, 0), "TooShort"],
+    ["is announced as empty, and is not", own(0, 1), "TooLong"],
+    ["small, ends early", own(100, 99), "TooShort"],
+    ["small, ends late", own(100, 101), "TooLong"],
+    ["one-shot, ends early", UploadSource.fromStream(Scene.pieces(bytes, 5000), { size: 300_001n }), "TooShort"],
+    ["one-shot, ends late", UploadSource.fromStream(Scene.pieces(bytes, 5000), { size: 299_999n }), "TooLong"],
+    ["one-shot, fails", UploadSource.fromStream(Stream.fail("disk"), { size: 300_000n }), "Unreadable"]
+  ] as const) {
+    it.effect(`a source that ${name} is a typed error and no network failure`, function* () {
+      const { server, target } = yield* Scene.make()
+      const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
+      assert.deepInclude(error, { _tag: "SourceFailed", kind })
+      assert.isAtMost(server.log.length, 2)
+      assert.notInclude(server.log, "HEAD 200")
+    })
+  }
+
+  for (const [name, change] of [
+    ["shrinks", (fs: FileSystem.FileSystem, path: string) => fs.truncate(path, 250_000)],
+    ["grows", (fs: FileSystem.FileSystem, path: string) => fs.writeFile(path, bytes, { flag: "a" })],
+    ["changes", (fs: FileSystem.FileSystem, path: string) => fs.utimes(path, 1, 1)],
+    ["goes", (fs: FileSystem.FileSystem, path: string) => fs.remove(path)]
+  ] as const) {
+    it.effect(`a file that ${name} before its turn, or between two requests, is noticed`, function* () {
       const { fs, path, source } = yield* file
-      assert.strictEqual(yield* (yield* UploadSource.fromPath(path)).identity, yield* source.identity)
-      yield* fs.utimes(path, 1, 1)
-      assert.notStrictEqual(yield* (yield* UploadSource.fromPath(path)).identity, yield* source.identity)
-      assert.strictEqual(
-        yield* UploadSource.fromBytes(bytes).identity,
-        `sha256 ${createHash("sha256").update(bytes).digest("hex")}`
-      )
-    })
-
-    it.effect("by content it is the SHA-256 over the digests of pieces of 1 MiB, however it is read", function* () {
-      const large = Scene.content(2 * 1024 * 1024 + 17)
-      const digest = (part: Uint8Array) => createHash("sha256").update(part).digest()
-      const expected = digest(
-        Buffer.concat([0, 1, 2].map((mebi) => digest(large.subarray(mebi << 20, (mebi + 1) << 20))))
-      ).toString("hex")
-      for (const size of [1000, 1 << 20, 1 << 22]) {
-        const source = UploadSource.make({
-          size: BigInt(large.length),
-          bytes: (offset) => Scene.pieces(large.subarray(Number(offset)), size)
-        })
-        const identity = yield* UploadSource.identifiedByContent(source).identity
-        assert.strictEqual(identity, `sha256/1MiB ${expected}`)
-      }
-    })
-
-    for (const [name, source, kind] of [
-      ["ends early", own(300_000, 299_999), "TooShort"],
-      ["ends late", own(300_000, 300_001), "TooLong"],
-      ["is empty", own(300_000, 0), "TooShort"],
-      ["is announced as empty, and is not", own(0, 1), "TooLong"],
-      ["small, ends early", own(100, 99), "TooShort"],
-      ["small, ends late", own(100, 101), "TooLong"],
-      ["one-shot, ends early", UploadSource.fromStream(Scene.pieces(bytes, 5000), { size: 300_001n }), "TooShort"],
-      ["one-shot, ends late", UploadSource.fromStream(Scene.pieces(bytes, 5000), { size: 299_999n }), "TooLong"],
-      ["one-shot, fails", UploadSource.fromStream(Stream.fail("disk"), { size: 300_000n }), "Unreadable"]
-    ] as const) {
-      it.effect(`a source that ${name} is a typed error and no network failure`, function* () {
-        const { server, target } = yield* Scene.make()
-        const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind })
-        assert.isAtMost(server.log.length, 2)
-        assert.notInclude(server.log, "HEAD 200")
-      })
-    }
-
-    for (const [name, change] of [
-      ["shrinks", (fs: FileSystem.FileSystem, path: string) => fs.truncate(path, 250_000)],
-      ["grows", (fs: FileSystem.FileSystem, path: string) => fs.writeFile(path, bytes, { flag: "a" })],
-      ["changes", (fs: FileSystem.FileSystem, path: string) => fs.utimes(path, 1, 1)],
-      ["goes", (fs: FileSystem.FileSystem, path: string) => fs.remove(path)]
-    ] as const) {
-      it.effect(`a file that ${name} before its turn, or between two requests, is noticed`, function* () {
-        const { fs, path, source } = yield* file
-        const { target } = yield* Scene.make()
-        let changed = false
-        const error = yield* Upload.events(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
-          Stream.tap((event) => {
-            if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
-            changed = true
-            return change(fs, path)
-          }),
-          Stream.runDrain,
-          Effect.flip
-        )
-        assert.strictEqual(error._tag, "SourceFailed")
-      })
-    }
-
-    for (const checksum of [undefined, "sha256"] as const) {
-      it.effect(`an empty file that grows before its upload is noticed, ${checksum ?? "no"} checksum`, function* () {
-        const fs = yield* FileSystem.FileSystem
-        const path = yield* fs.makeTempFileScoped()
-        const source = yield* UploadSource.fromPath(path)
-        yield* fs.writeFile(path, bytes)
-        const { server, target } = yield* Scene.make()
-        server.checksums = ["sha256"]
-        const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, checksum }))
-        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-        assert.isEmpty(server.created)
-      })
-    }
-
-    it.effect("of a file that does not exist fails with its path and what to do", function* () {
-      const error = yield* Effect.flip(UploadSource.fromPath("letter.txt"))
-      assert.strictEqual(
-        error.message,
-        "the upload source failed: letter.txt: no such file; check the source, and try again"
-      )
-    })
-
-    it.effect("a file that changes while it is read never becomes a whole upload", function* () {
-      const { fs, path } = yield* file
-      const source = yield* UploadSource.fromPath(path)
-      let first = true
-      const error = yield* source.bytes(0n, source.size).pipe(
-        Stream.rechunk(1),
-        Stream.runForEach(() => {
-          if (!first) return Effect.void
-          first = false
-          return fs.utimes(path, 1, 1)
+      const { target } = yield* Scene.make()
+      let changed = false
+      const error = yield* Upload.events(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
+        Stream.tap((event) => {
+          if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
+          changed = true
+          return change(fs, path)
         }),
+        Stream.runDrain,
         Effect.flip
       )
-      assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+      assert.strictEqual(error._tag, "SourceFailed")
     })
-
-    it.effect("a file that another one of its size and time replaces is not read on", function* () {
-      const { fs, path } = yield* file
-      yield* fs.utimes(path, 1000, 1000)
-      const source = yield* UploadSource.fromPath(path)
-      const other = `${path}.other`
-      yield* fs.writeFile(other, new Uint8Array(Number(source.size)))
-      yield* fs.utimes(other, 1000, 1000)
-      yield* fs.rename(other, path)
-      const error = yield* Effect.flip(Stream.runDrain(source.bytes(0n, source.size)))
-      assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-      assert.strictEqual(
-        error.message,
-        `the upload source failed: ${path} was replaced by another file; run the upload again when no process writes to the source`
-      )
-    })
-
-    it.effect("a stream's own SourceFailed stays what it is", function* () {
-      const failure = new UploadSource.SourceFailed({ kind: "Changed", description: "x" })
-      const source = UploadSource.fromStream(Stream.fail(failure))
-      assert.strictEqual(yield* Effect.flip(Stream.runDrain(source.stream)), failure)
-    })
-
-    it.effect("the SourceFailed of a second copy of this package stays what it is", function* () {
-      vi.resetModules()
-      const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadSource"))
-      const failure = new copy.SourceFailed({ kind: "Changed", description: "x" })
-      assert.notInstanceOf(failure, UploadSource.SourceFailed)
-      assert.strictEqual(UploadSource.failedWith(failure), failure)
-    })
-
-    it.effect("an Error of another realm keeps its message", () =>
-      Effect.sync(() => {
-        const error = UploadSource.failedWith(runInNewContext("new Error('the disk is gone')"))
-        assert.strictEqual(error.description, "the disk is gone")
-      })
-    )
-
-    it.effect.skipIf(!existsSync("/proc/self/status"))("a file of size 0 that has content is no source", function* () {
-      const error = yield* Effect.flip(UploadSource.fromPath("/proc/self/status"))
-      assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
-      assert.include(error.message, "its size is 0")
-    })
-
-    it.effect("a folder is no source", function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* fs.makeTempDirectoryScoped()
-      assert.deepInclude(yield* Effect.flip(UploadSource.fromPath(path)), { _tag: "SourceFailed" })
-    })
-
-    it.effect("where a platform cannot stream, slices are sent", () =>
-      Effect.gen(function* () {
-        for (const source of [
-          UploadSource.fromBlob(new Blob([bytes])),
-          UploadSource.fromBytes(bytes),
-          UploadSource.fromStream(Scene.pieces(bytes, 1000))
-        ]) {
-          const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 20_000 }])
-          yield* Upload.run(target, source, { ...Scene.options, chunkSize: 50_000 })
-          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
-        }
-      }).pipe(Effect.provideService(Upload.CanStream, false), Effect.provide(NodeHttpClient.layerFetch))
-    )
   }
-)
+
+  for (const checksum of [undefined, "sha256"] as const) {
+    it.effect(`an empty file that grows before its upload is noticed, ${checksum ?? "no"} checksum`, function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      const source = yield* UploadSource.fromPath(path)
+      yield* fs.writeFile(path, bytes)
+      const { server, target } = yield* Scene.make()
+      server.checksums = ["sha256"]
+      const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, checksum }))
+      assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+      assert.isEmpty(server.created)
+    })
+  }
+
+  it.effect("of a file that does not exist fails with its path and what to do", function* () {
+    const error = yield* Effect.flip(UploadSource.fromPath("letter.txt"))
+    assert.strictEqual(
+      error.message,
+      "the upload source failed: letter.txt: no such file; check the source, and try again"
+    )
+  })
+
+  it.effect("a file that changes while it is read never becomes a whole upload", function* () {
+    const { fs, path } = yield* file
+    const source = yield* UploadSource.fromPath(path)
+    let first = true
+    const error = yield* source.bytes(0n, source.size).pipe(
+      Stream.rechunk(1),
+      Stream.runForEach(() => {
+        if (!first) return Effect.void
+        first = false
+        return fs.utimes(path, 1, 1)
+      }),
+      Effect.flip
+    )
+    assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+  })
+
+  it.effect("a file that another one of its size and time replaces is not read on", function* () {
+    const { fs, path } = yield* file
+    yield* fs.utimes(path, 1000, 1000)
+    const source = yield* UploadSource.fromPath(path)
+    const other = `${path}.other`
+    yield* fs.writeFile(other, new Uint8Array(Number(source.size)))
+    yield* fs.utimes(other, 1000, 1000)
+    yield* fs.rename(other, path)
+    const error = yield* Effect.flip(Stream.runDrain(source.bytes(0n, source.size)))
+    assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+    assert.strictEqual(
+      error.message,
+      `the upload source failed: ${path} was replaced by another file; run the upload again when no process writes to the source`
+    )
+  })
+
+  it.effect("a stream's own SourceFailed stays what it is", function* () {
+    const failure = new UploadSource.SourceFailed({ kind: "Changed", description: "x" })
+    const source = UploadSource.fromStream(Stream.fail(failure))
+    assert.strictEqual(yield* Effect.flip(Stream.runDrain(source.stream)), failure)
+  })
+
+  it.effect("the SourceFailed of a second copy of this package stays what it is", function* () {
+    vi.resetModules()
+    const copy = yield* Effect.promise(() => import("@assembly-effect/tus/UploadSource"))
+    const failure = new copy.SourceFailed({ kind: "Changed", description: "x" })
+    assert.notInstanceOf(failure, UploadSource.SourceFailed)
+    assert.strictEqual(UploadSource.failedWith(failure), failure)
+  })
+
+  it.effect("an Error of another realm keeps its message", () =>
+    Effect.sync(() => {
+      const error = UploadSource.failedWith(runInNewContext("new Error('the disk is gone')"))
+      assert.strictEqual(error.description, "the disk is gone")
+    })
+  )
+
+  it.effect.skipIf(!existsSync("/proc/self/status"))("a file of size 0 that has content is no source", function* () {
+    const error = yield* Effect.flip(UploadSource.fromPath("/proc/self/status"))
+    assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
+    assert.include(error.message, "its size is 0")
+  })
+
+  it.effect("a folder is no source", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* fs.makeTempDirectoryScoped()
+    assert.deepInclude(yield* Effect.flip(UploadSource.fromPath(path)), { _tag: "SourceFailed" })
+  })
+})

@@ -2,24 +2,15 @@
  * Sources that are HTTP resources: honest servers, servers whose resource changes, and hostile ones.
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Tus from "@assembly-effect/tus/Tus"
-import type * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as WebSource from "@assembly-effect/tus/WebSource"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import { Tus, type UploadSource, WebSource } from "@assembly-effect/tus"
+import { assert, describe, it as test, layer } from "@assembly-effect/testkit/flow"
+import { Clock, Deferred, Duration, Effect, Fiber, Option, Schedule, Stream } from "effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { gzipSync } from "node:zlib"
 import * as HostileServer from "@assembly-effect/testkit/hostile/HostileServer"
-import * as Scene from "./utils/Scene.ts"
-import * as TusServer from "./utils/TusServer.ts"
-import * as WebResource from "./utils/WebResource.ts"
-import * as Upload from "./utils/Upload.ts"
-import * as Tests from "./utils/Tests.ts"
+import { Clients, Scene, Tests, TusServer, Upload, WebResource } from "./utils/index.ts"
 
 const bytes = Scene.content(2_000_000)
 
@@ -45,10 +36,10 @@ const failure = (source: UploadSource.UploadSource) =>
     return error
   })
 
-const clients = { undici: NodeHttpClient.layerUndici, fetch: NodeHttpClient.layerFetch }
+const clients = { undici: Clients.undici, fetch: Clients.fetch }
 
 for (const [name, client] of Object.entries(clients)) {
-  layer(client, { excludeTestServices: true })(`WebSource.fromUrl with ${name}`, (it) => {
+  layer(client)(`WebSource.fromUrl with ${name}`, (it) => {
     it.effect("reads any range of a resource with ranges and a strong ETag", function* () {
       const resource = yield* WebResource.make(bytes)
       const source = yield* ranged(resource.url)
@@ -196,15 +187,7 @@ for (const [name, client] of Object.entries(clients)) {
       assert.strictEqual(resource.requests.length, 2)
     })
 
-    it.effect("reads an empty resource", function* () {
-      const { server, target } = yield* Scene.make()
-      const resource = yield* WebResource.make(new Uint8Array(0))
-      const { length } = yield* Upload.run(target, yield* WebSource.fromUrl(resource.url), Scene.options)
-      assert.strictEqual(length, 0n)
-      assert.strictEqual(server.created.length, 1)
-    })
-
-    it.effect("reads an empty resource whose 416 has no ETag, or one of its own", function* () {
+    it.effect("uploads an empty resource, whose 416 has no ETag, or one of its own", function* () {
       for (const etag of [undefined, '"error"']) {
         const resource = yield* WebResource.make(new Uint8Array(0))
         resource.meet = (_, __, go, index) => {
@@ -214,7 +197,9 @@ for (const [name, client] of Object.entries(clients)) {
         const source = yield* WebSource.fromUrl(resource.url)
         assert.strictEqual(source.size, 0n)
         assert(source._tag === "OneShot")
-        assert.strictEqual((yield* Stream.mkUint8Array(source.stream)).length, 0)
+        const { server, target } = yield* Scene.make()
+        assert.strictEqual((yield* Upload.run(target, source, Scene.options)).length, 0n)
+        assert.strictEqual(server.created.length, 1)
         resource.bytes = bytes
         assert.strictEqual((yield* failure(source)).kind, "Changed")
       }
@@ -264,28 +249,20 @@ for (const [name, client] of Object.entries(clients)) {
       assert.include((yield* failure(source)).message, "content-encoding")
     })
 
-    it.effect("has the same identity with another signature, if it is presigned", function* () {
+    it.effect("has an identity of the URL, without a presigned signature, and the ETag", function* () {
       const resource = yield* WebResource.make(bytes)
-      const identity = (signature: string) =>
-        WebSource.fromUrl(`${resource.url}?signature=${signature}`, { isPresigned: true }).pipe(
+      const identity = (more: string, isPresigned: boolean) =>
+        WebSource.fromUrl(resource.url + more, { isPresigned }).pipe(
           Effect.flatMap((source) => ("identity" in source ? source.identity : Effect.undefined))
         )
-      const first = yield* identity("one")
-      assert.match(first ?? "", /^url [0-9a-f]{64}$/)
-      assert.strictEqual(yield* identity("two"), first)
-      resource.etag = '"another"'
-      assert.notStrictEqual(yield* identity("two"), first)
-    })
-
-    it.effect("has an identity that changes with the URL and the ETag, and contains neither", function* () {
-      const resource = yield* WebResource.make(bytes)
-      const identity = (url: string) => Effect.flatMap(ranged(url), (source) => source.identity)
-      const first = yield* identity(resource.url)
-      assert.strictEqual(yield* identity(resource.url), first)
-      assert.notStrictEqual(yield* identity(`${resource.url}2`), first)
-      resource.etag = '"two"'
-      assert.notStrictEqual(yield* identity(resource.url), first)
-      assert.match(first ?? "", /^url [0-9a-f]{64}$/)
+      for (const isPresigned of [true, false]) {
+        resource.etag = '"one"'
+        const first = yield* identity("", isPresigned)
+        assert.match(first ?? "", /^url [0-9a-f]{64}$/)
+        assert.strictEqual((yield* identity("2", isPresigned)) === first, isPresigned)
+        resource.etag = '"another"'
+        assert.notStrictEqual(yield* identity("", isPresigned), first)
+      }
     })
 
     it.effect("frees its connections when it is interrupted, and reads no faster than it is read", function* () {
@@ -306,7 +283,7 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromUrl", (it) => {
+layer(Clients.undici)("WebSource.fromUrl", (it) => {
   it.effect("refuses what is no URL of HTTP, and one with a credential, without repeating it", function* () {
     for (const url of ["secret", "file:///etc/passwd", "data:,secret", "http://user:secret@localhost/", "//secret"]) {
       const error = yield* Effect.flip(WebSource.fromUrl(url))
@@ -362,18 +339,15 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     }
   })
 
-  it.effect(
-    "asks again after a body that ends early with a correct frame, and gives up after the last retry",
-    function* () {
-      const resource = yield* WebResource.make(bytes)
-      const source = yield* ranged(resource.url)
-      resource.meet = (_, response) =>
-        void response.writeHead(206, { etag, "content-range": "bytes 0-1999999/2000000" }).end()
-      const error = yield* failure(source).pipe(quick)
-      assert.include(error.message, "the body ended after 0 of 2000000 bytes")
-      assert.strictEqual(resource.requests.length, 2 + 3)
-    }
-  )
+  it.effect("asks again after a body that ends early, and gives up after the last retry", function* () {
+    const resource = yield* WebResource.make(bytes)
+    const source = yield* ranged(resource.url)
+    resource.meet = (_, response) =>
+      void response.writeHead(206, { etag, "content-range": "bytes 0-1999999/2000000" }).end()
+    const error = yield* failure(source).pipe(quick)
+    assert.include(error.message, "the body ended after 0 of 2000000 bytes")
+    assert.strictEqual(resource.requests.length, 2 + 3)
+  })
 
   it.effect("is no Replayable because of what a first response says wrong", function* () {
     for (const range of ["bytes 1-1/2000000", "bytes 0-5/2000000", "bytes 0-0/*", "bytes 0-0/0", "nonsense"]) {
@@ -405,4 +379,110 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.from
     const source = yield* WebSource.fromUrl(server.baseUrl)
     assert.deepInclude(source, { _tag: "OneShot", size: undefined })
   })
+})
+
+const some = Scene.content(100_000)
+
+/** A resource that was described, and what is read of it. */
+const make = Effect.gen(function* () {
+  const resource = yield* WebResource.make(some)
+  const source = yield* ranged(resource.url)
+  return { resource, stream: source.bytes(0n, source.size) }
+})
+
+/** Retries at once, and notes what it is told. */
+const noting = () => {
+  const told: Array<readonly [tag: string, failures: number, wait: number | undefined]> = []
+  const policy = Schedule.forever.pipe(
+    Schedule.setInputType<RetryPolicy.Failure>(),
+    Schedule.tap(({ input: { error, failures, wait } }) =>
+      Effect.sync(() => told.push([error._tag, failures, Option.getOrUndefined(Option.map(wait, Duration.toSeconds))]))
+    )
+  )
+  return { told, policy }
+}
+
+describe("WebSource.fromUrl after a failure", () => {
+  test.live("asks again after 429 and each 5xx, with the pause that the server asks for", Clients.undici, function* () {
+    const { resource, stream } = yield* make
+    const { policy, told } = noting()
+    const answers = [
+      HostileServer.text(429, "", { "retry-after": "1" }),
+      HostileServer.text(500, ""),
+      HostileServer.text(503, "", { "retry-after": "0" })
+    ]
+    resource.meet = (request, response, go, index) => (answers[index - 1] ?? (() => go()))(request, response)
+    assert.strictEqual(yield* read(stream).pipe(RetryPolicy.withPolicy(policy)), TusServer.sha256(some))
+    assert.deepStrictEqual(told, [
+      ["RateLimited", 1, 1],
+      ["UnexpectedResponse", 2, undefined],
+      ["UnexpectedResponse", 3, 0]
+    ])
+  })
+
+  for (const [name, policy] of Object.entries({
+    schedule: Schedule.recurs(1),
+    policy: RetryPolicy.make({ retries: 1, base: "1 millis" })
+  })) {
+    test.live(`counts failures anew after new bytes, for a ${name} too`, Clients.undici, function* () {
+      const { resource, stream } = yield* make
+      resource.meet = (request, response, _, index) => {
+        if (index % 2 === 1) return HostileServer.text(503, "")(request, response)
+        const start = Number(/bytes=(\d+)/.exec(request.headers.range ?? "")?.[1])
+        const headers = { etag: '"one"', "content-range": `bytes ${start}-${start + 19_999}/100000` }
+        response.writeHead(206, headers).end(some.subarray(start, start + 20_000))
+      }
+      assert.strictEqual(yield* read(stream).pipe(RetryPolicy.withPolicy(policy)), TusServer.sha256(some))
+      assert.strictEqual(resource.requests.length, 1 + 10)
+    })
+  }
+
+  test.effect("pauses before it asks again", Clients.undici, function* () {
+    const asked: Array<number> = []
+    const timing = HttpClient.transform(yield* HttpClient.HttpClient, (response) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        asked.push(now / 1000)
+        return response
+      })
+    )
+    // The first request describes the resource.
+    const { resource, stream } = yield* Effect.provideService(make, HttpClient.HttpClient, timing)
+    resource.meet = (_, response, go, index) => (index === 1 ? void response.writeHead(503).end() : go())
+    const failed = yield* Deferred.make<void>()
+    const policy = Schedule.tap(Schedule.spaced("1 minute"), () => Deferred.succeed(failed, undefined))
+    const idle = Idle.make()
+    const fiber = yield* read(stream).pipe(RetryPolicy.withPolicy(policy), idle.within, Effect.forkChild)
+    yield* Deferred.await(failed)
+    yield* idle.settled
+    yield* TestClock.adjust("59 seconds")
+    yield* idle.settled
+    assert.deepStrictEqual(asked, [0, 0])
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* Fiber.join(fiber), TusServer.sha256(some))
+    assert.deepStrictEqual(asked, [0, 0, 60])
+  })
+
+  for (const [what, status, headers] of [
+    ["was refused", 503, {}],
+    ["stalled", 206, { etag: '"one"', "content-range": "bytes 0-99999/100000" }]
+  ] as const) {
+    test.live(`keeps no connection whose response ${what}`, Clients.undici, function* () {
+      const { resource, stream } = yield* make
+      const closed = yield* Deferred.make<void>()
+      resource.meet = (_, response, go, index) => {
+        if (index !== 1) return go()
+        response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+        response.writeHead(status, headers)
+        response.write(some.subarray(0, 10))
+      }
+      // The stream is not over, so nothing but the source itself frees the connection.
+      const seen = stream.pipe(Stream.tap(() => (resource.requests.length < 3 ? Effect.void : Deferred.await(closed))))
+      const { policy } = noting()
+      yield* Stream.runDrain(seen).pipe(
+        RetryPolicy.withPolicy(policy),
+        Effect.provideService(Tus.RequestTimeout, Duration.millis(200))
+      )
+      assert.isAtLeast(resource.requests.length, 3)
+    })
+  }
 })

@@ -1,23 +1,13 @@
 /**
  * Nothing is waited for without an end: neither an answer, nor what a server asks to wait for.
  */
-import * as Tus from "@assembly-effect/tus/Tus"
-import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
-import { layer } from "./utils/Tests.ts"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
+import { Tus, UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import { assert, layerTest } from "@assembly-effect/testkit/flow"
+import { Duration, Effect, Fiber, Stream } from "effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
-import type { Fault } from "./utils/Fault.ts"
-import * as Scene from "./utils/Scene.ts"
-import * as Upload from "./utils/Upload.ts"
+import { Clients, type Fault, Scene, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)
 const { metadata } = Scene.options
@@ -43,7 +33,7 @@ const waits: Readonly<Record<string, string>> = {
   "one second more than an hour": "3601"
 }
 
-layer(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
+layerTest(Clients.undici)("A wait that a server asks for", (it) => {
   for (const [name, wait] of Object.entries(waits)) {
     it.effect(`of ${name} is told instead of waited for`, function* () {
       const headers = { "retry-after": wait }
@@ -122,7 +112,7 @@ const stuck = Loopback.serve((_, response) => response.write(Buffer.alloc(1000))
 const hangs = (method: Fault["method"]): Fault =>
   method === "GET" ? { _tag: "NoAnswer", method } : { _tag: "SlowAnswer", method, millis: 3_600_000 }
 
-layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
+layerTest(Clients.undici)("A request that is never answered", (it) => {
   it.effect("has a limit of time, whichever it is", function* () {
     const { server, target } = yield* Scene.make()
     const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata })

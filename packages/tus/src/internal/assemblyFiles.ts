@@ -33,9 +33,7 @@ export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
 /** Limits the uploads of several jobs together. Without a value, only the `concurrency` of each job is a limit. */
 export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
   "@assembly-effect/tus/assemblyFiles/Permits",
-  {
-    defaultValue: () => undefined
-  }
+  { defaultValue: () => undefined }
 )
 
 /** Runs one upload, or one form, when a permit is free. */

@@ -3,33 +3,34 @@
  * with and without a journal differ only in the store of the Assembly.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { type AssemblyUploadError, FormBroken } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type { AssemblyEntry } from "./journal.ts"
+import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import * as AssemblyFiles from "./assemblyFiles.ts"
 import { paced } from "./events.ts"
 import * as Form from "./form.ts"
 import type { Options, Proof } from "./job.ts"
-import type { JournalFailed, LeaseLost } from "./journalError.ts"
 import { refuse, replayable } from "./options.ts"
 import { readWhole } from "./outgoing.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import type { UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
-import * as Watching from "./watching.ts"
 
 /**
  * The errors of the store of an Assembly.
@@ -45,12 +46,18 @@ type About = Omit<AssemblyEntry, "_tag" | "writtenAt">
 /**
  * Keeps which Assembly a job has. `found` is the entry of an earlier run. `record` is called before the creation of an
  * Assembly is sent (`Creating`), after it (`Created`), and when the Assembly has completed.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Store {
   readonly found: AssemblyEntry | undefined
-  readonly record: (_tag: AssemblyEntry["_tag"], about: About) => Effect.Effect<void, StoreError>
+  readonly record: (entry: Omit<AssemblyEntry, "writtenAt">) => Effect.Effect<void, StoreError>
   readonly forget: Effect.Effect<void, StoreError>
 }
+
+/** Keeps nothing: a later run cannot continue the job. */
+export const forgetful: Store = { found: undefined, record: () => Effect.void, forget: Effect.void }
 
 /** A job whose options are valid, with its open sources. */
 interface Job {
@@ -102,7 +109,7 @@ const createAssembly = (job: Job, about: About) =>
       about.isForm === true
         ? yield* formOf(job, about)
         : Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-    yield* store.record("Creating", about)
+    yield* store.record({ ...about, _tag: "Creating" })
     const status = yield* request.pipe(
       // Only this job knows a generated id, so the conflict comes from an earlier request of this job.
       Effect.catchIf(
@@ -111,7 +118,7 @@ const createAssembly = (job: Job, about: About) =>
       ),
       Effect.tapError((error) => (isRefused(error) ? Effect.ignore(store.forget) : Effect.void))
     )
-    yield* store.record("Created", about)
+    yield* store.record({ ...about, _tag: "Created" })
     emit(AssemblyUploadEvent.AssemblyCreated({ status }))
     return status
   })
@@ -125,7 +132,7 @@ const reopen = (job: Job, { _tag, ...about }: AssemblyEntry) => {
   const isOpen = _tag === "Creating"
   return Effect.matchEffect(Assemblies.get(about.assemblyId), {
     onSuccess: (status): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient> =>
-      Effect.map(isOpen ? store.record("Created", about) : Effect.void, () => {
+      Effect.map(isOpen ? store.record({ ...about, _tag: "Created" }) : Effect.void, () => {
         emit(AssemblyUploadEvent.AssemblyResumed({ status }))
         return status
       }),
@@ -209,6 +216,45 @@ const finishForm = ({ emit, options, sources }: Job, about: About, status: Assem
     return ended
   })
 
+/**
+ * Reads the Status of an Assembly whose holder has died. An Assembly that waits for files runs nothing, and may do so for
+ * hours, so it loses its place. One whose Status cannot be read keeps its place.
+ */
+export const watcher: Effect.Effect<Budget.Watcher, never, AssemblyClient> = Effect.map(AssemblyClient, (client) => ({
+  isRunning: (assemblyId) =>
+    Assemblies.get(Assembly.AssemblyId.make(assemblyId)).pipe(
+      Effect.map((status) => Assembly.state(status) === "Busy" && status.ok !== "ASSEMBLY_UPLOADING"),
+      Effect.catch((error) => Effect.succeed(!(error._tag === "ServiceFailure" && error.status === 404))),
+      Effect.provideService(AssemblyClient, client)
+    )
+}))
+
+/**
+ * Holds the place of an Assembly while `effect` creates it and uploads its files. With `toEnd`, `effect` also waits for the
+ * end of the Assembly, so the place is free after it. After an interruption the Assembly may still run, so nobody prolongs
+ * the place any more, and the next program that waits reads the Status. Without `toEnd`, a host watches, if it has provided
+ * a `Watcher`.
+ */
+const watched = <A, E, R>(
+  assemblyId: Assembly.AssemblyId,
+  toEnd: boolean,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | AssemblyClient> =>
+  Effect.gen(function* () {
+    const budget = yield* Budget.Budget
+    const host = yield* Budget.Watcher
+    if (budget === undefined || (host === undefined && !toEnd)) return yield* effect
+    const { origins } = yield* AssemblyClient
+    const [url] = origins.entries
+    const kept = Effect.repeat(budget.keep(url, assemblyId), Schedule.spaced(Budget.renewal))
+    return yield* Effect.provideService(effect, Budget.Watcher, host ?? (yield* watcher)).pipe(
+      Effect.raceFirst(Effect.andThen(Effect.sleep(Budget.renewal), Effect.andThen(kept, Effect.never))),
+      Effect.onExit((exit) =>
+        host !== undefined || Exit.hasInterrupts(exit) ? Effect.void : budget.release(url, assemblyId)
+      )
+    )
+  })
+
 /** Continues a stored Assembly, or creates one. `earlier` are the Assemblies whose forms broke. */
 const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["earlier"] = []) =>
   Effect.gen(function* () {
@@ -224,7 +270,7 @@ const attempt = (given: Job, known: AssemblyEntry | undefined, earlier: About["e
       ...(isForm ? { isForm } : undefined),
       ...(earlier.length > 0 ? { earlier } : undefined)
     }
-    return yield* Watching.watched(assemblyId, wait !== false, perform(job, about, known, proof))
+    return yield* watched(assemblyId, wait !== false, perform(job, about, known, proof))
   })
 
 /** Creates or continues an Assembly, and uploads its files. Waits for its end, unless `wait` is false. */
@@ -254,7 +300,7 @@ const perform = (job: Job, about: About, known: AssemblyEntry | undefined, proof
     const completed = known?.uploads === undefined ? whole : PackedStatus.shareOf(whole, known.uploads)
     if (proof !== undefined) yield* proof.check(completed, AssemblyFiles.delivered(options, uploaded))
     // If the record cannot be written, the job has still completed, and the next run requests the Status again.
-    if (known?._tag !== "Completed") yield* Effect.ignore(store.record("Completed", about))
+    if (known?._tag !== "Completed") yield* Effect.ignore(store.record({ ...about, _tag: "Completed" }))
     emit(AssemblyUploadEvent.Completed({ status: completed }))
     return completed
   })

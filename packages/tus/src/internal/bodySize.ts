@@ -36,87 +36,86 @@ const passedSizes = new WeakMap<HttpClient.HttpClient, Map<string, { readonly si
 /** How long a size that passed is remembered. The limit of a proxy may be raised. */
 const lifetime = Duration.toMillis("1 hour")
 
-/** The size of the request bodies of one upload URL. */
-export class BodySize {
-  readonly #most: bigint | undefined
-  #slice: bigint | undefined
-  /** The limit after refused or cut bodies. It grows up to `#ceiling`, half of what was refused or cut. */
-  #limit: bigint | undefined
-  #ceiling: bigint | undefined
-  #cutAt = -1n
-  readonly #tried: Array<number> = []
-  readonly #remember: (size: bigint) => void
-
-  constructor(options: {
-    readonly chunkSize: number | undefined
-    readonly streams: boolean
-    readonly known: bigint | undefined
-    readonly remember: (size: bigint) => void
-  }) {
-    const { chunkSize, known, remember, streams } = options
-    this.#most = chunkSize === undefined ? undefined : BigInt(chunkSize)
-    this.#slice = streams ? undefined : smaller(small, this.#most ?? largestSlice)
-    this.#limit = known
-    this.#ceiling = known
-    this.#remember = remember
-  }
-
+/**
+ * Makes the sizes of the request bodies of one upload. `known` is the size that passed before at the same origin, and
+ * `remember` is called with such a size.
+ */
+export const make = ({
+  chunkSize,
+  known,
+  remember,
+  streams
+}: {
+  readonly chunkSize: number | undefined
+  readonly streams: boolean
+  readonly known: bigint | undefined
+  readonly remember: (size: bigint) => void
+}) => {
+  const most = chunkSize === undefined ? undefined : BigInt(chunkSize)
+  let slice = streams ? undefined : smaller(small, most ?? largestSlice)
+  /** The limit after refused or cut bodies. It grows up to `ceiling`, half of what was refused or cut. */
+  let limit = known
+  let ceiling = known
+  let cutAt = -1n
   /** The sizes that were refused with 413, in bytes. */
-  get tried(): ReadonlyArray<number> {
-    return this.#tried
-  }
+  const tried: Array<number> = []
+  return {
+    tried,
 
-  /** The number of bytes in the next body, when `left` bytes remain. */
-  next(left: bigint): bigint {
-    const size = smaller(this.#slice ?? this.#most ?? left, this.#limit ?? left)
-    if (this.#slice === undefined || left > size) return smaller(left, size)
-    // A stall of the last slice is detected late, so the last slice is small.
-    const last = smaller(small, size)
-    return left <= last ? left : larger(left - last, left / 2n)
-  }
+    /** The number of bytes in the next body, when `left` bytes remain. */
+    next: (left: bigint): bigint => {
+      const size = smaller(slice ?? most ?? left, limit ?? left)
+      if (slice === undefined || left > size) return smaller(left, size)
+      // A stall of the last slice is detected late, so the last slice is small.
+      const last = smaller(small, size)
+      return left <= last ? left : larger(left - last, left / 2n)
+    },
 
-  /** Call this method when the server has stored a whole body. */
-  passed(bytes: bigint, millis: number): void {
-    this.#cutAt = -1n
-    if (this.#slice !== undefined && millis < goal && bytes >= this.#slice) {
-      this.#slice = smaller(this.#slice * 2n, this.#most ?? largestSlice)
-    } else if (this.#slice !== undefined && millis > goal * 2) {
-      this.#slice = smaller(this.#slice, larger(small, this.#slice / 2n))
+    /** Call this function when the server has stored a whole body. */
+    passed: (bytes: bigint, millis: number): void => {
+      cutAt = -1n
+      if (slice !== undefined && millis < goal && bytes >= slice) {
+        slice = smaller(slice * 2n, most ?? largestSlice)
+      } else if (slice !== undefined && millis > goal * 2) {
+        slice = smaller(slice, larger(small, slice / 2n))
+      }
+      if (limit === undefined || bytes < limit) return
+      if (limit === ceiling && tried.length > 0) remember(limit)
+      limit = smaller(limit * 2n, ceiling ?? limit)
+    },
+
+    /** Call this function when a slice got no response in time. */
+    stalled: (): void => {
+      if (slice !== undefined) slice = larger(smaller(least, slice), slice / 2n)
+    },
+
+    /** Call this function after the status 413. Returns whether a smaller body may pass. */
+    refused: (bytes: bigint): boolean => {
+      tried.push(Number(bytes))
+      if (bytes <= small) return false
+      ceiling = larger(small, bytes / 2n)
+      limit = ceiling
+      return true
+    },
+
+    /**
+     * Call this function when the connection was cut while a body with the bytes from `start` to `end` was sent. A single
+     * cut may come from the network. After a second cut at the same offset, the server has stored no byte since then.
+     */
+    cut: (start: bigint, end: bigint): void => {
+      if (start === cutAt) {
+        ceiling = larger(least, (end - start) / 2n)
+        limit = least
+      }
+      cutAt = start === cutAt ? -1n : start
     }
-    if (this.#limit === undefined || bytes < this.#limit) return
-    if (this.#limit === this.#ceiling && this.#tried.length > 0) this.#remember(this.#limit)
-    this.#limit = smaller(this.#limit * 2n, this.#ceiling ?? this.#limit)
-  }
-
-  /** Call this method when a slice got no response in time. */
-  stalled(): void {
-    if (this.#slice !== undefined) this.#slice = larger(smaller(least, this.#slice), this.#slice / 2n)
-  }
-
-  /** Call this method after the status 413. Returns whether a smaller body may pass. */
-  refused(bytes: bigint): boolean {
-    this.#tried.push(Number(bytes))
-    if (bytes <= small) return false
-    this.#ceiling = larger(small, bytes / 2n)
-    this.#limit = this.#ceiling
-    return true
-  }
-
-  /**
-   * Call this method when the connection was cut while a body with the bytes from `start` to `end` was sent. A single
-   * cut may come from the network. After a second cut at the same offset, the server has stored no byte since then.
-   */
-  cut(start: bigint, end: bigint): void {
-    if (start === this.#cutAt) {
-      this.#ceiling = larger(least, (end - start) / 2n)
-      this.#limit = least
-    }
-    this.#cutAt = start === this.#cutAt ? -1n : start
   }
 }
 
-/** Makes the size of the request bodies of one upload. A size that passed at the origin of `url` is known. */
-export const make = (
+export type BodySize = ReturnType<typeof make>
+
+/** {@link make} for an upload at a URL. A size that passed at the same origin is known. */
+export const at = (
   url: string,
   options: { readonly chunkSize: number | undefined; readonly streams: boolean }
 ): Effect.Effect<BodySize, never, HttpClient.HttpClient> =>
@@ -125,7 +124,7 @@ export const make = (
     const clock = yield* Clock.Clock
     const { origin } = new URL(url)
     const passed = passedSizes.get(client)?.get(origin)
-    return new BodySize({
+    return make({
       ...options,
       known: passed !== undefined && clock.currentTimeMillisUnsafe() - passed.at < lifetime ? passed.size : undefined,
       remember: (size) => {

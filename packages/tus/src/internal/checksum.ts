@@ -11,7 +11,7 @@ import * as Tus from "../Tus.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import type { RequestOptions } from "./options.ts"
-import * as Outgoing from "./outgoing.ts"
+import type * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
 import { inTime } from "./requests.ts"
@@ -45,7 +45,7 @@ export const isOffered = (
 
 /** Reads all bytes of a body into memory. `Outgoing` has already limited the body to `chunkSize` bytes. */
 const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> =>
-  "stream" in bytes ? Outgoing.collect(bytes.stream, bytes.length) : Effect.succeed(bytes)
+  "stream" in bytes ? Pieces.collect(bytes.stream, bytes.length) : Effect.succeed(bytes)
 
 /** Converts a body to the bytes to send, and to their checksum if the upload has one. */
 export type Seal = (

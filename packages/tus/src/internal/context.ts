@@ -104,15 +104,10 @@ export const make = <E>(
     if (Result.isFailure(encoded)) {
       return Effect.fail(new InvalidRequest({ operation: "Upload", issues: encoded.failure }))
     }
-    const metadataHeader = encoded.success
-    const common = { target, source, metadataHeader, streams, concurrency, policy, emit, store }
-    const plain = { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
+    const shared = { target, source, metadataHeader: encoded.success, streams, concurrency, policy, emit, store }
+    const plain = { ...shared, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
     if (checksum === undefined) return Effect.succeed(plain)
-    const sealed = {
-      ...common,
-      chunkSize: chunkSize ?? defaultSize,
-      seal: Checksum.sealed(checksum, streams),
-      sendsAlong: false
-    }
+    const size = chunkSize ?? defaultSize
+    const sealed = { ...shared, chunkSize: size, seal: Checksum.sealed(checksum, streams), sendsAlong: false }
     return Effect.map(Checksum.isOffered(target, checksum, policy, emit), (isOffered) => (isOffered ? sealed : plain))
   })

@@ -7,16 +7,15 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Creation from "@assembly-effect/api/unstable/Creation"
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import * as Gathering from "@assembly-effect/auth/unstable/Gathering"
-import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { UploadBandwidth } from "./bandwidth.ts"
 import { CanStream } from "./context.ts"
+import { moving } from "./outgoing.ts"
 import { inPieces } from "./pieces.ts"
 
 /** The maximum size of all files of a form together, in bytes. */
@@ -56,30 +55,12 @@ const sendStream = Effect.fnUntraced(function* (
   { content, contentType }: { readonly content: Uint8Array; readonly contentType: string },
   onSent: (bytes: number) => void
 ) {
-  const clock = yield* Clock.Clock
-  const bandwidth = yield* UploadBandwidth
-  const until = clock.currentTimeMillisUnsafe() + left
-  let movedAt = clock.currentTimeMillisUnsafe()
-  let sent = 0
-  const waiting = bandwidth?.stream(inPieces(content), () => {
-    movedAt = Infinity
-  })
-  const body = Pieces.mapPieces(waiting ?? inPieces(content), (piece) => {
-    movedAt = clock.currentTimeMillisUnsafe()
-    sent += piece.length
-    onSent(sent)
-    return Effect.succeed([piece])
-  })
-  const watch: Effect.Effect<never, Gathering.Late> = Effect.suspend(() => {
-    const remaining = Math.min(until, movedAt + millis) - clock.currentTimeMillisUnsafe()
-    return remaining <= 0
-      ? Effect.fail(new Gathering.Late())
-      : Effect.andThen(Effect.sleep(Math.min(remaining, millis)), watch)
-  })
+  const { late, stream } = yield* moving(inPieces(content), onSent, () => millis)
   const request = HttpClientRequest.post(origin + path, { headers }).pipe(
-    HttpClientRequest.setBody(HttpBody.stream(body, contentType, content.length))
+    HttpClientRequest.setBody(HttpBody.stream(stream, contentType, content.length))
   )
-  return (yield* StreamSender.send(http, request, maxBytes, watch)).answer
+  const isLate = Effect.andThen(Effect.raceFirst(late, Effect.sleep(left)), Effect.fail(new Gathering.Late()))
+  return (yield* StreamSender.send(http, request, maxBytes, isLate)).answer
 })
 
 type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>

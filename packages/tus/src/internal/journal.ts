@@ -117,23 +117,20 @@ export interface Entries<A> {
 }
 
 /**
- * Starts and continues the uploads of a journal. They are functions of the journal, so that a bundle without a journal
- * does not contain their code.
+ * Starts and continues the uploads of a journal. It is a function of the journal, so that a bundle without a journal does
+ * not contain its code. `origins` are further permitted origins of the URLs of an upload.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Engine {
+export type Engine = (journal: UploadJournal["Service"]) => {
   readonly run: (
-    journal: UploadJournal["Service"],
     target: UploadTarget,
     source: UploadSource,
     options: Options,
     emit: Emit
   ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient>
-  /** Continues the upload with this key. `origins` are further permitted origins of its URLs. */
   readonly resume: (
-    journal: UploadJournal["Service"],
     kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
     source: UploadSource,
     options: ResumeOptions,

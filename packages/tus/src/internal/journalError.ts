@@ -40,10 +40,7 @@ export class JournalFailed extends Expected.TaggedError<JournalFailed>()(
  */
 export class JournalTorn extends Expected.TaggedError<JournalTorn>()(
   "JournalTorn",
-  {
-    key: Schema.String,
-    description: Schema.String
-  },
+  { key: Schema.String, description: Schema.String },
   (error) =>
     `the upload journal: the entry ${error.key} is invalid: ${error.description}; remove the entry with forget, and run the upload again`
 ) {}
@@ -58,10 +55,7 @@ export class JournalTorn extends Expected.TaggedError<JournalTorn>()(
  */
 export class UploadLeased extends Expected.TaggedError<UploadLeased>()(
   "UploadLeased",
-  {
-    key: Schema.String,
-    until: Schema.Finite
-  },
+  { key: Schema.String, until: Schema.Finite },
   (error) => `another process runs the upload ${error.key}; run the upload again when that process has ended`
 ) {}
 
@@ -75,10 +69,7 @@ export class UploadLeased extends Expected.TaggedError<UploadLeased>()(
  */
 export class LeaseLost extends Expected.TaggedError<LeaseLost>()(
   "LeaseLost",
-  {
-    key: Schema.String,
-    description: Schema.String
-  },
+  { key: Schema.String, description: Schema.String },
   (error) => `the lease of the upload ${error.key} was lost: ${error.description}; run the upload again to continue`
 ) {}
 
@@ -90,9 +81,7 @@ export class LeaseLost extends Expected.TaggedError<LeaseLost>()(
  */
 export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()(
   "NoSuchUpload",
-  {
-    key: Schema.String
-  },
+  { key: Schema.String },
   (error) => `the upload journal has no upload ${error.key}; start the upload with Upload.run`
 ) {}
 
@@ -105,4 +94,4 @@ export class NoSuchUpload extends Expected.TaggedError<NoSuchUpload>()(
 export type JournalError = JournalFailed | JournalTorn | UploadLeased | LeaseLost
 
 /** The errors of the journal that a run of an upload may meet. */
-export const ofRun = [JournalFailed, JournalTorn, UploadLeased, LeaseLost] as const
+export const errors = [JournalFailed, JournalTorn, UploadLeased, LeaseLost] as const

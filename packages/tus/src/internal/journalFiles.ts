@@ -5,14 +5,16 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import { JournalFailed } from "./journalError.ts"
 import type { Key, Leases, Store } from "./journal.ts"
+import { JournalFailed } from "./journalError.ts"
 
 const suffix = ".json"
 const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
+
+const exists = ({ reason }: PlatformError.PlatformError) => reason._tag === "AlreadyExists"
 
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
   const { description, reason } = Access.refusal(error)
@@ -29,7 +31,7 @@ const textOf = (fs: FileSystem.FileSystem, path: string) =>
   )
 
 /**
- * A store of texts in a folder, with one file for each entry; `makeLeases` stores the leases. An entry is written to an
+ * A store of texts in a folder, with one file for each entry, and a folder for each lease. An entry is written to an
  * exclusive temporary file, synced and renamed, so that a reader never sees a part of an entry. Only the owner of a
  * file can read it.
  */
@@ -74,6 +76,73 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
         Effect.mapError(failed("list"))
       )
 
+    const folderOf = (key: Key) => path.join(folder, key + leaseSuffix)
+    const version = (key: Key, number: number) => path.join(folderOf(key), `${number}`)
+
+    /** The numbers of the files of a lease, in ascending order. */
+    const versions = (key: Key) =>
+      fs.readDirectory(folderOf(key)).pipe(
+        Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
+        Effect.map((names) =>
+          names
+            // A change never creates other notations of a number, such as 01.
+            .filter((name) => /^[1-9][0-9]{0,14}$/.test(name))
+            .map(Number)
+            .toSorted((a, b) => a - b)
+        )
+      )
+
+    type Present = { readonly number: number; readonly text: string | undefined }
+    const present = (key: Key): Effect.Effect<Present, PlatformError.PlatformError> =>
+      Effect.flatMap(versions(key), (found) => {
+        const number = found.at(-1)
+        if (number === undefined) return Effect.succeed({ number: 0, text: undefined })
+        return textOf(fs, version(key, number)).pipe(
+          Effect.map((text) => ({ number, text })),
+          // The file was removed in the meantime: a newer file has replaced it, or the lease was removed.
+          Effect.catchIf(isNotFound, () => present(key))
+        )
+      })
+
+    /**
+     * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the file
+     * with the next number as a hard link, which is atomic: only one of two processes succeeds. Then the change removes
+     * the files with lower numbers.
+     */
+    const leases: Leases = {
+      keys: keysWith(leaseSuffix),
+      get: (key) =>
+        present(key).pipe(
+          Effect.map(({ text }) => text),
+          Effect.mapError(failed("read"))
+        ),
+      remove: (key) =>
+        fs.remove(folderOf(key), { recursive: true, force: true }).pipe(Effect.mapError(failed("remove"))),
+      swap: (key, expected, text) =>
+        Effect.gen(function* () {
+          // With `recursive`, Node reports a read-only file system as a missing folder.
+          yield* Effect.catchIf(fs.makeDirectory(folderOf(key), { mode: 0o700 }), exists, () => Effect.void)
+          const { number, text: existing } = yield* present(key)
+          if (existing !== expected) return false
+          const next = number + 1
+          // Leases are not synced, because a power failure of the machine that loses a lease also ends its holder.
+          yield* withText(text, (name) => fs.link(name, version(key, next)), false)
+          const found = yield* versions(key)
+          // If a higher number exists, this change has failed. Other processes had already used and removed this number,
+          // so the link could be created again.
+          if (found.at(-1) !== next) return false
+          const older = found.filter((one) => one < next)
+          yield* Effect.forEach(older, (one) => Effect.ignore(fs.remove(version(key, one), { force: true })), {
+            discard: true
+          })
+          return true
+        }).pipe(
+          // Another process has created the file.
+          Effect.catchIf(exists, () => Effect.succeed(false)),
+          Effect.mapError(failed("lease"))
+        )
+    }
+
     return {
       get: (key) =>
         textOf(fs, file(key)).pipe(
@@ -84,101 +153,6 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
         withText(text, (name) => fs.rename(name, file(key)), true).pipe(Effect.mapError(failed("write"))),
       remove: (key) => fs.remove(file(key), { force: true }).pipe(Effect.mapError(failed("remove"))),
       keys: keysWith(suffix),
-      leases: makeLeases({
-        fs,
-        // Leases are not synced, because a power failure of the machine that loses a lease also ends the holder of the
-        // lease.
-        withText: (text, use) => withText(text, use, false),
-        folderOf: (key) => path.join(folder, key + leaseSuffix),
-        keys: keysWith(leaseSuffix)
-      })
+      leases
     }
   })
-
-type WithText = <A>(
-  text: string,
-  use: (temporary: string) => Effect.Effect<A, PlatformError.PlatformError>
-) => Effect.Effect<A, PlatformError.PlatformError>
-
-/**
- * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the file
- * with the next number as a hard link, which is atomic: only one of two processes succeeds. Then the change removes the
- * files with lower numbers.
- */
-const makeLeases = (options: {
-  readonly fs: FileSystem.FileSystem
-  readonly withText: WithText
-  readonly folderOf: (key: Key) => string
-  readonly keys: Leases["keys"]
-}): Leases => {
-  const { folderOf, fs, keys, withText } = options
-  const file = (key: Key, version: number) => `${folderOf(key)}/${version}`
-
-  /** The numbers of the files of a lease, in ascending order. */
-  const versions = (key: Key) =>
-    fs.readDirectory(folderOf(key)).pipe(
-      Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
-      Effect.map((names) =>
-        names
-          // A change never creates other notations of a number, such as 01.
-          .filter((name) => /^[1-9][0-9]{0,14}$/.test(name))
-          .map(Number)
-          .toSorted((a, b) => a - b)
-      )
-    )
-
-  type Present = { readonly version: number; readonly text: string | undefined }
-  const present = (key: Key): Effect.Effect<Present, PlatformError.PlatformError> =>
-    Effect.flatMap(versions(key), (found) => {
-      const version = found.at(-1)
-      if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
-      return textOf(fs, file(key, version)).pipe(
-        Effect.map((text) => ({ version, text })),
-        // The file was removed in the meantime: a newer file has replaced it, or the lease was removed.
-        Effect.catchIf(isNotFound, () => present(key))
-      )
-    })
-
-  /** Creates a file atomically, unless it exists. Returns whether the file was created. */
-  const link = (from: string, to: string) =>
-    fs.link(from, to).pipe(
-      Effect.as(true),
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "AlreadyExists",
-        () => Effect.succeed(false)
-      )
-    )
-
-  return {
-    keys,
-    get: (key) =>
-      Effect.mapError(
-        Effect.map(present(key), ({ text }) => text),
-        failed("read")
-      ),
-    remove: (key) => fs.remove(folderOf(key), { recursive: true, force: true }).pipe(Effect.mapError(failed("remove"))),
-    swap: (key, expected, text) =>
-      Effect.gen(function* () {
-        // With `recursive`, Node reports a read-only file system as a missing folder.
-        yield* Effect.catchIf(
-          fs.makeDirectory(folderOf(key), { mode: 0o700 }),
-          ({ reason }) => reason._tag === "AlreadyExists",
-          () => Effect.void
-        )
-        const { text: existing, version } = yield* present(key)
-        if (existing !== expected) return false
-        const next = version + 1
-        if (!(yield* withText(text, (name) => link(name, file(key, next))))) return false
-        const found = yield* versions(key)
-        // If a higher number exists, this change has failed. Other processes had already used and removed this number,
-        // so the link could be created again.
-        if (found.at(-1) !== next) return false
-        yield* Effect.forEach(
-          found.filter((older) => older < next),
-          (older) => Effect.ignore(fs.remove(file(key, older), { force: true })),
-          { discard: true }
-        )
-        return true
-      }).pipe(Effect.mapError(failed("lease")))
-  }
-}

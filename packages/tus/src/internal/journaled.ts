@@ -8,18 +8,16 @@ import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import { InvalidTarget, type UnsafeLocation, type UploadTarget } from "../UploadTarget.ts"
-import type * as AssemblyFiles from "./assemblyFiles.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
 import type { Emit } from "./events.ts"
 import { foreign } from "./host.ts"
-import { type Engine as JournalEngine, type Entry, keyOf, type Lease, type UploadJournal } from "./journal.ts"
+import * as Journal from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import { type JournalFailed, JournalTorn, type LeaseLost, NoSuchUpload } from "./journalError.ts"
 import * as Leasing from "./lease.ts"
@@ -56,8 +54,8 @@ export const settle: UploadState.Settle = ({ answered, refused, sending }) =>
 
 /** An upload of the journal whose lease this process holds. */
 interface Held {
-  readonly journal: UploadJournal["Service"]
-  readonly lease: Lease
+  readonly journal: Journal.UploadJournal["Service"]
+  readonly lease: Journal.Lease
   readonly key: string
 }
 
@@ -77,7 +75,7 @@ const storeOf = (
   )
 
 /** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
-const named = (metadata: Entry["metadata"]): Options.Metadata => ({
+const named = (metadata: Journal.Entry["metadata"]): Options.Metadata => ({
   ...metadata,
   filename: metadata["filename"] ?? "",
   fieldname: metadata["fieldname"] ?? ""
@@ -85,7 +83,7 @@ const named = (metadata: Entry["metadata"]): Options.Metadata => ({
 
 const keyFrom = ({ file, identity, metadata, size, target }: JournalEntry.About) => {
   const { fieldname, filename } = named(metadata)
-  return keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
+  return Journal.keyOf(target, { identity: identity ?? undefined, size, filename, fieldname, file })
 }
 
 /** The state of an upload in the journal, after {@link verify} has checked its entry. */
@@ -100,7 +98,7 @@ interface Known {
  * which replace those of its target.
  */
 const verify = (
-  entry: Entry,
+  entry: Journal.Entry,
   key: string,
   origins: ServiceOrigins.ServiceOrigins
 ): Effect.Effect<Known, JournalTorn | InvalidTarget | UnsafeLocation> =>
@@ -195,7 +193,7 @@ const proceed = (
  * the same bytes and names.
  */
 const start = (
-  journal: UploadJournal["Service"],
+  journal: Journal.UploadJournal["Service"],
   target: UploadTarget,
   source: UploadSource,
   options: Options.Options & { readonly file?: number | undefined },
@@ -213,24 +211,34 @@ const start = (
     return yield* proceed({ journal, lease, key }, again, options, emit, given, known)
   }).pipe(Effect.scoped)
 
-/** Runs an upload of a job, whose options were checked with those of the job. */
-export const runFile =
-  (journal: UploadJournal["Service"]): AssemblyFiles.UploadOne<HttpClient.HttpClient> =>
-  (target, source, options, emit) =>
-    Telemetry.observe(source, emit, (tell) => start(journal, target, source, options, tell))
-
-export const run: JournalEngine["run"] = (journal, target, source, options, emit) =>
-  Engine.observed(source, options, true, emit, (tell) => start(journal, target, source, options, tell))
-
-export const resume: JournalEngine["resume"] = (journal, { key, origins }, source, options, emit) =>
-  Engine.observed(source, options, true, emit, (tell) =>
-    Effect.gen(function* () {
-      const again = yield* Options.replayable(source)
-      const lease = yield* Leasing.hold(journal, key, tell)
-      const found = yield* journal.get(key)
-      if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
-      const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
-      const given = { ...known.about, size: again.size, identity: yield* identify(again) }
-      return yield* proceed({ journal, lease, key }, again, options, tell, given, known)
-    }).pipe(Effect.scoped)
-  )
+/**
+ * The uploads of a journal. `runFile` runs an upload of a job, whose options were checked with those of the job. `resume`
+ * continues the upload with this key. `origins` are further permitted origins of its URLs.
+ */
+export const make = (journal: Journal.UploadJournal["Service"]) => ({
+  run: (target: UploadTarget, source: UploadSource, options: Options.Options, emit: Emit) =>
+    Engine.observed(source, options, true, emit, (tell) => start(journal, target, source, options, tell)),
+  runFile: (
+    target: UploadTarget,
+    source: UploadSource,
+    options: Options.Options & { readonly file: number },
+    emit: Emit
+  ) => Telemetry.observe(source, emit, (tell) => start(journal, target, source, options, tell)),
+  resume: (
+    { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
+    source: UploadSource,
+    options: Options.ResumeOptions,
+    emit: Emit
+  ) =>
+    Engine.observed(source, options, true, emit, (tell) =>
+      Effect.gen(function* () {
+        const again = yield* Options.replayable(source)
+        const lease = yield* Leasing.hold(journal, key, tell)
+        const found = yield* journal.get(key)
+        if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
+        const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
+        const given = { ...known.about, size: again.size, identity: yield* identify(again) }
+        return yield* proceed({ journal, lease, key }, again, options, tell, given, known)
+      }).pipe(Effect.scoped)
+    )
+})

@@ -2,14 +2,17 @@
  * The bytes that are sent next, for every kind of source.
  */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import * as AuthPieces from "@assembly-effect/auth/unstable/Pieces"
 import * as Channel from "effect/Channel"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
+import { UploadBandwidth } from "./bandwidth.ts"
 import * as Pieces from "./pieces.ts"
-import { failedWith, type OneShot, type Replayable, type SourceFailed, sourceFailed, wholeOf } from "./source.ts"
+import { type OneShot, type Replayable, type SourceFailed, sourceFailed, wholeOf } from "./source.ts"
 
 /**
  * The body of the next request: the bytes from `start` to `end`, and the total size if it is known.
@@ -57,48 +60,67 @@ export const replayable = (
       const end = start + next(limit - start)
       const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
-      const stream = Pieces.owned(source.bytes(start, end), failedWith)
+      const [stream, length] = [source.bytes(start, end), end - start]
       return streams
-        ? Effect.succeed(body({ stream, length: end - start }))
-        : Effect.map(collect(stream, end - start), body)
+        ? Effect.succeed(body({ stream: Pieces.exactly(stream, length), length }))
+        : Effect.map(Pieces.collect(stream, length), body)
     }
   }
 }
 
-/** All bytes of a stream with a known size. */
-export const collect = (
-  stream: Stream.Stream<Uint8Array, SourceFailed>,
-  length: bigint
-): Effect.Effect<Uint8Array, SourceFailed> =>
-  Effect.suspend(() => {
-    const bytes = new Uint8Array(Number(length))
-    let filled = 0
-    return stream.pipe(
-      Stream.runForEach((piece) => {
-        if (filled + piece.length > bytes.length) return Effect.fail(tooLong(length))
-        bytes.set(piece, filled)
-        filled += piece.length
-        return Effect.void
-      }),
-      Effect.flatMap(() =>
-        filled === bytes.length ? Effect.succeed(bytes) : Effect.fail(tooShort(BigInt(filled), length))
-      )
-    )
-  })
-
 /** All bytes of a source that can be read again, in memory. */
 export const readWhole = (source: Replayable): Effect.Effect<Uint8Array, SourceFailed> =>
   Effect.filterOrFail(
-    wholeOf(source) ?? collect(Pieces.owned(source.bytes(0n, source.size), failedWith), source.size),
+    wholeOf(source) ?? Pieces.collect(source.bytes(0n, source.size), source.size),
     ({ length }) => BigInt(length) === source.size,
-    ({ length }) => tooShort(BigInt(length), source.size)
+    ({ length }) => Pieces.tooShort(BigInt(length), source.size)
   )
 
-export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
-  sourceFailed("TooShort", `the source ended after ${got} of ${expected} bytes`)
-
-export const tooLong = (expected: bigint): SourceFailed =>
-  sourceFailed("TooLong", `the source has more than the announced ${expected} bytes`)
+/**
+ * A streamed body on its way, whose pieces wait for the bandwidth. `onMove` is called with the number of sent bytes, and
+ * with whether all bytes were sent. `late` returns the time limit after too much time without progress, in milliseconds:
+ * `millisOf` returns this limit. The wait for the bandwidth does not count.
+ */
+export const moving = Effect.fnUntraced(function* <E>(
+  body: Stream.Stream<Uint8Array, E>,
+  onMove: (sent: number, isAll: boolean) => void,
+  millisOf: (isAll: boolean) => number
+) {
+  const clock = yield* Clock.Clock
+  const bandwidth = yield* UploadBandwidth
+  let sent = 0
+  let isAll = false
+  let movedAt = -Infinity
+  const move = () => {
+    movedAt = clock.currentTimeMillisUnsafe()
+    onMove(sent, isAll)
+  }
+  const waiting = bandwidth?.stream(body, () => {
+    movedAt = Infinity
+  })
+  const stream = AuthPieces.mapPieces(
+    waiting ?? body,
+    (piece) => {
+      sent += piece.length
+      move()
+      return Effect.succeed([piece])
+    },
+    Effect.sync(() => {
+      isAll = true
+      move()
+    })
+  )
+  const watch: Effect.Effect<number> = Effect.suspend(() => {
+    const most = millisOf(isAll)
+    const left = Math.min(most, movedAt + most - clock.currentTimeMillisUnsafe())
+    return left <= 0 ? Effect.succeed(most) : Effect.andThen(Effect.sleep(left), watch)
+  })
+  const late = Effect.suspend(() => {
+    movedAt = Math.max(movedAt, clock.currentTimeMillisUnsafe())
+    return watch
+  })
+  return { stream, late, sent: () => sent }
+})
 
 /**
  * The bodies for a one-shot stream. The bytes that the server has not acknowledged yet are held in memory, because they
@@ -124,8 +146,7 @@ export const oneShot = (
         const emitted = yield* Pull.catchDone(pull, () => Effect.undefined)
         hasEnded = emitted === undefined
         for (const each of emitted ?? []) {
-          const piece = Bytes.own(each)
-          if (piece === undefined) return yield* failedWith(Pieces.notBytes())
+          const piece = yield* Pieces.own(each)
           if (piece.length > 0) more.push(piece)
           count += piece.length
         }
@@ -140,37 +161,11 @@ export const oneShot = (
         return Effect.fail(sourceFailed("Changed", "the memory of a piece was taken away"))
       }
       const seen = start + BigInt(count)
-      if (source.size !== undefined && seen > source.size) return Effect.fail(tooLong(source.size))
+      if (source.size !== undefined && seen > source.size) return Effect.fail(Pieces.tooLong(source.size))
       return source.size !== undefined && hasEnded && seen < source.size
-        ? Effect.fail(tooShort(seen, source.size))
+        ? Effect.fail(Pieces.tooShort(seen, source.size))
         : Effect.void
     })
-
-    /** Drops the bytes before `offset`. */
-    const release = (offset: bigint) => {
-      let drop = Number(offset - start)
-      count -= drop
-      start = offset
-      const first = held.findIndex(({ length }) => {
-        if (drop < length) return true
-        drop -= length
-        return false
-      })
-      const [piece, ...rest] = first < 0 ? [] : held.slice(first)
-      held = piece === undefined ? [] : [piece.subarray(drop), ...rest]
-    }
-
-    /** The first bytes that are held, at most `length` bytes. No byte is copied. */
-    const first = (length: number): Array<Uint8Array> => {
-      const parts: Array<Uint8Array> = []
-      let left = length
-      for (const piece of held) {
-        if (left === 0) break
-        parts.push(piece.subarray(0, left))
-        left -= Math.min(left, piece.length)
-      }
-      return parts
-    }
 
     const totalSize = () => (hasEnded ? start + BigInt(count) : undefined)
 
@@ -189,10 +184,13 @@ export const oneShot = (
           }
           yield* check
           // The acknowledged bytes are not held while the next bytes are read.
-          release(offset)
+          const released = Number(offset - start)
+          held = Pieces.range(held, released, count)
+          count -= released
+          start = offset
           yield* fill
           const length = smaller(next(BigInt(count)), BigInt(windowSize))
-          const parts = first(Number(length))
+          const parts = Pieces.range(held, 0, Number(length))
           return {
             start: offset,
             end: offset + length,

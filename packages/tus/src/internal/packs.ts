@@ -14,12 +14,13 @@ import * as Semaphore from "effect/Semaphore"
 import { type AssemblyUploadError, FilesFailed } from "../AssemblyUploadError.ts"
 import * as DeliveryProof from "../DeliveryProof.ts"
 import type * as AssemblyFiles from "./assemblyFiles.ts"
+import * as AssemblyJob from "./assemblyJob.ts"
 import * as Form from "./form.ts"
 import type { Delivered, Options as Job, Outcome, Verify } from "./job.ts"
 import * as PackedStatus from "./packedStatus.ts"
 import * as Packing from "./packing.ts"
 import * as Policy from "./policy.ts"
-import type { Prepared, Recorded, Seat, Service } from "./preparedJob.ts"
+import type { Prepared, Service } from "./preparedJob.ts"
 
 /** Whether a pack failed because of one of its jobs. Every pack would fail if the service is away, for example. */
 const isOfJob = (error: AssemblyUploadError): boolean =>
@@ -27,13 +28,16 @@ const isOfJob = (error: AssemblyUploadError): boolean =>
   error._tag === "SourceFailed" ||
   (error._tag === "FilesFailed" && error.files.some((file) => file.outcome === "Failed" && !Policy.canHeal(file.error)))
 
+/** How the records of the jobs of a pack are written. */
+const many = { concurrency: 16, discard: true } as const
+
 /** The result of one job. */
 type JobResult = Result.Result<Assembly.Status, AssemblyUploadError>
 
 type Jobs<J> = Arr.NonEmptyReadonlyArray<{
   readonly job: J
   readonly opened: Pick<Prepared, "sources">
-  readonly seat: Seat
+  readonly store: AssemblyJob.Store
 }>
 
 /**
@@ -71,13 +75,12 @@ const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>, emit:
       verify: noting
     }
     // A later run then knows which Assembly may have the files of a job.
-    const recorded: Recorded = (about) =>
-      Effect.forEach(jobs, ({ seat }) => seat.record({ ...about, _tag: "Creating", uploads: [] }), {
-        concurrency: 16,
-        discard: true
-      })
+    const record: AssemblyJob.Store["record"] = (entry) =>
+      entry._tag === "Creating"
+        ? Effect.forEach(jobs, ({ store }) => store.record({ ...entry, uploads: [] }), many)
+        : Effect.void
     const files = sums?.map(({ source }) => source) ?? observed
-    const sent = yield* Effect.result(service.send(pack, files, emit, recorded))
+    const sent = yield* Effect.result(service.send(pack, files, emit, { ...AssemblyJob.forgetful, record }))
     if (Result.isFailure(sent)) {
       const error = sent.failure
       if (isOfJob(error)) return yield* Effect.fail(error)
@@ -112,7 +115,7 @@ const together = <J extends Job<unknown>>(service: Service, jobs: Jobs<J>, emit:
 interface Waiting<J> extends Packing.Item {
   readonly job: J
   readonly opened: Prepared
-  readonly seat: Seat
+  readonly store: AssemblyJob.Store
   /** Ends the lease of the job. */
   readonly leave: Effect.Effect<void>
   readonly earlier: Array<Assembly.AssemblyId>
@@ -165,7 +168,7 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
   const places = yield* Semaphore.make(assemblies)
   const queues = MutableHashMap.empty<object, Queue<J>>()
 
-  const end = ({ earlier, job, outcome, seat }: Waiting<J>, result: JobResult) =>
+  const end = ({ earlier, job, outcome, store }: Waiting<J>, result: JobResult) =>
     Effect.gen(function* () {
       if (Result.isFailure(result)) {
         return yield* Deferred.succeed(outcome, { job, earlier, _tag: "Failed", error: result.failure })
@@ -173,7 +176,7 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       const status = result.success
       const uploads = PackedStatus.idsOf(status)
       // If the record cannot be written, the next run finds the Assembly of the pack, and that it has completed.
-      yield* Effect.ignore(seat.record({ _tag: "Completed", assemblyId: status.assembly_id, uploads }))
+      yield* Effect.ignore(store.record({ _tag: "Completed", assemblyId: status.assembly_id, uploads }))
       return yield* Deferred.succeed(outcome, { job, earlier, _tag: "Completed", status })
     })
 
@@ -199,15 +202,12 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
         })
       )
       if (Exit.isSuccess(exit)) {
-        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), {
-          concurrency: 16,
-          discard: true
-        })
+        yield* Effect.forEach(Arr.zip(jobs, exit.value), ([job, result]) => end(job, result), many)
         return exit.value.some(Result.isSuccess) ? "Completed" : "Away"
       }
       // A defect may come from a job.
       if (created !== undefined) for (const { earlier } of jobs) earlier.push(created)
-      yield* Effect.forEach(jobs, ({ seat }) => seat.forget, { concurrency: 16, discard: true })
+      yield* Effect.forEach(jobs, ({ store }) => Effect.ignore(store.forget), many)
       return "Failed"
     })
 
@@ -256,8 +256,8 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       const opened = prepared.value
       const joined = yield* Effect.result(Scope.provide(opened.join, held))
       if (Result.isFailure(joined)) return { _tag: "Failed", job, earlier: [], error: joined.failure } as const
-      const seat = joined.success
-      if (seat === undefined) return yield* Effect.andThen(leave, alone(job))
+      const store = joined.success
+      if (store === undefined) return yield* Effect.andThen(leave, alone(job))
       const bytes = Number(opened.sources.reduce((sum, { size = 0n }) => sum + size, 0n))
       const limits = {
         ...maxima,
@@ -267,7 +267,7 @@ export const make = Effect.fnUntraced(function* <J extends Job<R>, R>(options: {
       const queue = queueOf(job)
       const at = yield* Clock.currentTimeMillis
       const files = job.files.length
-      queue.waiting = [...queue.waiting, { job, opened, seat, leave, earlier: [], outcome, files, bytes, at }]
+      queue.waiting = [...queue.waiting, { job, opened, store, leave, earlier: [], outcome, files, bytes, at }]
       yield* take(queue, limits)
       const early = yield* Effect.timeoutOption(Deferred.await(outcome), limits.within)
       if (Option.isSome(early)) return early.value

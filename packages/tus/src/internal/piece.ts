@@ -2,7 +2,6 @@
  * Runs one upload URL, which contains the whole source or a part of it: creates the upload once, and sends its bytes
  * with a sequence of requests. The state after a request determines the next request.
  */
-import * as Pieces from "@assembly-effect/auth/unstable/Pieces"
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -18,7 +17,6 @@ import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
-import { UploadBandwidth } from "./bandwidth.ts"
 import * as BodySize from "./bodySize.ts"
 import type * as Checksum from "./checksum.ts"
 import type * as Context from "./context.ts"
@@ -26,6 +24,7 @@ import * as Creation from "./creation.ts"
 import type { Pool } from "./filePieces.ts"
 import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
+import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import { wholeOf, type SourceFailed } from "./source.ts"
@@ -65,7 +64,7 @@ const smallBody = <E>({ chunkSize, isPart, outgoing, policy, sendsAlong, source,
     outgoing.from(0n, (left) => left),
     ({ bytes }) =>
       "stream" in bytes
-        ? Effect.timeoutOrElse(Outgoing.collect(bytes.stream, bytes.length), {
+        ? Effect.timeoutOrElse(Pieces.collect(bytes.stream, bytes.length), {
             duration: after,
             orElse: () => Effect.fail(new TusError.Stalled({ request: "create", host: hostOf(target.tusUrl), after }))
           })
@@ -168,7 +167,7 @@ const append = <E>(
   { policy, pool, url }: Sending<E>,
   { body, checksum }: Effect.Success<ReturnType<Checksum.Seal>>,
   declare: bigint | undefined,
-  onSent: (count: bigint, all: boolean) => void
+  onSent: (count: number, isAll: boolean) => void
 ): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const { bytes } = body
@@ -183,44 +182,17 @@ const append = <E>(
       return { handed: body.end, answer: yield* Effect.result(request(bytes, { limit })) }
     }
 
-    const clock = yield* Clock.Clock
-    const bandwidth = yield* UploadBandwidth
     const { length } = bytes
-    let count = 0n
-    let allSent = false
-    let movedAt = clock.currentTimeMillisUnsafe()
-    const move = () => {
-      movedAt = clock.currentTimeMillisUnsafe()
-      onSent(count, allSent)
-    }
+    const lent = pool?.lend(bytes.stream)
+    const moving = yield* Outgoing.moving(lent?.body ?? bytes.stream, onSent, (isAll) =>
+      // After the last byte the server may take longer, because it stores the file. A limit that is too short would cause
+      // a second request while the server still processes the first request.
+      Duration.toMillis(isAll ? policy.finishTimeout : policy.stallTimeout)
+    )
     /** Fails with the cause that ended the body. HTTP clients report a failing body as a broken connection. */
     const failed = Deferred.makeUnsafe<never, SourceFailed>()
-    const lent = pool?.lend(bytes.stream)
-    const source = lent?.body ?? bytes.stream
-    // The wait for the bandwidth limit does not count as a stall.
-    const waiting = bandwidth?.stream(source, () => {
-      movedAt = Infinity
-    })
-    // Exactly `length` bytes: after a short body one client hangs, and another ends the request silently. The guard of
-    // `StreamSender` lets a client read this stream only once.
-    const exact = Pieces.mapPieces(
-      waiting ?? source,
-      (piece) => {
-        const next = count + BigInt(piece.length)
-        if (next > length) return Effect.fail(Outgoing.tooLong(length))
-        count = next
-        move()
-        return Effect.succeed([piece])
-      },
-      Effect.suspend(() => {
-        if (count < length) return Effect.fail(Outgoing.tooShort(count, length))
-        allSent = true
-        move()
-        return Effect.void
-      })
-    )
     // `tapCause` runs if the source itself is interrupted, but not if the reader of the stream is interrupted.
-    const stream = Stream.transformPull(exact, (pull) =>
+    const stream = Stream.transformPull(moving.stream, (pull) =>
       Effect.succeed(
         Effect.tapCause(pull, (cause) =>
           Pull.isDoneCause(cause) ? Effect.void : Deferred.failCause(failed, cause as Cause.Cause<SourceFailed>)
@@ -228,23 +200,9 @@ const append = <E>(
       )
     )
 
-    /**
-     * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
-     * file. A limit that is too short would cause a second request while the server still processes the first request.
-     */
-    const watch: Effect.Effect<never, TusError.Stalled> = Effect.suspend(() => {
-      const after = allSent ? policy.finishTimeout : policy.stallTimeout
-      const most = Duration.toMillis(after)
-      const left = Math.min(most, movedAt + most - clock.currentTimeMillisUnsafe())
-      return left <= 0
-        ? Effect.fail(new TusError.Stalled({ request: "append", host: hostOf(url), after }))
-        : Effect.andThen(Effect.sleep(left), watch)
-    })
-
-    const stalled = Effect.suspend(() => {
-      movedAt = Math.max(movedAt, clock.currentTimeMillisUnsafe())
-      return watch
-    })
+    const stalled = Effect.flatMap(moving.late, (millis) =>
+      Effect.fail(new TusError.Stalled({ request: "append", host: hostOf(url), after: Duration.millis(millis) }))
+    )
     const answer = yield* request({ length, stream }, { stalled }).pipe(
       // Without this race, the HTTP client would report a broken connection instead of the error of the source.
       Effect.raceFirst(Deferred.await(failed)),
@@ -253,7 +211,7 @@ const append = <E>(
       ),
       Effect.result
     )
-    const handed = body.start + count
+    const handed = body.start + BigInt(moving.sent())
     if (Result.isSuccess(answer) && answer.success.offset === body.end && handed === body.end) lent?.keep()
     return { handed, answer }
   })
@@ -279,14 +237,10 @@ const send: Step = (piece) =>
     }
     const progress = (sent: bigint, acknowledged: bigint) =>
       emit(UploadEvent.Progress({ sent, acknowledged, total: total ?? outgoing.size }))
-    let finishing = false
     const began = yield* Clock.currentTimeMillis
-    const { answer, handed } = yield* append(piece, sealed, declare, (count, all) => {
-      progress(start + count, start)
-      if (all && isLast && !finishing && total !== undefined) {
-        finishing = true
-        emit(UploadEvent.Finishing({ total }))
-      }
+    const { answer, handed } = yield* append(piece, sealed, declare, (count, isAll) => {
+      progress(start + BigInt(count), start)
+      if (isAll && isLast && total !== undefined) emit(UploadEvent.Finishing({ total }))
     })
     transfer.handedOver(handed, declare)
     if (Result.isFailure(answer)) {
@@ -312,11 +266,13 @@ const send: Step = (piece) =>
  * The entries of a header `upload-metadata`, each with the canonical Base64 of its value. A missing value is the empty
  * text, because some servers do not distinguish a key without a value from a key with an empty value.
  */
-const entriesOf = (header: string): ReadonlyArray<readonly [key: string, value: string | undefined]> =>
+const entriesOf = (header: string): ReadonlyArray<string> =>
   header.split(",").map((entry) => {
-    const [key = "", ...value] = entry.trim().split(" ")
-    return [key, Result.getOrUndefined(Result.map(Base64.decode(value.join(" ")), Base64.encode))]
+    const [key, ...value] = entry.trim().split(" ")
+    return `${key} ${Result.getOrUndefined(Result.map(Base64.decode(value.join(" ")), Base64.encode))}`
   })
+
+const keyOf = (entry: string): string => entry.slice(0, entry.indexOf(" "))
 
 /**
  * Checks an upload that an earlier run created. If the server reports metadata, it must contain the entries of the
@@ -326,12 +282,9 @@ const entriesOf = (header: string): ReadonlyArray<readonly [key: string, value: 
 const verifyMetadata = <E>({ marker, metadataHeader, url }: Sending<E>, found: string) => {
   const told = entriesOf(found)
   const sent = entriesOf(metadataHeader + (marker === "" ? "" : `,${Receipts.markerKey} ${Base64.encode(marker)}`))
-  const differing = sent.find(([key, value]) => {
-    const same = told.filter(([name]) => name === key)
-    return same.length !== 1 || same[0]?.[1] !== value
-  })
+  const differing = sent.find((entry) => told.filter((one) => keyOf(one) === keyOf(entry)).join() !== entry)
   if (differing === undefined) return Effect.void
-  const expected = `the ${differing[0]} of the creation`
+  const expected = `the ${keyOf(differing)} of the creation`
   const mismatch = { host: hostOf(url), field: "upload-metadata", expected, found: "another" } as const
   return Effect.fail(new TusError.UploadMismatch(mismatch))
 }
@@ -421,7 +374,7 @@ export const finish = <E>(
       transfer,
       isOwn: begun !== undefined,
       pool: PieceMemory.poolOf(yield* HttpClient.HttpClient),
-      bodies: yield* BodySize.make(Redacted.value(url), piece),
+      bodies: yield* BodySize.at(Redacted.value(url), piece),
       pauseAfter: Policy.retrying(policy, emit)
     }
     // An HTTP client that has just read a response may need one turn of the event loop before it can use the connection

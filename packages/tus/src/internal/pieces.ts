@@ -4,7 +4,7 @@ import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
-import { type Replayable, failedWith, type SourceFailed } from "./source.ts"
+import { failedWith, type Replayable, type SourceFailed, sourceFailed } from "./source.ts"
 
 /** Before small byte arrays are sent, they are joined until a piece has this size in bytes, or no array is left. */
 const smallest = 64 * 1024
@@ -22,17 +22,49 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Pieces.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
-/** The error of a source that emits anything but arrays of bytes, whatever its type says. */
-export const notBytes = () => new TypeError("a piece is not a Uint8Array, or its memory was transferred")
+/** A piece as a `Uint8Array` of this realm. Fails for anything but an array of bytes, whatever its type says. */
+export const own = (piece: Uint8Array): Effect.Effect<Uint8Array, SourceFailed> => {
+  const bytes = Bytes.own(piece)
+  return bytes === undefined
+    ? Effect.fail(failedWith(new TypeError("a piece is not a Uint8Array, or its memory was transferred")))
+    : Effect.succeed(bytes)
+}
 
-/** A stream whose pieces are `Uint8Array`s of this realm. Fails at a piece that is not an array of bytes. */
-export const owned = <E, R, E2>(
-  stream: Stream.Stream<Uint8Array, E, R>,
-  onError: (error: TypeError) => E2
-): Stream.Stream<Uint8Array, E | E2, R> =>
-  Pieces.mapPieces(stream, (piece) => {
-    const bytes = Bytes.own(piece)
-    return bytes === undefined ? Effect.fail(onError(notBytes())) : Effect.succeed([bytes])
+export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
+  sourceFailed("TooShort", `the source ended after ${got} of ${expected} bytes`)
+
+export const tooLong = (expected: bigint): SourceFailed =>
+  sourceFailed("TooLong", `the source has more than the announced ${expected} bytes`)
+
+type Source = Stream.Stream<Uint8Array, SourceFailed>
+
+/** The pieces of a source as {@link own} arrays. Fails unless they have exactly `length` bytes. */
+export const exactly = (source: Source, length: bigint): Source =>
+  Stream.suspend(() => {
+    let count = 0n
+    return Pieces.mapPieces(
+      source,
+      (piece) =>
+        Effect.flatMap(own(piece), (bytes) => {
+          count += BigInt(bytes.length)
+          return count > length ? Effect.fail(tooLong(length)) : Effect.succeed([bytes])
+        }),
+      Effect.suspend(() => (count < length ? Effect.fail(tooShort(count, length)) : Effect.void))
+    )
+  })
+
+/** All bytes of a source with a known size, in memory. */
+export const collect = (source: Source, length: bigint): Effect.Effect<Uint8Array, SourceFailed> =>
+  Effect.suspend(() => {
+    const bytes = new Uint8Array(Number(length))
+    let filled = 0
+    const fill = Stream.runForEach(exactly(source, length), (piece) =>
+      Effect.sync(() => {
+        bytes.set(piece, filled)
+        filled += piece.length
+      })
+    )
+    return Effect.as(fill, bytes)
   })
 
 /** Bytes in memory as a stream of pieces. */
@@ -55,26 +87,38 @@ export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Ar
     )
   )
 
-/** The first `count` bytes of a stream, or all its bytes if it has fewer. */
-export const takeBytes = <E, R>(
-  stream: Stream.Stream<Uint8Array, E, R>,
-  count: bigint
-): Stream.Stream<Uint8Array, E, R> =>
+/** The first `count` bytes of a source, or all its bytes if it has fewer. */
+export const takeBytes = (source: Source, count: bigint): Source =>
   Stream.suspend(() => {
     let left = Number(count)
     if (left === 0) return Stream.empty
-    const taken = Pieces.mapPieces(stream, (piece) => {
-      const part = piece.subarray(0, left)
-      left -= part.length
-      return Effect.succeed(part.length === 0 ? [] : [part])
-    })
+    const taken = Pieces.mapPieces(source, (piece) =>
+      Effect.map(own(piece), (bytes) => {
+        const part = bytes.subarray(0, left)
+        left -= part.length
+        return part.length === 0 ? [] : [part]
+      })
+    )
     return Stream.takeUntil(taken, () => left === 0)
   })
 
+/** The bytes of the pieces from `start` to `end`. No byte is copied. */
+export const range = (pieces: ReadonlyArray<Uint8Array>, start: number, end: number): Array<Uint8Array> => {
+  let at = 0
+  return pieces.flatMap((piece) => {
+    const part = piece.subarray(Math.max(0, start - at), Math.max(0, end - at))
+    at += piece.length
+    return part.length === 0 ? [] : [part]
+  })
+}
+
 const digestPiece = 1024 * 1024
 
-/** SHA-256 over the SHA-256 digests of blocks of 1 MiB, in hexadecimal digits. */
-const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Effect<string, E, R> =>
+/**
+ * The identity of a source by its content: the SHA-256 of the SHA-256 digests of blocks of 1 MiB. The whole source is
+ * read each time the effect runs.
+ */
+export const identityOf = (source: Replayable): Effect.Effect<string, SourceFailed> =>
   Effect.gen(function* () {
     const service = yield* Digest.Digest
     const block = new Uint8Array(digestPiece)
@@ -84,7 +128,7 @@ const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Effect<st
       digests.push(yield* service.digest(Digest.sha256, block.slice(0, filled)))
       filled = 0
     })
-    yield* Stream.runForEach(stream, (piece) =>
+    yield* Stream.runForEach(exactly(source.bytes(0n, source.size), source.size), (piece) =>
       Effect.gen(function* () {
         for (let at = 0; at < piece.length;) {
           const part = piece.subarray(at, at + digestPiece - filled)
@@ -96,11 +140,5 @@ const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Effect<st
       })
     )
     if (filled > 0) yield* close
-    return Hex.encode(yield* service.digest(Digest.sha256, Bytes.join(digests)))
+    return `sha256/1MiB ${Hex.encode(yield* service.digest(Digest.sha256, Bytes.join(digests)))}`
   }).pipe(Effect.provide(Digest.layerWebCrypto))
-
-/** The identity of a source by its content. The whole source is read each time the effect runs. */
-export const identityOf = (source: Replayable): Effect.Effect<string, SourceFailed> =>
-  Effect.suspend(() => digest(owned(source.bytes(0n, source.size), failedWith))).pipe(
-    Effect.map((text) => `sha256/1MiB ${text}`)
-  )

@@ -30,24 +30,11 @@ import type { Replayable, UploadSource } from "./source.ts"
 export type Services = Context.Context<HttpClient.HttpClient | AssemblyClient>
 
 /**
- * The place of a job in a pack. Its scope holds the lease of the job.
- *
- * - `record`: records the Assembly of the pack before its creation (`Creating`) and after its completion (`Completed`).
- * - `forget`: forgets the Assembly of a pack that has failed.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Seat {
-  readonly record: (entry: Omit<AssemblyEntry, "writtenAt">) => Effect.Effect<void, AssemblyJob.StoreError>
-  readonly forget: Effect.Effect<void>
-}
-
-/**
  * A job whose options are valid, with open sources.
  *
  * - `done`: the entry of its Assembly, if an earlier run has seen that the Assembly has completed.
- * - `join`: the place of the job in a pack. Undefined if the job has completed, or has an Assembly of its own.
+ * - `join`: the store of a job in a pack, whose scope holds the lease of the job. Undefined if the job has completed, or
+ *   has an Assembly of its own.
  *
  * @since 0.1.0
  * @category models
@@ -55,22 +42,12 @@ export interface Seat {
 export interface Prepared {
   readonly sources: ReadonlyArray<UploadSource>
   readonly done: Effect.Effect<AssemblyEntry | undefined, AssemblyUploadError>
-  readonly join: Effect.Effect<Seat | undefined, AssemblyUploadError, Scope.Scope>
+  readonly join: Effect.Effect<AssemblyJob.Store | undefined, AssemblyUploadError, Scope.Scope>
   readonly run: (emit: AssemblyFiles.Emit) => Effect.Effect<Assembly.Status, AssemblyUploadError>
 }
 
 /**
- * Is called with each Assembly before its creation.
- *
- * @since 0.1.0
- * @category models
- */
-export type Recorded = (
-  about: Pick<AssemblyEntry, "assemblyId" | "isForm" | "earlier">
-) => Effect.Effect<void, AssemblyJob.StoreError>
-
-/**
- * Runs a job whose sources are open, without a journal. `recorded` is called with each Assembly before its creation.
+ * Runs a job whose sources are open. By default nothing is stored: a later run cannot continue the job.
  *
  * @since 0.1.0
  * @category models
@@ -79,7 +56,7 @@ export type Send = (
   options: Job.Options<unknown>,
   sources: ReadonlyArray<UploadSource>,
   emit: AssemblyFiles.Emit,
-  recorded?: Recorded
+  store?: AssemblyJob.Store
 ) => Effect.Effect<Assembly.Status, AssemblyUploadError>
 
 /**
@@ -100,17 +77,16 @@ export interface Service {
 /** Runs jobs over HTTP without a journal. */
 export const send =
   (services: Services): Send =>
-  (options, sources, emit, recorded = () => Effect.void) =>
+  (options, sources, emit, { forget, found, record } = AssemblyJob.forgetful) =>
     Effect.suspend(() => {
       let current: Assembly.AssemblyId | undefined
       const store: AssemblyJob.Store = {
-        found: undefined,
-        record: (_tag, about) =>
-          Effect.suspend(() => {
-            current = about.assemblyId
-            return _tag === "Creating" ? recorded(about) : Effect.void
-          }),
-        forget: Effect.void
+        found,
+        record: (entry) => {
+          current = entry.assemblyId
+          return record(entry)
+        },
+        forget
       }
       const job = { options, sources, store, uploadOne: Engine.runFile, emit }
       return Effect.onInterrupt(AssemblyJob.run(job), () =>
@@ -124,7 +100,7 @@ export const inMemory = (sending: Send): Service => ({
     Effect.map(Job.prepare(options, isShared), (sources) => ({
       sources,
       done: Effect.undefined,
-      join: Effect.succeed({ record: () => Effect.void, forget: Effect.void }),
+      join: Effect.succeed(AssemblyJob.forgetful),
       run: (emit) => sending(options, sources, emit)
     })),
   send: sending
@@ -159,6 +135,7 @@ const keyOf = <R>({ files, params }: Job.Options<R>, sources: ReadonlyArray<Repl
 /** Runs jobs with a journal. The run acquires the lease of the job. */
 export const journaled = Effect.fnUntraced(function* (journal: UploadJournal["Service"], services: Services) {
   const { assemblies } = journal
+  const { runFile } = Journaled.make(journal)
   // Many jobs of an earlier run ask how the same pack has ended.
   const ended = yield* Cache.makeWith(
     (assemblyId: Assembly.AssemblyId) => Effect.provide(AssemblyJob.giveUp(assemblyId), services),
@@ -170,12 +147,12 @@ export const journaled = Effect.fnUntraced(function* (journal: UploadJournal["Se
       const sources = yield* Effect.forEach(yield* Job.prepare(options, true), replayable)
       const key = yield* Effect.provide(keyOf(options, sources), services)
       const stored = Effect.map(assemblies.get(key), Option.getOrUndefined)
-      const storeOf = (lease: Lease) => ({
-        record: (entry: Omit<AssemblyEntry, "writtenAt">) =>
+      const storeOf = (lease: Lease, found: AssemblyEntry | undefined): AssemblyJob.Store => ({
+        found,
+        record: (entry) =>
           Effect.gen(function* () {
             yield* lease.check
-            const writtenAt = yield* Clock.currentTimeMillis
-            yield* assemblies.put(key, { ...entry, writtenAt })
+            yield* assemblies.put(key, { ...entry, writtenAt: yield* Clock.currentTimeMillis })
           }),
         forget: Effect.andThen(lease.check, assemblies.forget(key))
       })
@@ -183,10 +160,10 @@ export const journaled = Effect.fnUntraced(function* (journal: UploadJournal["Se
         sources,
         done: Effect.map(stored, (entry) => (entry?._tag === "Completed" ? entry : undefined)),
         join: Effect.gen(function* () {
-          const { forget, record } = storeOf(yield* Leasing.hold(journal, key, () => undefined))
-          const seat: Seat = { record, forget: Effect.ignore(forget) }
+          const lease = yield* Leasing.hold(journal, key, () => undefined)
           const found = yield* stored
-          if (found === undefined) return seat
+          const store = storeOf(lease, found)
+          if (found === undefined) return store
           const { assemblyId, isForm, uploads } = found
           if (found._tag === "Completed" || uploads === undefined) return undefined
           const status = Option.getOrUndefined(yield* Cache.get(ended, assemblyId))
@@ -194,29 +171,22 @@ export const journaled = Effect.fnUntraced(function* (journal: UploadJournal["Se
           const isProven = options.verify !== undefined || isForm === true
           const own =
             isProven || status?.ok !== "ASSEMBLY_COMPLETED" ? undefined : PackedStatus.named(status, options.files)
-          if (own === undefined) return seat
-          yield* record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
+          if (own === undefined) return store
+          yield* store.record({ _tag: "Completed", assemblyId, uploads: PackedStatus.idsOf({ uploads: own }) })
           return undefined
         }),
         run: (emit) =>
           Effect.gen(function* () {
             const lease = yield* Leasing.hold(journal, key, emit)
-            const job = Effect.gen(function* () {
-              const { forget, record } = storeOf(lease)
-              const store: AssemblyJob.Store = {
-                found: yield* stored,
-                record: (_tag, about) => record({ ...about, _tag }),
-                forget
-              }
-              const { onFailure = "keep" } = options
-              return yield* AssemblyJob.run({
-                options: { ...options, onFailure },
+            const job = Effect.flatMap(stored, (found) =>
+              AssemblyJob.run({
+                options: { ...options, onFailure: options.onFailure ?? "keep" },
                 sources,
-                store,
-                uploadOne: Journaled.runFile(journal),
+                store: storeOf(lease, found),
+                uploadOne: runFile,
                 emit
               })
-            })
+            )
             return yield* Leasing.during(lease, job)
           }).pipe(Effect.scoped, Effect.provide(services))
       }

@@ -6,7 +6,6 @@ import * as Digest from "effect/crypto/Digest"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import { JournalFailed } from "./journalError.ts"
 
 /** Whether this runtime can compute a digest. */
 export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto | undefined) =>
@@ -15,11 +14,6 @@ export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto
 
 /** The text of an error when `crypto.subtle` is unavailable. */
 export const description = "crypto.subtle is unavailable; serve the page over https or from localhost"
-
-/** Fails if this runtime cannot compute the keys of journal entries. */
-export const forJournal: Effect.Effect<void, JournalFailed> = Effect.flatMap(isAvailable, (isThere) =>
-  isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", description: description }))
-)
 
 /** The SHA-256 of bytes, in hexadecimal digits. */
 export const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>

@@ -12,10 +12,7 @@ import type { Emit } from "./events.ts"
 
 const active = Metric.gauge("assembly_uploads_active", { description: "Running uploads" })
 
-const retries = Metric.counter("assembly_upload_retries", {
-  description: "Retried upload requests",
-  incremental: true
-})
+const retries = Metric.counter("assembly_upload_retries", { description: "Retried upload requests", incremental: true })
 
 const bytes = Metric.counter("assembly_upload_bytes", {
   description: "Uploaded bytes that servers confirmed",

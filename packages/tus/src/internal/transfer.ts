@@ -5,6 +5,7 @@
 import * as TusError from "../TusError.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { hostOf } from "./host.ts"
+import type { Begun } from "./uploadState.ts"
 
 /**
  * What is uploaded: the whole source, or a part of it, which becomes a part of a later final upload.
@@ -15,15 +16,6 @@ import { hostOf } from "./host.ts"
 export interface Subject {
   readonly outgoing: { readonly size: bigint | undefined; readonly replayable: boolean }
   readonly isPart: boolean
-}
-
-/**
- * The response to the creation of an upload: the number of bytes that were `sent` with the request, and the reported
- * `offset`. `offset` is undefined if it has to be requested.
- */
-export interface Begun {
-  readonly sent: bigint
-  readonly offset: bigint | undefined
 }
 
 /** The number of reports that may differ, before the upload fails. */

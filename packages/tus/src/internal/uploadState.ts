@@ -4,9 +4,16 @@
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import type { UploadUntrusted } from "../TusError.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
-import type { Begun } from "./transfer.ts"
+
+/**
+ * The response to the creation of an upload: the number of bytes that were `sent` with the request, and the reported
+ * `offset`. `offset` is undefined if it has to be requested.
+ */
+export interface Begun {
+  readonly sent: bigint
+  readonly offset: bigint | undefined
+}
 
 /**
  * An upload at one URL, of the whole source or of one part of it.
@@ -184,7 +191,7 @@ export const urlsOf = <Url>(state: UploadState<Url>): ReadonlyArray<Url> => {
 }
 
 /** The stored bytes may differ from the sent bytes. */
-export const untrusted = ({ mayBeWhole, description }: UploadUntrusted): Change =>
+export const untrusted = ({ mayBeWhole, description }: Pick<Untrusted, "description" | "mayBeWhole">): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), description, mayBeWhole }))
 
 /**

@@ -6,18 +6,18 @@ import type { Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as AssemblyFiles from "../internal/assemblyFiles.ts"
+import * as AssemblyJob from "../internal/assemblyJob.ts"
 import * as Journal from "../internal/journal.ts"
 import * as JournalEntry from "../internal/journalEntry.ts"
 import * as Options from "../internal/options.ts"
 import * as PackedStatus from "../internal/packedStatus.ts"
 import * as Policy from "../internal/policy.ts"
-import * as Watching from "../internal/watching.ts"
 
 // The declarations of other public modules show these types.
 export type { Emit as EmitAssembly } from "../internal/assemblyFiles.ts"
 export type { Emit } from "../internal/events.ts"
-export type { StoreError } from "../internal/assemblyJob.ts"
-export type { Prepared, Recorded, Seat, Send, Service } from "../internal/preparedJob.ts"
+export type { Store, StoreError } from "../internal/assemblyJob.ts"
+export type { Prepared, Send, Service } from "../internal/preparedJob.ts"
 export type { Item, Limits, Pack, Seen } from "../internal/packing.ts"
 
 /**
@@ -35,7 +35,7 @@ export const Permits = AssemblyFiles.Permits
  * @since 0.1.0
  * @category running
  */
-export const watcher = Watching.watcher
+export const watcher = AssemblyJob.watcher
 
 /**
  * Decodes the text that an `UploadJournal.Store` has for a job.

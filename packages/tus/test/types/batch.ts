@@ -1,9 +1,6 @@
 /** The jobs of a batch: a misspelt option does not compile, and `data` keeps its type. */
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { AssemblyUpload, DeliveryProof, UploadSource } from "@assembly-effect/tus"
+import { Effect, Stream } from "effect"
 
 const job = (row: number) => ({
   data: { row },

@@ -5,10 +5,8 @@
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import type { UploadJournal } from "@assembly-effect/tus/UploadJournal"
-import * as Effect from "effect/Effect"
+import { Effect, type Layer, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import type * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 
 export * from "@assembly-effect/tus/AssemblyUpload"
 

@@ -3,20 +3,12 @@
  */
 import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Effect from "effect/Effect"
-import * as Headers from "effect/http/Headers"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Stream } from "effect"
+import { Headers, HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 
-export const beneath = {
-  undici: NodeHttpClient.layerUndici,
-  "node:http": NodeHttpClient.layerNodeHttp,
-  fetch: NodeHttpClient.layerFetch
-}
+export const undici = NodeHttpClient.layerUndici
+export const fetch = NodeHttpClient.layerFetch
+export const beneath = { undici, "node:http": NodeHttpClient.layerNodeHttp, fetch }
 
 /** Undici as `@assembly-effect/node` builds and registers it. */
 export const registered = Layer.effect(
@@ -50,10 +42,8 @@ export const buffering = (capacity: number | "unbounded") =>
     request.body._tag === "Stream"
       ? HttpClientRequest.setBody(
           request,
-          withStream(
-            request.body,
-            Stream.buffer(request.body.stream, capacity === "unbounded" ? { capacity } : { capacity })
-          )
+          // The types of `Stream.buffer` have an overload for each kind of capacity.
+          withStream(request.body, Stream.buffer(request.body.stream, { capacity: capacity as number }))
         )
       : request
   )
@@ -100,3 +90,15 @@ export const compressing = (header: boolean) =>
     })
     return HttpClientRequest.setBody(bare, HttpBody.stream(compressed, headers["content-type"]))
   })
+
+/** A client that changes the text of each response with JSON. */
+export const retelling = (client: HttpClient.HttpClient, change: (text: string) => string) =>
+  HttpClient.transform(client, (sent, request) =>
+    Effect.flatMap(sent, (response) =>
+      response.headers["content-type"]?.includes("json") === true
+        ? Effect.map(response.text, (text) =>
+            HttpClientResponse.fromWeb(request, Response.json(JSON.parse(change(text)), { status: response.status }))
+          )
+        : Effect.succeed(response)
+    )
+  )

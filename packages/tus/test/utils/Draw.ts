@@ -2,9 +2,7 @@
  * Random values for tests, each from its seed.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Random from "effect/Random"
+import { Effect, FileSystem, Random } from "effect"
 import type * as Upload from "./Upload.ts"
 
 const kibi = 1024

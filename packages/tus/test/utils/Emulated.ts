@@ -1,27 +1,25 @@
 /** The client of the emulator in the context. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import { Assemblies, AssemblyClient } from "@assembly-effect/api"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { DateTime, Effect, Layer, Redacted, Stream } from "effect"
+import { HttpClient, HttpClientError, type HttpClientRequest } from "effect/http"
+
+/** A client that signs with an Auth Key. */
+export const signed = (
+  options: AssemblyClient.Options,
+  credentials = { key: "key", secret: Redacted.make("a secret of the tests") }
+) =>
+  AssemblyClient.layer(options).pipe(
+    Layer.provide(Authenticator.layerSigned()),
+    Layer.provide(Credentials.layer(credentials))
+  )
 
 /** A client that reaches the emulator at another URL, such as that of a proxy. */
 export const clientAt = (toBaseUrl: (baseUrl: string) => string) =>
   Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-      AssemblyClient.layer({ baseUrl: toBaseUrl(baseUrl) }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide(Credentials.layer(credentials))
-      )
-    )
+    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => signed({ baseUrl: toBaseUrl(baseUrl) }, credentials))
   )
 
 export const client = clientAt((baseUrl) => baseUrl)
@@ -49,12 +47,11 @@ export const without = (method: string, onRequest: (request: HttpClientRequest.H
     )
   )
 
+const fromDate = DateTime.makeUnsafe("2020-01-01")
+
 /** The Assemblies with this keyword. */
 export const assembliesOf = (keyword: string) =>
-  Effect.map(
-    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [keyword] })),
-    (entries) => [...entries]
-  )
+  Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate, keywords: [keyword] })), (entries) => [...entries])
 
 /** The names of the files that the Assemblies with this keyword have stored. */
 export const filesOf = (keyword: string) =>
@@ -64,3 +61,14 @@ export const filesOf = (keyword: string) =>
       (statuses) => statuses.flatMap(({ uploads }) => (uploads ?? []).map(({ name }) => name))
     )
   )
+
+/** The ids of all Assemblies. */
+export const ids = Effect.suspend(() =>
+  Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate })), (all) => all.map(({ id }) => id))
+)
+
+/** The Status of each Assembly that is not among these. */
+export const since = Effect.fnUntraced(function* (before: ReadonlyArray<string>) {
+  const created = (yield* ids).filter((id) => !before.includes(id))
+  return yield* Effect.forEach(created, (id) => Assemblies.get(id))
+})

@@ -12,9 +12,7 @@
  * - `NoAnswer`: the request does not reach the server and gets no response.
  * - `Corrupt`: one bit of the body is changed.
  */
-export type Fault = {
-  readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "OPTIONS" | "FINAL" | "GET" | "*"
-} & (
+export type Fault = { readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "OPTIONS" | "FINAL" | "GET" | "*" } & (
   | { readonly _tag: "Cut"; readonly bytes: number }
   | { readonly _tag: "Stall"; readonly bytes: number }
   | { readonly _tag: "Slow"; readonly bytes: number; readonly millis: number }

@@ -2,11 +2,7 @@
  * A clock that runs with the clock of the machine, and jumps by two minutes when the proxy holds a request. So a stall
  * takes no time, and no limit of time is short enough for a busy machine to reach.
  */
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 
 const jumpMillis = 120_000
 /** The longest timer of Node, in milliseconds. */

@@ -2,16 +2,12 @@
  * Journals of every kind, for the same tests.
  */
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { UploadJournal, UploadTarget } from "@assembly-effect/tus"
 import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import { Effect, FileSystem, Layer, type Scope } from "effect"
 
 /** Files and an HTTP client. */
 export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
@@ -19,11 +15,7 @@ export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, Nod
 /** The entry of an upload of a service that no test has. */
 export const entryAt = (
   writtenAt: number,
-  state: UploadJournal.Entry["state"] = {
-    _tag: "Created",
-    marker: "m",
-    url: "https://a.example.com/resumable/files/1"
-  }
+  state: UploadJournal.Entry["state"] = { _tag: "Created", marker: "m", url: "https://a.example.com/resumable/files/1" }
 ) =>
   Effect.map(
     UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),

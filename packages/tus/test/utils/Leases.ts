@@ -3,8 +3,7 @@
  */
 import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
 import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as Effect from "effect/Effect"
-import * as Random from "effect/Random"
+import { Effect, Random } from "effect"
 
 const texts = () => {
   const map = new Map<string, string>()

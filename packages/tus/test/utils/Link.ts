@@ -1,7 +1,5 @@
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Duration, Effect } from "effect"
+import { HttpClient, type HttpClientRequest } from "effect/http"
 import * as TestClock from "effect/testing/TestClock"
 
 /** A request that carries bytes of an upload: how many, and which of its kind it is, from 0. */

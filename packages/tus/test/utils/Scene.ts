@@ -2,9 +2,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import { Effect, Result, Stream } from "effect"
 import { setTimeout } from "node:timers/promises"
 import type { Fault } from "./Fault.ts"
 import * as TusServer from "./TusServer.ts"
@@ -24,7 +22,6 @@ export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Arra
     )
   )
 
-/** Quick enough for tests, slow enough for a busy machine. */
 /** The target of a service at this origin. */
 export const targetAt = (origin: string, assembly = `/assemblies/${"0".repeat(32)}`) =>
   UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: origin + assembly })
@@ -54,15 +51,17 @@ export const make = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault> = 
 export const stored = (server: TusServer.TusServer, index = 0): Effect.Effect<string> =>
   Effect.promise(() => server.sha256(server.created.at(index)?.id ?? ""))
 
+/** Provides a client of the service at this address, which sends nothing. */
+export const withClientOf = (baseUrl: string, origins?: ReadonlyArray<string>) =>
+  Effect.provideService(
+    AssemblyClient.AssemblyClient,
+    AssemblyClient.AssemblyClient.of({
+      origins: Result.getOrThrow(ServiceOrigins.make(baseUrl, origins)),
+      run: () => Effect.die(new Error("no operation is asked for")),
+      open: () => Effect.die(new Error("no address is opened"))
+    })
+  )
+
 /** The target that a Status names, for a client of the service at this address. */
 export const fromStatus = (status: Assembly.Status, baseUrl: string, origins?: ReadonlyArray<string>) =>
-  UploadTarget.fromAssembly(status).pipe(
-    Effect.provideService(
-      AssemblyClient.AssemblyClient,
-      AssemblyClient.AssemblyClient.of({
-        origins: Result.getOrThrow(ServiceOrigins.make(baseUrl, origins)),
-        run: () => Effect.die(new Error("no operation is asked for")),
-        open: () => Effect.die(new Error("no address is opened"))
-      })
-    )
-  )
+  UploadTarget.fromAssembly(status).pipe(withClientOf(baseUrl, origins))

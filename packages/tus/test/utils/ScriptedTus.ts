@@ -5,8 +5,10 @@
 import type * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { buffer } from "node:stream/consumers"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./Scene.ts"
+import { metadataOf, receiptOf } from "./TusServer.ts"
 
 /** `FINAL` is the concatenation, `GET` a request for the Assembly's Status. */
 export interface Request {
@@ -46,33 +48,7 @@ export interface ScriptedTus {
 }
 
 const assemblyId = "0".repeat(32)
-
-const metadataOf = (header: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    header
-      .split(",")
-      .map((entry) => entry.split(" "))
-      .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
-  )
-
-const receiptOf = (id: string, { bytes, length, metadata }: Upload) => {
-  const sent = metadataOf(metadata)
-  return {
-    filename: sent["filename"],
-    fieldname: sent["fieldname"],
-    user_meta: sent,
-    size: length ?? null,
-    offset: bytes.length,
-    finished: bytes.length === length,
-    upload_url: `/resumable/files/${id}`
-  }
-}
-
-const readBody = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
-}
+const extensions = "creation,creation-with-upload,termination,concatenation"
 
 const toRequest = (request: IncomingMessage, body: Buffer): Request => {
   const isFinal = String(request.headers["upload-concat"] ?? "").startsWith("final;")
@@ -94,10 +70,8 @@ export const make = Effect.gen(function* () {
   const insert = (upload: Upload): Answer => {
     const id = `u${uploads.size}`
     uploads.set(id, upload)
-    return {
-      status: 201,
-      headers: { location: `/resumable/files/${id}`, "upload-offset": String(upload.bytes.length) }
-    }
+    const headers = { location: `/resumable/files/${id}`, "upload-offset": String(upload.bytes.length) }
+    return { status: 201, headers }
   }
 
   const lengthOf = (value: unknown) => (value === undefined ? undefined : Number(value))
@@ -107,13 +81,7 @@ export const make = Effect.gen(function* () {
     const metadata = String(headers["upload-metadata"] ?? "")
     switch (method) {
       case "OPTIONS":
-        return {
-          status: 204,
-          headers: {
-            "tus-version": "1.0.0",
-            "tus-extension": "creation,creation-with-upload,termination,concatenation"
-          }
-        }
+        return { status: 204, headers: { "tus-version": "1.0.0", "tus-extension": extensions } }
       case "POST":
         return insert({ metadata, length: lengthOf(headers["upload-length"]), bytes: body })
       case "FINAL": {
@@ -128,7 +96,9 @@ export const make = Effect.gen(function* () {
           body: JSON.stringify({
             ok: "ASSEMBLY_UPLOADING",
             assembly_id: assemblyId,
-            tus_uploads: [...uploads].map(([id, stored]) => receiptOf(id, stored))
+            tus_uploads: [...uploads].map(([id, stored]) =>
+              receiptOf(id, metadataOf(stored.metadata), stored.length ?? null, stored.bytes.length)
+            )
           })
         }
       default:
@@ -164,7 +134,7 @@ export const make = Effect.gen(function* () {
 
   const origin = yield* Loopback.serve(async (inbound, response) => {
     // A body that breaks off is no request.
-    const body = await readBody(inbound).catch(() => undefined)
+    const body = await buffer(inbound).catch(() => undefined)
     if (body === undefined) return
     const request = toRequest(inbound, body)
     requests.push(request.method)

@@ -2,16 +2,12 @@
  * Two servers for the same tests: the emulator and an independent one. Both are reached through a proxy that injects
  * faults.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import { Assemblies, type AssemblyClient } from "@assembly-effect/api"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import { Context, Effect, Layer, type Scope } from "effect"
 import * as Emulated from "./Emulated.ts"
 import type { Fault } from "./Fault.ts"
 import * as Scene from "./Scene.ts"

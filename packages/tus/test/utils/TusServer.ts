@@ -6,11 +6,12 @@ import { FileStore } from "@tus/file-store"
 import { Server } from "@tus/server"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import * as Http from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { buffer } from "node:stream/consumers"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Kills from "./Kills.ts"
 import * as TcpProxy from "./TcpProxy.ts"
 
 interface Uploaded {
@@ -30,13 +31,24 @@ export interface Receipt {
   readonly upload_url: string
 }
 
-export interface TusServer extends Omit<TcpProxy.TcpProxy, "authority"> {
-  readonly origin: string
-  readonly tusUrl: string
-  readonly assemblySslUrl: string
-  /** Every request, as `METHOD status`, in the order of their responses. */
-  readonly log: Array<string>
-  readonly created: Array<Uploaded>
+/** The receipt of an upload, which is finished if its offset is its size. */
+export const receiptOf = (
+  id: string,
+  metadata: Uploaded["metadata"],
+  size: number | null,
+  offset: number | null
+): Receipt => ({
+  filename: metadata["filename"],
+  fieldname: metadata["fieldname"],
+  user_meta: metadata,
+  size,
+  offset,
+  finished: size === offset && size !== null,
+  upload_url: `/resumable/files/${id}`
+})
+
+/** What a test may change. */
+interface State {
   /** Whether the Status contains receipts. */
   receipts: boolean
   /** The value in the Status that replaces its receipts. */
@@ -45,14 +57,9 @@ export interface TusServer extends Omit<TcpProxy.TcpProxy, "authority"> {
   assemblyId: string
   /** The supported checksum algorithms; none by default, because the tus server has no checksums. */
   checksums: ReadonlyArray<string>
-  /** The largest body of one request, as a proxy in front of a server may limit it. */
-  maxBody: number
-  /** The sizes of the bodies with a correct checksum. */
-  readonly verified: Array<number>
-  readonly sha256: (id: string) => Promise<string>
-  readonly forget: (id: string) => void
-  readonly partials: () => number
 }
+
+export type TusServer = Effect.Success<typeof make>
 
 // The folder of a store is there. It would make it, unawaited: under load it did so when the test was over and the folder
 // gone, and then threw where nobody catches it.
@@ -66,22 +73,22 @@ const answer = (response: Http.ServerResponse, status: number, headers: Http.Out
 /** The largest upload that the server accepts, in bytes. */
 const maxSize = 1024 ** 3
 
-const toBuffer = async (request: Http.IncomingMessage): Promise<Buffer> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
+/** The values of the header `upload-metadata`. */
+export const metadataOf = (header: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    header
+      .split(",")
+      .map((entry) => entry.split(" "))
+      .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
+  )
 
 const isWhole = (checksum: string, body: Buffer): boolean => {
   const [algorithm = "", digest = ""] = checksum.split(" ")
   return createHash(algorithm).update(body).digest("base64") === digest
 }
 
-const makeServer = Effect.gen(function* () {
-  const directory = yield* Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "tus-"))),
-    (folder) => Effect.promise(() => rm(folder, { recursive: true }))
-  )
+export const make = Effect.gen(function* () {
+  const directory = yield* Kills.folder
   const created: Array<Uploaded> = []
   const gone = new Set<string>()
   const finished = new Map<string, number | undefined>()
@@ -105,53 +112,38 @@ const makeServer = Effect.gen(function* () {
   const inner = Http.createServer((request, response) => void tus.handle(request, response))
   const innerPort = yield* Loopback.listen(inner)
   const log: Array<string> = []
-  const state: Pick<TusServer, "receipts" | "retell" | "assemblyId" | "checksums" | "maxBody"> = {
+  const state: State = {
     receipts: true,
     retell: (receipts) => receipts,
     assemblyId: "0".repeat(32),
-    checksums: [],
-    maxBody: Infinity
+    checksums: []
   }
   const verified: Array<number> = []
 
-  const receiptOf = ({ id, metadata, size }: Uploaded): Receipt => {
+  const toReceipt = ({ id, metadata, size }: Uploaded): Receipt => {
     const length = size ?? finished.get(id) ?? null
-    return {
-      filename: metadata["filename"],
-      fieldname: metadata["fieldname"],
-      user_meta: metadata,
-      size: length,
-      offset: finished.has(id) ? length : 0,
-      finished: finished.has(id),
-      upload_url: `/resumable/files/${id}`
-    }
+    return receiptOf(id, metadata, length, finished.has(id) ? length : 0)
   }
 
   const status = () => ({
     ok: "ASSEMBLY_UPLOADING",
     assembly_id: state.assemblyId,
-    tus_uploads: state.receipts ? state.retell(created.map(receiptOf)) : []
+    tus_uploads: state.receipts ? state.retell(created.map(toReceipt)) : []
   })
 
   /** Forwards a request to the tus server, and returns the response. */
   const forward = (request: Http.IncomingMessage, response: Http.ServerResponse, checked?: Buffer) => {
-    const upstream = Http.request({
-      port: innerPort,
-      host: "127.0.0.1",
-      method: request.method,
-      path: request.url,
-      headers: request.headers,
-      agent: false
-    })
+    const { headers: asked, method, url: path } = request
+    const upstream = Http.request({ agent: false, headers: asked, host: "127.0.0.1", method, path, port: innerPort })
     upstream.on("error", () => response.destroy())
     request.on("close", () => {
       // What came before the connection broke is stored.
       if (!request.complete) upstream.socket?.destroySoon()
     })
     upstream.on("response", (inbound) => {
-      log.push(`${request.method} ${inbound.statusCode}`)
+      log.push(`${method} ${inbound.statusCode}`)
       const headers = { ...inbound.headers }
-      if (request.method === "OPTIONS") {
+      if (method === "OPTIONS") {
         headers["tus-extension"] = `${String(headers["tus-extension"])},concatenation`
         if (state.checksums.length > 0) {
           headers["tus-extension"] += ",checksum"
@@ -167,7 +159,7 @@ const makeServer = Effect.gen(function* () {
 
   /** Implements the checksum extension of tus 1.0.0. */
   const verify = async (request: Http.IncomingMessage, response: Http.ServerResponse, checksum: string) => {
-    const body = await toBuffer(request)
+    const body = await buffer(request)
     if (isWhole(checksum, body)) {
       verified.push(body.length)
       return forward(request, response, body)
@@ -184,12 +176,7 @@ const makeServer = Effect.gen(function* () {
       .map((url) => url.split("/").at(-1) ?? "")
     const id = `final-${finals.size}`
     finals.set(id, Buffer.concat(await Promise.all(ids.map((part) => readFile(join(directory, part))))))
-    const metadata = Object.fromEntries(
-      String(request.headers["upload-metadata"])
-        .split(",")
-        .map((entry) => entry.split(" "))
-        .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
-    )
+    const metadata = metadataOf(String(request.headers["upload-metadata"]))
     finished.set(id, finals.get(id)?.length)
     created.push({ id, size: finals.get(id)?.length, metadata })
     log.push("FINAL 201")
@@ -213,11 +200,6 @@ const makeServer = Effect.gen(function* () {
       log.push(`${method} 404`)
       return answer(response, 404, {}, "ERR_UPLOAD_NOT_FOUND: gone\n")
     }
-    if (Number(request.headers["content-length"] ?? 0) > state.maxBody) {
-      request.resume()
-      log.push(`${method} 413`)
-      return answer(response, 413, {}, "too large\n")
-    }
     const final = finals.get(id)
     if (final !== undefined && method === "HEAD") {
       log.push("HEAD 200")
@@ -231,36 +213,22 @@ const makeServer = Effect.gen(function* () {
     }
     forward(request, response)
   })
-  const port = yield* Loopback.listen(front)
-  const server = {
-    state,
-    log,
-    created,
-    verified,
-    sha256: async (id: string) => sha256(finals.get(id) ?? (await readFile(join(directory, id)))),
-    partials: () => partials,
-    forget: (id: string) => void gone.add(id)
-  }
-  return { server, port }
-})
-
-export const make = Effect.gen(function* () {
-  const { port, server } = yield* makeServer
-  const { authority, ...way } = yield* TcpProxy.make(port)
-  const { created, forget, log, partials, sha256, state, verified } = server
+  const { authority, ...way } = yield* TcpProxy.make(yield* Loopback.listen(front))
   const origin = `http://${authority}`
   return Object.assign(state, {
     ...way,
     origin,
     tusUrl: `${origin}/resumable/files`,
     assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`,
+    /** Every request, as `METHOD status`, in the order of their responses. */
     log,
     created,
+    /** The sizes of the bodies with a correct checksum. */
     verified,
-    sha256,
-    partials,
-    forget
-  }) satisfies TusServer
+    sha256: async (id: string) => sha256(finals.get(id) ?? (await readFile(join(directory, id)))),
+    partials: () => partials,
+    forget: (id: string) => void gone.add(id)
+  })
 })
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")

@@ -4,12 +4,8 @@
  */
 import type { UploadJournal } from "@assembly-effect/tus/UploadJournal"
 import * as Upload from "@assembly-effect/tus/Upload"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import { Context, Effect, type Layer, Sink, Stream } from "effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import type * as Layer from "effect/Layer"
-import * as Sink from "effect/Sink"
-import * as Stream from "effect/Stream"
 
 export * from "@assembly-effect/tus/Upload"
 

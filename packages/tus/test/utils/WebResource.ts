@@ -21,10 +21,7 @@ export interface WebResource {
   meet: (request: IncomingMessage, response: ServerResponse, go: (cutAfter?: number) => void, index: number) => void
 }
 
-const parse = (
-  range: string | undefined,
-  size: number
-): { readonly start: number; readonly end: number } | undefined => {
+const parse = (range: string | undefined, size: number) => {
   const [, start, end] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? []
   if (start === undefined) return undefined
   return { start: Number(start), end: end === "" ? size : Math.min(Number(end) + 1, size) }

@@ -1,15 +1,11 @@
 /**
  * A process that uploads a file with a journal and reports its start and end. The parent kills it in between.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { Upload, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Effect, Layer } from "effect"
 
 const [tusUrl = "", assemblySslUrl = "", path = "", journal = "", parallel = "1"] = process.argv.slice(2)
 

@@ -3,19 +3,12 @@
  * outcome. The parent kills it in between. Arguments: the URL of the service, the Auth Key, its secret, the folder of the
  * journal, the paths of the files.
  */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { AssemblyUpload, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import * as Emulated from "./Emulated.ts"
 
 const [baseUrl = "", key = "", secret = "", journal = "", ...paths] = process.argv.slice(2)
 
@@ -40,9 +33,7 @@ const program = Stream.suspend(() => {
   Effect.provide(
     AssemblyUpload.layerJournaled.pipe(
       Layer.provide(UploadJournal.layerFileSystem(journal, { leaseDuration: "2 seconds" })),
-      Layer.provideMerge(AssemblyClient.layer({ baseUrl })),
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) })),
+      Layer.provideMerge(Emulated.signed({ baseUrl }, { key, secret: Redacted.make(secret) })),
       Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici))
     )
   )
