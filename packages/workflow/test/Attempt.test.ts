@@ -102,7 +102,8 @@ layer(live)("A durable job that another process continues", (it) => {
     yield* Effect.gen(function* () {
       yield* Durable.start(job("unknown", [content], { params: { steps: slow(600) } }))
       yield* until("unknown", ({ state }) => state === "Processing")
-    }).pipe(withRunner(database, { ...soon, secrets: [old, young] }))
+    }).pipe(withRunner(database, { ...soon, secrets: [old] }))
+    yield* Effect.asVoid(Durable.Durable).pipe(withRunner(database, { ...soon, secrets: [young, old] }))
     const { state, waiting } = yield* until(
       "unknown",
       (status) => status.waiting !== undefined || status.state === "Failed"

@@ -30,7 +30,7 @@ const kind = JSON.stringify({ files: 8, bytes: 1000, within: 3_600_000, params: 
 const newRow = (key: string, pack?: string): Row.NewRow => ({
   key,
   pack,
-  job: JSON.stringify({ params: {}, files: [{ source: { _tag: "Path", path: "/a" }, filename: "a" }] }),
+  job: { params: {}, files: [{ source: { _tag: "Path", path: "/a" }, filename: "a" }] },
   sources: [{ size: "1", identity: "" }]
 })
 

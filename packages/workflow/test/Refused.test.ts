@@ -101,7 +101,8 @@ layer(live)("A durable job", (it) => {
     yield* Effect.gen(function* () {
       yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
       yield* gate.reached
-    }).pipe(withRunner(database, { secrets: [old, young] }), Effect.provide(gate.layer))
+    }).pipe(withRunner(database, { secrets: [old] }), Effect.provide(gate.layer))
+    yield* Effect.asVoid(Durable.Durable).pipe(withRunner(database, { secrets: [young, old] }))
     yield* gate.open
     yield* Effect.gen(function* () {
       const { state, waiting } = yield* untilWaiting("begun")

@@ -30,11 +30,8 @@ const encodeKind = SchemaParser.encodeSync(Kind)
 const decodeKind = SchemaParser.decodeUnknownResult(Kind)
 
 /** What the column `pack` has for a job. */
-export const kindOf = (options: typeof Hosting.PackingOptions.Type, job: string): Effect.Effect<string> =>
-  Effect.map(
-    Hosting.digestOf(Result.match(Row.decodeParts(job), { onFailure: () => [], onSuccess: ({ params }) => [params] })),
-    (params) => encodeKind({ ...Hosting.limitsOf(options), params })
-  )
+export const kindOf = (options: typeof Hosting.PackingOptions.Type, { params }: Row.Stored): Effect.Effect<string> =>
+  Effect.map(Hosting.digestOf([params]), (digest) => encodeKind({ ...Hosting.limitsOf(options), params: digest }))
 
 /** How many kinds of jobs are looked at, until one has a pack that is ready. */
 const kindsAtOnce = 16
@@ -51,21 +48,9 @@ export type End =
 
 export const completed: End = { state: "Completed" }
 
-/** A job that can be joined with others. */
-interface Member extends Row.Row {
-  readonly parts: Row.Parts
-}
-
 /** The rows that can be joined, and the keys of damaged rows. */
 const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
-  Arr.separate(
-    rows.map((raw) =>
-      Row.fromRaw(raw).pipe(
-        Result.flatMap((row) => Result.map(Row.decodeParts(row.job), (parts): Member => ({ ...row, parts }))),
-        Result.mapError(() => raw.job_key)
-      )
-    )
-  )
+  Arr.separate(rows.map((raw) => Result.mapError(Row.fromRaw(raw), () => raw.job_key)))
 
 const keysOf = (rows: ReadonlyArray<Row.Row>) => rows.map(({ key }) => key)
 
@@ -90,13 +75,13 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
 
   /** Stores a pack. A new pack has its runner and its kind, and a half is due at once. */
   const insert = (
-    { jobs: own, other }: Omit<Hosting.Packing.Pack<Member>, "isHalf">,
+    { jobs: own, other }: Omit<Hosting.Packing.Pack<Row.Row>, "isHalf">,
     { kind, runner }: { readonly kind?: string; readonly runner?: string }
   ) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const holder = `${Row.packPrefix}${yield* Assemblies.newId}`
-      const job = Row.joinJobs(Arr.map(own, ({ parts }) => parts))
+      const job = { params: own[0].job.params, files: own.flatMap((one) => one.job.files) }
       const values = {
         ...Row.queued({ job, sources: own.flatMap(({ sources }) => sources) }, now),
         job_key: holder,
