@@ -84,7 +84,7 @@ layer(live)("A durable job", (it) => {
       assert(all._tag === "InvalidRequest", all.message)
       assert.deepStrictEqual(
         all.issues.map((issue) => issue.path.join(".")),
-        ["params.fields.token", "key", "files.0.filename", "files.1.fieldname"]
+        ["key", "params.fields.token", "files.0.filename", "files.1.fieldname"]
       )
       // Also those that only the service has rules for.
       const rules = yield* Effect.flip(
