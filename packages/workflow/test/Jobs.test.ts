@@ -45,7 +45,7 @@ const statements = Effect.gen(function* () {
   const pack = (name: string) =>
     Effect.gen(function* () {
       yield* jobs.insert([newRow(`${name}1`, kind), ...[2, 3, 4, 5, 6, 7, 8].map((n) => newRow(`${name}${n}`, kind))])
-      const { rows } = yield* packs.form(runner)
+      const rows = yield* packs.form(runner, 1)
       return yield* Effect.fromResult(rows[0]?.[1] ?? assert.fail())
     })
   return { secrets, jobs, packs, claim, pack }

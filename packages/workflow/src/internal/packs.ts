@@ -33,7 +33,7 @@ const decodeKind = SchemaParser.decodeUnknownResult(Kind)
 export const kindOf = (options: typeof Hosting.PackingOptions.Type, { params }: Row.Stored): Effect.Effect<string> =>
   Effect.map(Hosting.digestOf([params]), (digest) => encodeKind({ ...Hosting.limitsOf(options), params: digest }))
 
-/** How many kinds of jobs are looked at, until one has a pack that is ready. */
+/** How many kinds of jobs without a pack that is ready are looked at. */
 const kindsAtOnce = 16
 
 /** A job whose column is damaged shares no Assembly. */
@@ -127,23 +127,24 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
     remember,
 
     /**
-     * Claims a pack that is ready, of the kind whose first job has waited longest. Returns its row, and whether more
-     * may be ready. A job that is alone in its pack becomes due as any other job.
+     * Claims the packs that are ready, those of the kind whose first job has waited longest first. A job that is alone in
+     * its pack becomes due as any other job.
      */
-    form: (runner: string) =>
+    form: (runner: string, limit: number) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
+        const packs: Array<Row.Raw> = []
         const unready: Array<string> = []
-        while (unready.length < kindsAtOnce) {
+        while (unready.length < kindsAtOnce && packs.length < limit) {
           const [head] = yield* sql<{ readonly pack: string }>`
             SELECT pack FROM ${jobs} WHERE ${waits} AND NOT (${sql.in("pack", unready)})
             ORDER BY queued_at, job_key LIMIT 1 ${free}`
           if (head === undefined) break
           const rows = yield* claim(head.pack, runner, now)
-          if (rows !== undefined) return { isMore: true, rows: Row.fromAll(rows) }
-          unready.push(head.pack)
+          if (rows === undefined) unready.push(head.pack)
+          else packs.push(...rows)
         }
-        return { isMore: false, rows: [] }
+        return Row.fromAll(packs)
       }).pipe(sql.withTransaction, attempting("claim")),
 
     /**

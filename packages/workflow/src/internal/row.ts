@@ -53,14 +53,9 @@ const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File)
   fieldname
 })
 
-/**
- * Makes the paths of the files absolute. In a process with another working directory, a relative path would lead to
- * another file.
- */
-const absolute = (files: ReadonlyArray<DurableJob.File>): ReadonlyArray<DurableJob.File> =>
-  files.map((file) =>
-    file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
-  )
+/** In a process with another working directory, a relative path would lead to another file. */
+const absolute = (file: DurableJob.File): DurableJob.File =>
+  file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
 
 /** A job as the database stores it, without its key. */
 const Stored = Schema.Struct({ params: Schema.Json, files: Schema.Array(Schema.Json) })
@@ -97,7 +92,7 @@ export const encodeJob = Effect.fnUntraced(function* (operation: string, job: Du
   const encoded = encodeInput(job)
   const issues = Result.isFailure(encoded) ? encoded.failure : furtherIssues(job, upload, now)
   if (issues.length > 0 || Result.isFailure(encoded)) return yield* new InvalidRequest({ operation, issues })
-  const files = absolute(encoded.success.files)
+  const files = encoded.success.files.map(absolute)
   // What JSON leaves out is left out here, so that equal jobs are equal.
   return { job: decodeText(JSON.stringify({ params: encoded.success.params, files })), files } satisfies Encoded
 })
