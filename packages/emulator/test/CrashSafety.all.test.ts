@@ -1,5 +1,4 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Dam from "@assembly-effect/api/Dam"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -12,13 +11,11 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import { fork } from "node:child_process"
 import { createHash } from "node:crypto"
 import { request } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
-import { storeAll, storeOne } from "./assets.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 import { temporaryFolder } from "./support.ts"
 
@@ -216,47 +213,6 @@ it.live(
     )
   }
 )
-
-it.live("a SIGKILL during a move of many assets leaves all of them moved, or none", NodeFileSystem.layer, function* () {
-  const data = yield* temporaryFolder
-  const names = Array.from({ length: 150 }, (_, index) => `${index}`)
-  const first = yield* start({ data })
-  const { assetIds, folders } = yield* Effect.gen(function* () {
-    const stored = yield* storeAll("one", names)
-    const other = yield* storeOne("other/there")
-    const kept = yield* storeOne("one/there")
-    const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
-    return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
-  }).pipe(
-    Effect.provide(client(first.ready)),
-    Effect.provideService(Emulator.Emulator, {
-      baseUrl: first.ready.baseUrl,
-      localUrl: first.ready.baseUrl,
-      certificate: undefined,
-      credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
-      workspace: "emulator"
-    })
-  )
-  yield* first.kill
-
-  for (const [life, pause] of [0, 15].entries()) {
-    const running = yield* start({ data })
-    const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
-    const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
-    assert.strictEqual(paths.length, names.length)
-    const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
-    assert.strictEqual(places.size, 1, [...places].join(" and "))
-    const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
-    const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
-      startImmediately: true
-    })
-    // The pause decides only how far the move gets before the process is killed.
-    yield* Effect.sleep(pause)
-    yield* running.kill
-    yield* Fiber.join(asked)
-  }
-})
-
 it.live("a data folder belongs to one emulator at a time", NodeFileSystem.layer, function* () {
   const data = yield* temporaryFolder
   const other = yield* start({ data })

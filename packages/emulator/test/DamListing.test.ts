@@ -1,12 +1,10 @@
 /** Tests that a walk through the list of assets returns each asset once, even if assets are changed during the walk. */
 import * as Dam from "@assembly-effect/api/Dam"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import type * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put, storeAll, storeOne } from "./assets.ts"
@@ -122,26 +120,6 @@ describe("A walk through the list", () => {
       assert.isAbove(moved, walks / 2)
     }
   )
-
-  effect("ends, even if an asset is stored for each asset that is listed", layerStore(), function* () {
-    const dam = yield* DamStore.DamStore
-    for (let index = 0; index < 5; index++) yield* put(`first/${index}`)
-    const paths: Array<string> = []
-    let cursor: string | null | undefined
-    while (cursor !== null && paths.length < 50) {
-      const page = yield* dam.list({ workspace: "main", prefix: "", cursor, limit: 1 })
-      for (const { path } of page.assets) {
-        paths.push(path)
-        yield* put(`second/${paths.length}`)
-      }
-      cursor = page.nextCursor
-    }
-    assert.deepStrictEqual(
-      paths,
-      Array.from({ length: 5 }, (_, index) => `first/${index}`)
-    )
-  })
-
   effect.each([
     [2, ["old/0", "old/1"]],
     [0, ["old/0"]]
@@ -162,19 +140,6 @@ describe("A walk through the list", () => {
       )
     }
   )
-
-  effect("has pages that are full, and no empty page at its end", layerStore(), function* () {
-    const dam = yield* DamStore.DamStore
-    for (let index = 0; index < 40; index++) yield* put(`${index % 4 === 0 ? "wanted" : "other"}/${index}`)
-    const sizes: Array<number> = []
-    let cursor: string | null | undefined
-    while (cursor !== null) {
-      const page = yield* dam.list({ workspace: "main", prefix: "wanted/", cursor, limit: 5 })
-      sizes.push(page.assets.length)
-      cursor = page.nextCursor
-    }
-    assert.deepStrictEqual(sizes, [5, 5])
-  })
 })
 
 const pathsOf = (assets: Iterable<DamAsset.Asset>) => Array.from(assets, ({ path }) => path)
@@ -245,32 +210,6 @@ layer(layerEmulator())("The list over HTTP", (it) => {
       assert.deepInclude(json(answer), { ok: "DAM_ASSETS_LISTED", assets: [], next_cursor: null }, prefix)
     }
     assert.strictEqual((yield* Dam.list({ prefix: "__proto__" })).assets.length, 1)
-  })
-
-  it.effect("goes on while assets are stored, moved and deleted at the same time", function* () {
-    const names = Array.from({ length: 30 }, (_, index) => `${index}`)
-    const kept = yield* storeAll("busy/kept", names)
-    const deleted = yield* storeAll("busy/deleted", names)
-    const meanwhile = Effect.gen(function* () {
-      for (let turn = 0; ; turn++) {
-        const id = kept[(turn * 7) % kept.length] ?? assert.fail()
-        yield* Dam.move(id, { filename: Schema.decodeSync(DamAsset.Filename)(`turn ${turn}`) })
-        yield* Dam.moveEntry({
-          source: turn % 2 === 0 ? "busy/kept" : "busy/other",
-          destination: turn % 2 === 0 ? "busy/other" : "busy/kept"
-        })
-        if (turn < deleted.length) yield* Dam.delete(deleted[turn] ?? assert.fail())
-        yield* storeOne(`busy/new/${turn}`)
-      }
-    })
-    const busy = yield* Effect.forkChild(meanwhile, { startImmediately: true })
-    const seen = yield* Stream.runCollect(Dam.listAll({ prefix: "busy/", limit: 2 }))
-    const failed = busy.pollUnsafe()
-    yield* Fiber.interrupt(busy)
-    assert.isUndefined(failed)
-    const ids = Array.from(seen, ({ asset_id }) => asset_id)
-    assert.strictEqual(new Set(ids).size, ids.length)
-    for (const id of kept) assert.include(ids, id)
   })
 })
 

@@ -136,31 +136,6 @@ it.live.skipIf(isWindows)(
     yield* Effect.scoped(Layer.build(Emulator.layer({ data })))
   }
 )
-
-/** The emulator of this test runs as another user, since root can write everywhere. */
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-
-it.live.skipIf(isWindows)(
-  "a folder that may not be written any more refuses with 507, until it may",
-  NodeFileSystem.layer,
-  function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    if (nobody.uid !== undefined) yield* fs.chown(data, nobody.uid, nobody.gid)
-    yield* Effect.gen(function* () {
-      const upload = yield* waiting
-      yield* patch(upload.url, 0, piece(0))
-      yield* fs.chmod(`${data}/files`, 0o000)
-      const refused = yield* patch(upload.url, 100_000, piece(100_000))
-      assert.strictEqual(refused.status, 507)
-      assert.match(refused.text, /the process has no permission to write \(EACCES\)/)
-      yield* fs.chmod(`${data}/files`, 0o700)
-      assert.strictEqual(yield* offsetOf(upload.url), 100_000)
-      yield* completes(upload)
-    }).pipe(Effect.provide(served(start("", data, nobody))))
-  }
-)
-
 const mount = (...args: ReadonlyArray<string>) => void execFileSync("mount", args, { stdio: "ignore" })
 const unmount = (folder: string) => void execFileSync("umount", [folder], { stdio: "ignore" })
 
@@ -265,28 +240,6 @@ describe.skipIf(!mayMount)(
       yield* Effect.sync(() => fill(disk))
       const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
       assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
-    })
-
-    it.live("that becomes read-only refuses with 507, until it is not", function* () {
-      const disk = yield* small(40)
-      const files = `${disk}/data/files`
-      yield* Effect.gen(function* () {
-        const upload = yield* waiting
-        yield* patch(upload.url, 0, piece(0))
-        yield* Effect.acquireUseRelease(
-          Effect.sync(() => mount("--bind", files, files)),
-          () =>
-            Effect.gen(function* () {
-              yield* Effect.sync(() => mount("-o", "remount,ro,bind", files))
-              const refused = yield* patch(upload.url, 100_000, piece(100_000))
-              assert.strictEqual(refused.status, 507)
-              assert.match(refused.text, /the file system is read-only \(EROFS\)/)
-              assert.strictEqual(yield* offsetOf(upload.url), 100_000)
-            }),
-          () => Effect.sync(() => unmount(files))
-        )
-        yield* completes(upload)
-      }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
     })
   }
 )

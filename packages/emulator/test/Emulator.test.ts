@@ -63,13 +63,6 @@ it.live.skipIf(process.platform === "win32")(
     assert.strictEqual((yield* fs.stat(`${made}/new`)).mode & 0o777, 0o700)
   }
 )
-
-it.live("shares nothing with another one", function* () {
-  const one = yield* Layer.build(Emulator.layer())
-  const other = yield* Layer.build(Emulator.layer())
-  assert.notDeepEqual(one.mapUnsafe.get(Emulator.Emulator.key), other.mapUnsafe.get(Emulator.Emulator.key))
-})
-
 it.live("one Layer is one emulator, however often a program provides it", function* () {
   const emulator = Emulator.layer()
   const asked = Layer.effectDiscard(Effect.map(Emulator.Emulator, ({ baseUrl }) => void seen.push(baseUrl)))

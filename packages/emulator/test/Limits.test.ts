@@ -6,7 +6,6 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, describe, it as test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
@@ -61,16 +60,6 @@ layer(layerEmulator({ limits: small }))("A form", (it) => {
       "The request has no Basic credentials."
     )
   })
-
-  it.effect("of an Auth Key for a token is bounded as well", function* () {
-    const { key, secret } = (yield* Emulator.Emulator).credentials
-    const request = HttpClientRequest.post("/token").pipe(
-      HttpClientRequest.basicAuth(key, Redacted.value(secret)),
-      HttpClientRequest.bodyUrlParams({ grant_type: "x".repeat(4001) })
-    )
-    refused(yield* send(request), 413, "SERVER_413", tooLong)
-  })
-
   it.effect("that does not say its size is read no further than it may go", function* () {
     const endless = Stream.forever(Stream.make(new Uint8Array(1000).fill(0x61)))
     const request = HttpClientRequest.post("/assemblies").pipe(
@@ -157,23 +146,6 @@ layer(layerEmulator({ limits: small }))("A form", (it) => {
     // Brackets inside a string do not count.
     assert.strictEqual((yield* create({ fields: { a: "[".repeat(500), b: `"${"[".repeat(500)}` } })).status, 200)
   })
-
-  it.effect("with a Template in a text that is nested deep is refused", function* () {
-    const put = (depth: number) =>
-      Effect.flatMap(signed({ name: `nested ${depth}`, template: `{"fields":{"a":${nested(depth)}}}` }), (fields) =>
-        post("/templates", fields)
-      )
-    assert.strictEqual((yield* put(98)).status, 200)
-    const answer = yield* put(99)
-    assert.deepInclude(json(answer), { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400 })
-  })
-
-  it.effect("that is wrong in many places tells the first of them", function* () {
-    const steps = Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`s${index}`, "x".repeat(900)]))
-    const { message } = json(yield* create({ steps }))
-    assert.isAtMost(String(message).length, 2000)
-  })
-
   it.effect("with more files than an Assembly has fails the Assembly", function* () {
     const { params, signature } = yield* signed({})
     const body = new FormData()

@@ -198,21 +198,6 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
   ] as const)("%s %s with malformed params is refused with %s", function* ([method, at, code]) {
     assert.strictEqual(yield* malformed(method, at), code)
   })
-
-  it.effect("that do not exist are not read, changed or deleted", function* () {
-    const [read, changed, deleted] = yield* Effect.all([
-      Effect.flip(TemplateCredentials.get(nowhere)),
-      Effect.flip(TemplateCredentials.update(nowhere, { name: "x", type: "s3" })),
-      Effect.flip(TemplateCredentials.delete(nowhere))
-    ])
-    assert.deepInclude(read, { _tag: "TemplateCredentialsNotRead", status: 404 })
-    assert.deepInclude(changed, { _tag: "TemplateCredentialsNotUpdated", status: 404 })
-    assert.deepInclude(deleted, { _tag: "TemplateCredentialsNotDeleted", status: 404 })
-    // An id that breaks a rule gets the same response.
-    const { said } = yield* call("GET", `${path}/${"x".repeat(256)}`)
-    assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_READ", http_code: 404 })
-  })
-
   it.effect("are listed in an order, on one page, and not by invalid params", function* () {
     const ids = [yield* made("b"), yield* made("a")]
     const names = Effect.fnUntraced(function* (params: object) {

@@ -76,29 +76,6 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
   ] as const)("%s %s with malformed params is refused with %s", function* ([method, path, code]) {
     assert.strictEqual(yield* malformed(method, path), code)
   })
-
-  it.effect("that do not exist are named errors", function* () {
-    const errors = [
-      yield* Effect.flip(Templates.get("nowhere")),
-      yield* Effect.flip(Templates.update("nowhere", { name: "x" })),
-      yield* Effect.flip(Templates.delete("nowhere"))
-    ]
-    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateNotFound", status: 404 })
-    // A name that breaks a rule gets the same response.
-    for (const name of ["x".repeat(256), "%00", "..%5C"]) {
-      for (const method of ["GET", "PUT", "DELETE"] as const) {
-        const { said } = yield* call(method, `/templates/${name}`)
-        assert.deepInclude(said, { error: "TEMPLATE_NOT_FOUND", http_code: 404 })
-      }
-    }
-    const twice = yield* Templates.create({ name: "twice", template: {} })
-    const deleted = yield* Effect.all(
-      [twice.id, "twice"].map((idOrName) => Effect.result(Templates.delete(idOrName))),
-      { concurrency: "unbounded" }
-    )
-    assert.strictEqual(deleted.filter(Result.isSuccess).length, 1)
-  })
-
   it.effect("are listed with their last use, and not by invalid params", function* () {
     const start = DateTime.startOf(yield* DateTime.now, "second")
     const used = yield* Templates.create({ name: "used", template: { steps } })

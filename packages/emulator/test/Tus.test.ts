@@ -125,17 +125,6 @@ layer(layerEmulator())("An upload", (it) => {
     const done = yield* statusOf(assembly)
     assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
   })
-
-  it.effect("is finished when only the answer was lost", function* () {
-    const faults = yield* Faults.Faults
-    const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
-    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: bytes.length }))
-    assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes)))._tag, "Failure")
-    // No other request for the upload is needed.
-    yield* Effect.repeat(statusOf(assembly), { until: ({ ok }) => ok === "ASSEMBLY_COMPLETED" })
-    assert.strictEqual((yield* head(url)).headers["upload-offset"], "300000")
-  })
-
   it.effect("can have its length told later", function* () {
     const { assembly, url } = yield* begin({ "upload-defer-length": "1" })
     const before = yield* head(url)
@@ -258,13 +247,5 @@ layer(layerEmulator())("A creation", (it) => {
     const answer = yield* createUpload(done, { "upload-length": "1" })
     assert.strictEqual(answer.status, 403)
     assert.match(answer.text, /ERR_ASSEMBLY_NOT_UPLOADING/)
-  })
-
-  it.effect("can be prepared by asking what the server can do", function* () {
-    const answer = yield* send(HttpClientRequest.options("/resumable/files/"))
-    // The status is 200, as in the service.
-    assert.strictEqual(answer.status, 200)
-    assert.strictEqual(answer.headers["tus-version"], "1.0.0")
-    assert.include(answer.headers["tus-extension"], "creation-defer-length")
   })
 })
