@@ -13,7 +13,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { fork } from "node:child_process"
 import { createHash } from "node:crypto"
-import { request } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { assert, it } from "@assembly-effect/testkit/flow"
@@ -75,27 +74,6 @@ const patch = (url: string, offset: number, body: Uint8Array<ArrayBuffer>) =>
     const answer = await fetch(url, { method: "PATCH", headers, body })
     return Number(answer.headers.get("upload-offset"))
   })
-
-/** Sends bytes at offset 0. Unlike `patch`, it does not copy the bytes, because 60 copies would need much memory. */
-const patchShared = (url: string, body: Uint8Array) =>
-  Effect.callback<number, Error>((resume) => {
-    const sent = request(url, {
-      method: "PATCH",
-      headers: {
-        ...tus,
-        "upload-offset": "0",
-        "content-type": "application/offset+octet-stream",
-        "content-length": body.length
-      }
-    })
-    sent.on("error", (error) => resume(Effect.fail(error)))
-    sent.on("response", (answer) => {
-      answer.resume()
-      resume(Effect.succeed(Number(answer.headers["upload-offset"])))
-    })
-    sent.end(body)
-  })
-
 const offsetOf = (url: string) =>
   Effect.promise(async () => Number((await fetch(url, { method: "HEAD", headers: tus })).headers.get("upload-offset")))
 
@@ -222,30 +200,4 @@ it.live("a data folder belongs to one emulator at a time", NodeFileSystem.layer,
   yield* other.kill
   yield* Layer.build(Emulator.layer({ data }))
   assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
-})
-
-/** Sends 60 uploads of 5 MiB at once to a new emulator, and returns the peak memory of its process, in MiB. */
-const peakOfManyUploads = Effect.gen(function* () {
-  const data = yield* temporaryFolder
-  const { ready, rss } = yield* start({ data })
-  const content = Uint8Array.from({ length: 5 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
-  const expected = createHash("sha256").update(content).digest("hex")
-  yield* Effect.gen(function* () {
-    const status = yield* Assemblies.create({ numExpectedUploadFiles: 60 })
-    const urls = yield* Effect.forEach(Array.from({ length: 60 }), () => create(status, content.length))
-    const offsets = yield* Effect.forEach(urls, (url) => patchShared(url, content), { concurrency: "unbounded" })
-    assert.deepStrictEqual(new Set(offsets), new Set([content.length]))
-    const done = yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id))
-    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-    assert.strictEqual(done.uploads?.length, 60)
-    assert.deepStrictEqual(new Set(done.uploads?.map((file) => file.sha256)), new Set([expected]))
-  }).pipe(Effect.provide(client(ready)))
-  return yield* rss
-}).pipe(Effect.scoped)
-
-it.live("60 uploads of 5 MiB at once are stored intact, in less than 300 MiB", NodeFileSystem.layer, function* () {
-  // If the emulator kept bodies in memory, every run would need more. The time of a garbage collection differs from
-  // run to run, so one of three peaks is enough.
-  const peak = yield* Effect.repeat(peakOfManyUploads, { until: (mebibytes) => mebibytes < 300, times: 2 })
-  assert.isBelow(peak, 300)
 })

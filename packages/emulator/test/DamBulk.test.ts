@@ -127,32 +127,6 @@ layer(layerEmulator())("Many assets", (it) => {
     assert.include(error.message, "asset_ids.1: ")
     assert.deepStrictEqual(yield* pathsUnder("long/"), ["long/short", `long/${"n".repeat(250)}`])
   })
-
-  it.effect("that all want one name at the same time: exactly one gets it", function* () {
-    for (let round = 0; round < 5; round++) {
-      const ids = yield* storeAll(
-        `race/${round}`,
-        Array.from({ length: 20 }, (_, index) => `${index}`)
-      )
-      const exits = yield* Effect.forEach(
-        ids,
-        (id, index) =>
-          Effect.result(
-            index % 2 === 0
-              ? Effect.asVoid(Dam.move(id, { filename: filename("winner") }))
-              : Effect.asVoid(Dam.moveEntry({ source: `race/${round}/${index}`, destination: `race/${round}/winner` }))
-          ),
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(exits.filter(({ _tag }) => _tag === "Success").length, 1)
-      for (const exit of exits) {
-        if (exit._tag === "Failure") assert.strictEqual(exit.failure._tag, "DamMutationConflict")
-      }
-      const paths = yield* pathsUnder(`race/${round}/`)
-      assert.strictEqual(paths.length, 20)
-      assert.strictEqual(paths.filter((path) => path.endsWith("winner")).length, 1)
-    }
-  })
 })
 
 const main = "main"

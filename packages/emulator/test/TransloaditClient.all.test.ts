@@ -83,49 +83,6 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (
     assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
     assert.isAtLeast(Math.min(...resumed), arrived)
   })
-
-  it.effect("lists Assemblies, in a page and as a stream", function* () {
-    const transloadit = yield* official
-    const created: Array<string> = []
-    for (let index = 0; index < 3; index++) {
-      const creation = transloadit.createAssembly({ params: { ...toSteps({}), fields: { mark: "listed" } } })
-      yield* Effect.promise(() => creation)
-      created.unshift(creation.assemblyId)
-    }
-    const query = { fromdate: "2020-01-01 00:00:00", keywords: ["listed"], pagesize: 2 }
-    const page = yield* Effect.promise(() => transloadit.listAssemblies(query))
-    assert.strictEqual(page.count, 3)
-    assert.deepStrictEqual(
-      page.items.map(({ id }) => id),
-      created.slice(0, 2)
-    )
-    const streamed = yield* Effect.promise(async () => {
-      const ids: Array<string> = []
-      for await (const { id } of transloadit.streamAssemblies(query)) ids.push(id)
-      return ids
-    })
-    assert.deepStrictEqual(streamed, created)
-  })
-  it.effect("replays an Assembly with its files, by other Steps", function* () {
-    const transloadit = yield* official
-    const original = yield* Effect.promise(() =>
-      transloadit.createAssembly({
-        uploads: { text: "hello" },
-        params: toSteps({ ":original": { robot: "/upload/handle" } }),
-        waitForCompletion: true
-      })
-    )
-    const replayed = yield* Effect.promise(() =>
-      transloadit.replayAssembly(original.assembly_id ?? "", toSteps(storeAt("replayed.txt")))
-    )
-    assert.strictEqual(replayed.ok, "ASSEMBLY_REPLAYING")
-    assert.notStrictEqual(replayed.assembly_id, original.assembly_id)
-    const status = yield* Effect.promise(() => transloadit.awaitAssemblyCompletion(replayed.assembly_id ?? ""))
-    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-    assert.strictEqual(status.uploads?.[0]?.sha256, createHash("sha256").update("hello").digest("hex"))
-    assert.strictEqual(status.results?.["stored"]?.[0]?.path, "replayed.txt")
-  })
-
   it.effect("waits for a replay that takes its time", function* () {
     const transloadit = yield* official
     const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))

@@ -54,7 +54,7 @@ layer(live)("A runner that ends", (it) => {
           yield* created(known, fits)
         }).pipe(withRunner(database))
         yield* faults.clear
-        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried)
+        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried())
         assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
         assert.deepStrictEqual(storedIn(status), [content.sha256])
         assert.strictEqual((yield* ids).length - known.length, 1)

@@ -234,34 +234,6 @@ layer(live)("A durable job", (it) => {
 })
 
 layer(live)("An embedded runner", (it) => {
-  it.effect("refuses options out of their range, and names them", function* () {
-    const { database } = yield* folder
-    for (const [options, path] of [
-      [{ uploads: 0 }, "uploads"],
-      [{ patience: "-1 second" }, "patience"],
-      [{ pollInterval: "0 millis" }, "pollInterval"],
-      [{ retention: { failures: "0 millis" } }, "retention.failures"],
-      [{ upload: { maxRetries: -1 } }, "upload.maxRetries"]
-    ] as const) {
-      const error = yield* Effect.flip(withRunner(database, options)(Effect.asVoid(Durable.Durable)))
-      assert(error._tag === "InvalidRequest", `${path}: ${error._tag}`)
-      assert.deepStrictEqual(
-        error.issues.map((issue) => issue.path.join(".")),
-        [path]
-      )
-    }
-  })
-
-  it.effect("refuses a key that is longer than the table stores", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 10)
-    yield* Effect.gen(function* () {
-      const error = yield* Effect.flip(Durable.start(job("k".repeat(256), [content])))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      yield* Durable.start(job("k".repeat(255), [content]))
-    }).pipe(withRunner(database))
-  })
-
   it.effect(
     "has the same secret with a line break after it, and is not kept by a file that was not completed",
     function* () {

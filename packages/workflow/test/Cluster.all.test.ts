@@ -130,40 +130,6 @@ layer(Server.layer)("Runners on several machines", (it) => {
     },
     { timeout: Math.max(600_000, files * 1000) }
   )
-
-  it.effect("one that is busy takes over what another left, beside its own uploads", function* () {
-    const expiry = Duration.seconds(6)
-    const cluster = yield* deployment({ expiry, uploads: 1 })
-    const { front } = cluster
-    // No upload ends before the test lets it.
-    front.speed = 128 * kibi
-    const made = yield* makeFiles(
-      cluster,
-      Array.from({ length: 4 }, () => large)
-    )
-    yield* on(
-      cluster,
-      Effect.gen(function* () {
-        const [victim, other] = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
-        yield* cluster.settled(2)
-        yield* startAll(made)
-        const sent = 300 * kibi
-        yield* Wait.until("both runners send", () =>
-          ["A", "B"].every((name) => Front.sendingsOf(front, name, sent).length === 1)
-        )
-        const left = Front.sendingsOf(front, victim!.name, sent)
-        const killed = Date.now()
-        yield* victim!.signal("SIGKILL")
-        yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
-        assert.lengthOf(Front.sendingsOf(front, other!.name), 2, "its own upload, and the other one")
-        front.speed = Infinity
-        yield* checkAll(cluster, made)
-        const waits = takeovers(front, left, killed)
-        measure("a takeover by a busy runner", Math.max(...waits) / 1000, Duration.toSeconds(expiry) + 3, "s")
-      })
-    )
-  })
-
   it.effect("one joins during a batch, and one that ends on SIGTERM hands its jobs over at once", function* () {
     // Longer than the test, so that no lock expires.
     const cluster = yield* deployment({ expiry: Duration.minutes(5) })
@@ -300,51 +266,5 @@ layer(Server.layer)("Runners on several machines", (it) => {
       const again = yield* on(cluster, checkAll(cluster, made))
       console.log(`Postgres gone: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`)
     })
-  })
-
-  it.effect("a job is canceled while it waits, while it is sent, and while nobody has it", function* () {
-    const cluster = yield* deployment({ expiry: Duration.seconds(6) })
-    const { front } = cluster
-    front.speed = 256 * kibi
-    const [waiting, sent, left] = yield* makeFiles(cluster, [mebi, large, large])
-    const isCanceled = (key: string) =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(Durable.await(key))
-        assert.strictEqual(error._tag, "JobCanceled")
-        const assembly = front.assemblies.at(-1)!
-        const status = yield* Effect.promise(() => fetch(`${front.url}/assemblies/${assembly}`))
-        assert.include(yield* Effect.promise(() => status.text()), "ASSEMBLY_CANCELED")
-      })
-    yield* on(
-      cluster,
-      Effect.gen(function* () {
-        yield* Durable.start(waiting!.job)
-        assert.strictEqual((yield* Durable.cancel(waiting!.job.key)).state, "Canceled")
-
-        const first = yield* cluster.runner("A")
-        yield* Durable.start(sent!.job)
-        yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
-        const asked = Date.now()
-        yield* Durable.cancel(sent!.job.key)
-        yield* Wait.until("the end of the bytes", () => Front.sendingsOf(front, "A").length === 0)
-        const stopped = Date.now() - asked
-        measure("the last byte after a cancellation", stopped / 1000, 1, "s")
-        yield* isCanceled(sent!.job.key)
-
-        yield* Durable.start(left!.job)
-        yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
-        yield* first.signal("SIGKILL")
-        yield* first.ended
-        yield* Durable.cancel(left!.job.key)
-        yield* cluster.runner("B")
-        yield* isCanceled(left!.job.key)
-        assert.isFalse(
-          front.sendings.some(({ runner }) => runner === "B"),
-          "no byte follows a cancellation"
-        )
-        assert.strictEqual(front.assemblies.length, 2, "a job that was canceled in the queue has no Assembly")
-        console.log(`canceled: the bytes stopped after ${stopped} ms`)
-      })
-    )
   })
 })

@@ -10,15 +10,13 @@ import * as Redacted from "effect/Redacted"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { old, other, warnings, young } from "./logged.ts"
 
+/** Nothing listens here, and nothing is sent. */
+const services = AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", key: "key", secret: Redacted.make("secret") })
+
 layer(Layer.empty)("A deployment of several runners", (it) => {
   it.effect("refuses a runner with other secrets, and lets each runner rotate on its own", function* () {
     const postgres = yield* Server.make
     const url = yield* postgres.database("secrets")
-    const services = AssemblyNode.layer({
-      baseUrl: "http://127.0.0.1:1",
-      key: "key",
-      secret: Redacted.make("secret")
-    })
     const start = (secrets: ReadonlyArray<Redacted.Redacted>, kind: "runner" | "client" = "runner") =>
       Layer.build(DurablePostgres[kind]({ database: { url }, secrets })).pipe(
         Effect.provide(services),
@@ -50,11 +48,6 @@ layer(Layer.empty)("A deployment of several runners", (it) => {
   it.effect("is founded by one of several runners that start at the same time", function* () {
     const postgres = yield* Server.make
     const url = yield* postgres.database("founded")
-    const services = AssemblyNode.layer({
-      baseUrl: "http://127.0.0.1:1",
-      key: "key",
-      secret: Redacted.make("secret")
-    })
     const results = yield* Effect.forEach(
       [old, young, other],
       (secret) =>

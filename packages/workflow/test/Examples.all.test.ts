@@ -14,10 +14,11 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
+import { metrics, queries } from "../../../docs/examples/durable-metrics.ts"
 import { uploadAll } from "../../../docs/examples/durable-files.ts"
 import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
 import { count, notifications, upload } from "../../../docs/examples/durable-webhook.ts"
-import { folder, live, steps, storedIn } from "./support.ts"
+import { folder, job, live, steps, storedIn } from "./support.ts"
 
 layer(live)("The example of a nightly upload", (it) => {
   it.effect("queues every file of a folder once a night", function* () {
@@ -86,5 +87,30 @@ layer(live)("The example of many files", (it) => {
       }
       yield* uploadAll(paths)
     }).pipe(Effect.provide(DurableSqlite.layer(database)))
+  })
+})
+
+layer(live)("The example of metrics", (it) => {
+  it.effect("writes every metric of its queries but those of what has not happened", function* () {
+    const { database, file } = yield* folder
+    const server = HttpRouter.serve(metrics, { disableListenLog: true, disableLogger: true }).pipe(
+      Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
+      Layer.provideMerge(DurableSqlite.layer(database))
+    )
+    yield* Effect.gen(function* () {
+      yield* Durable.run(job("one", [yield* file("a.bin", 10)]))
+      const { address } = yield* HttpServer.HttpServer
+      assert(address._tag === "InetAddressV4")
+      const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${address.port}/metrics`))
+      const text = yield* Effect.promise(() => response.text())
+      assert.match(text, /^durable_jobs\{state="Completed"\} 1$/mu)
+      assert.match(text, /^durable_jobs_ended\{state="Completed"\} [1-9]/mu)
+      const asked = Object.values(queries).flatMap((query) => query.match(/(?:durable|assembly)_\w+/gu) ?? [])
+      const missing = [...new Set(asked)].filter((name) => !text.includes(`${name}`))
+      assert.deepStrictEqual(
+        missing,
+        ["durable_takeovers", "assembly_retries"].filter((name) => !text.includes(name))
+      )
+    }).pipe(Effect.provide(server))
   })
 })

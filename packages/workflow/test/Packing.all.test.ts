@@ -85,7 +85,7 @@ layer(live)("Durable.startAll with packing", ({ effect }) => {
       assert.strictEqual(new Set(ids).size, 2)
       assert.strictEqual((yield* assembliesOf("whole")).length, 2)
       assert.deepStrictEqual([...new Set(yield* statesOf)], ["Completed"])
-    }).pipe(withRunner(database), hurried)
+    }).pipe(withRunner(database), hurried())
   })
 
   effect("one poison file of 20: 19 jobs complete, and one fails with the error of its Assembly", function* () {
@@ -100,7 +100,7 @@ layer(live)("Durable.startAll with packing", ({ effect }) => {
       assert(error._tag === "JobFailed")
       assert.strictEqual(error.failure.reason, "AssemblyFailed")
       assert.isAtMost((yield* assembliesOf("poison")).length, 1 + 2 * Math.log2(20) + 1)
-    }).pipe(withRunner(database), hurried)
+    }).pipe(withRunner(database), hurried())
   })
 
   effect(

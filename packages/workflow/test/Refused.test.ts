@@ -160,7 +160,7 @@ layer(live)("A durable job", (it) => {
     yield* Effect.gen(function* () {
       yield* Durable.start(job("paused", [content]))
       assert.deepStrictEqual(storedIn(yield* Durable.await("paused")), [content.sha256])
-    }).pipe(withRunner(database, { patience: "1 second" }), hurried)
+    }).pipe(withRunner(database, { patience: "1 second" }), hurried())
   })
 
   it.effect("says why its cancellation waits, and ends after the patience of the runner", function* () {
@@ -189,7 +189,7 @@ layer(live)("A durable job", (it) => {
       // The next attempt first ends the Assembly.
       yield* Durable.retry("patient")
       assert.deepStrictEqual(storedIn(yield* Durable.await("patient")), [gate.sha256])
-    }).pipe(withRunner(database, { patience: "1 milli" }), Effect.provide(gate.layer), hurried)
+    }).pipe(withRunner(database, { patience: "1 milli" }), Effect.provide(gate.layer), hurried())
   })
 })
 

@@ -5,8 +5,6 @@ import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
 import { assemblies, folder, hurried, job, live, steps, storedIn, withRunner } from "./support.ts"
 
 /** How many Assemblies exist, of all types or of one. */
@@ -69,7 +67,7 @@ layer(live)("The next attempt of a durable job", (it) => {
         assert.deepStrictEqual(storedIn(yield* Durable.await("kept")), [content.sha256])
         assert.strictEqual(yield* count("uploading"), 0)
         assert.strictEqual((yield* count("canceled")) - canceled, 1)
-      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }), hurried)
+      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }), hurried())
     },
     { timeout: 60_000 }
   )
@@ -91,19 +89,6 @@ layer(live)("The next attempt of a durable job", (it) => {
       yield* Durable.await("both")
       assert.strictEqual((yield* count()) - before, 1)
     }).pipe(withRunner(database))
-  })
-
-  it.effect("is no attempt of a job that had the same key and was removed", function* () {
-    const { database, file } = yield* folder
-    const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
-    const before = yield* Durable.run(job("free", [first])).pipe(withRunner(database))
-    yield* Stream.runCollect(Durable.list()).pipe(
-      Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced("20 millis") }),
-      withRunner(database, { retention: { failures: "1 milli", successes: "1 milli" } })
-    )
-    const after = yield* Durable.run(job("free", [second])).pipe(withRunner(database))
-    assert.deepStrictEqual(storedIn(after), [second.sha256])
-    assert.notStrictEqual(after.assembly_id, before.assembly_id)
   })
 })
 

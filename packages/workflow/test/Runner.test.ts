@@ -358,7 +358,7 @@ layer(live)("A runner that does not get the response to", (it) => {
         assert.deepStrictEqual(storedIn(status), [content.sha256])
         assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
         assert.strictEqual((yield* assemblies("completed")).length - before, 1)
-      }).pipe(withRunner(database), Effect.scoped, hurried)
+      }).pipe(withRunner(database), Effect.scoped, hurried())
     })
   }
 })
@@ -381,7 +381,7 @@ layer(live)("A runner whose client interrupts its statements", (it) => {
       isReady = true
       yield* Effect.retry(durable.start(job("again", [content])), { while: ({ _tag }) => _tag === "StoreFailed" })
       assert.deepStrictEqual(storedIn(yield* Effect.retry(durable.await("again"), { times: 3 })), [content.sha256])
-    }).pipe(withRunner(database), Effect.provideService(Statement.CurrentTransformer, interrupting), hurried)
+    }).pipe(withRunner(database), Effect.provideService(Statement.CurrentTransformer, interrupting), hurried())
     assert.isAbove(kinds.size, 10)
   })
 })

@@ -1,7 +1,5 @@
 /** The states of jobs: how a program reads them, and how it changes them. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@assembly-effect/testkit/flow"
@@ -56,6 +54,7 @@ layer(live)("A durable job", (it) => {
       [{ ...valid, key: "" }, "key"],
       [{ ...valid, key: "a\nb" }, "key"],
       [{ ...valid, key: "a\ud800" }, "key"],
+      [{ ...valid, key: "k".repeat(256) }, "key"],
       [{ ...valid, files: [] }, "files"],
       [{ ...valid, params: { steps: { a: { robot: "/upload/handle", use: "b" } } } }, "params.steps"],
       [{ ...valid, params: { fields: { token: secret } } }, "params.fields.token"],
@@ -293,28 +292,6 @@ layer(live)("A durable job", (it) => {
       assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
     }).pipe(withRunner(database))
   })
-
-  it.effect("ends its wait with a notification, long before the next look", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 100)
-    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
-    yield* Effect.gen(function* () {
-      const params = { steps: slow, notifyUrl: "http://127.0.0.1:9/never" }
-      const all = yield* assemblies()
-      const known = new Set(all.map(({ id }) => id))
-      yield* Durable.start(job("notified", [content], { params }))
-      yield* untilState("notified", "Processing")
-      const now = yield* assemblies()
-      const id = Assembly.AssemblyId.make(String(now.find((entry) => !known.has(entry.id))?.id))
-      // The id of an Assembly that no job has: it is ignored.
-      yield* Durable.notified("0".repeat(32))
-      yield* Assemblies.cancel(id)
-      assert.strictEqual((yield* Durable.status("notified")).state, "Processing")
-      yield* Durable.notified(id)
-      assert.strictEqual((yield* Effect.flip(Durable.await("notified")))._tag, "JobFailed")
-    }).pipe(withRunner(database, { pollInterval: "1 hour" }))
-  })
-
   it.effect("waits for an Assembly that takes a while, without a notification", function* () {
     const { database, file } = yield* folder
     const content = yield* file("a.bin", 100)
@@ -333,7 +310,7 @@ layer(live)("A durable job", (it) => {
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
     const status = yield* Durable.run(job("patient", [content])).pipe(
       withRunner(database, { upload: { maxRetries: 0 } }),
-      hurried
+      hurried()
     )
     assert.deepInclude(status, { started_tus_uploads: 1 })
     assert.deepStrictEqual(storedIn(status), [content.sha256])
