@@ -26,10 +26,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { createServer, request } from "node:http"
+import { createServer } from "node:http"
 import * as Process from "node:process"
 
 const metadata = { filename: "a.txt", fieldname: "file" }
@@ -59,17 +58,6 @@ layer(Emulator.layer())("AssemblyNode.layer", (it) => {
       assert.strictEqual((yield* Credentials.Credentials).key, (yield* Emulator.Emulator).credentials.key)
     }
   )
-
-  it.effect(
-    "signs with another algorithm and for another time",
-    withEmulator(({ baseUrl, credentials }) =>
-      AssemblyNode.layer({ baseUrl, ...credentials, algorithm: "sha256", window: "1 minute" })
-    ),
-    function* () {
-      yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
-    }
-  )
-
   it.effect(
     "runs the same upload with tokens",
     withEmulator(({ baseUrl, credentials }) =>
@@ -91,17 +79,6 @@ layer(Emulator.layer())("AssemblyNode.layer", (it) => {
       assert.strictEqual(budget, own)
     }
   })
-
-  it.effect(
-    "uploads with its Upload service",
-    withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials })),
-    function* () {
-      const target = yield* UploadTarget.fromAssembly(yield* Assemblies.create({ numExpectedUploadFiles: 1 }))
-      const source = UploadSource.fromBytes(new Uint8Array(3))
-      assert.strictEqual((yield* Upload.run(target, source, { metadata })).length, 3n)
-    }
-  )
-
   it.effect(
     "signs with its own keys inside a program with other keys",
     withEmulator(({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials })),
@@ -228,48 +205,15 @@ describe("AssemblyNode refuses before it sends", () => {
   })
 })
 
-/** A proxy of HTTP, and the hosts that it was asked for. */
-const proxy = Effect.gen(function* () {
-  const asked: Array<string> = []
-  const url = yield* Loopback.serve((incoming, response) => {
-    const { headers, method, url: target = "" } = incoming
-    asked.push(new URL(target).host)
-    const outgoing = request(target, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-    outgoing.on("error", () => response.destroy())
-    incoming.pipe(outgoing)
-  })
-  return { url, asked }
-})
-
 layer(Emulator.layer())("a proxy of the environment", (it) => {
   it.effect("is read when the Layer is built, not when it is imported", function* () {
     yield* variable("HTTP_PROXY", "not a URL")
     const error = yield* Effect.scoped(Effect.flip(Layer.build(UndiciClient.layer)))
     assert.strictEqual(error._tag, "InvalidRequest")
   })
-
-  it.effect("carries operations and uploads, with the same bytes", function* () {
-    const { baseUrl, credentials } = yield* Emulator.Emulator
-    const { asked, url } = yield* proxy
-    yield* variable("HTTP_PROXY", url)
-    yield* variable("NO_PROXY", "")
-    const size = 3 * 1024 * 1024
-    const result = yield* Effect.gen(function* () {
-      const target = yield* UploadTarget.fromAssembly(yield* Assemblies.create({ numExpectedUploadFiles: 1 }))
-      const source = UploadSource.fromStream(Stream.make(new Uint8Array(size)), { size: BigInt(size) })
-      return yield* Upload.run(target, source, { metadata })
-    }).pipe(Effect.provide(AssemblyNode.layer({ baseUrl, ...credentials })))
-    assert.strictEqual(result.length, BigInt(size))
-    assert.isAbove(asked.length, 0)
-    assert.deepStrictEqual([...new Set(asked)], [new URL(baseUrl).host])
-  })
-
   it.effect('is not used with `proxy: "none"`', function* () {
     const { baseUrl, credentials } = yield* Emulator.Emulator
-    const { asked, url } = yield* proxy
+    const { asked, url } = yield* service
     yield* variable("HTTP_PROXY", url)
     yield* variable("NO_PROXY", "")
     yield* Effect.provide(

@@ -93,24 +93,6 @@ layer(live)("A durable job that another process continues", (it) => {
     assert.deepInclude(status, { started_tus_uploads: 3, finished_tus_uploads: 3 })
     assert.deepStrictEqual(storedIn(status), [content.sha256, gate.sha256, gate.sha256].toSorted())
   })
-
-  it.effect("waits for its secret also while its Assembly is processed", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 100)
-    const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
-    const soon = { pollInterval: "100 millis" } as const
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("unknown", [content], { params: { steps: slow(600) } }))
-      yield* until("unknown", ({ state }) => state === "Processing")
-    }).pipe(withRunner(database, { ...soon, secrets: [old] }))
-    yield* Effect.asVoid(Durable.Durable).pipe(withRunner(database, { ...soon, secrets: [young, old] }))
-    const { state, waiting } = yield* until(
-      "unknown",
-      (status) => status.waiting !== undefined || status.state === "Failed"
-    ).pipe(withRunner(database, { ...soon, secrets: [young] }))
-    assert.strictEqual(state, "Processing")
-    assert.strictEqual(waiting?.reason, "InvalidSecret")
-  })
 })
 
 layer(live)("A durable job", (it) => {

@@ -165,60 +165,6 @@ layer(Server.layer)("Runners on several machines", (it) => {
       })
     )
   })
-
-  it.effect(
-    "one that was frozen until its locks expired and the one that took over do not push each other away",
-    function* () {
-      const cluster = yield* deployment({ expiry: Duration.seconds(6) })
-      const { front } = cluster
-      front.speed = 512 * kibi
-      const made = yield* makeFiles(cluster, [24 * mebi])
-      const runners = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
-      yield* cluster.settled(2)
-      yield* on(
-        cluster,
-        Effect.gen(function* () {
-          yield* startAll(made)
-          yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 300 * kibi))
-          const frozen = runners.find(({ name }) => front.sendings.some(({ runner }) => runner === name))!
-          yield* frozen.signal("SIGSTOP")
-          const other = (sending: Front.Sending) => sending.runner !== frozen.name && sending.end === undefined
-          yield* Wait.until("bytes of the other runner", () =>
-            front.sendings.some((sending) => other(sending) && sending.bytes > 100 * kibi)
-          )
-          yield* frozen.signal("SIGCONT")
-          const woken = Date.now()
-          const open = Front.sendingsOf(front, frozen.name)
-          // The woken runner joins again, so its shards come back to it.
-          yield* Wait.until(
-            "a time without a new request",
-            () => Date.now() > Math.max(woken, ...front.sendings.map(({ start }) => start)) + 3000
-          )
-          const after = front.sendings.filter(({ start }) => start > woken)
-          const settled = Math.max(0, ...after.map(({ start }) => start - woken))
-          assert.isAtMost(after.length, 6, "runners push each other away")
-          const late = open.map(({ lastByte }) => (lastByte - woken) / 1000)
-          measure("the last byte of a request from before the sleep", Math.max(0, ...late), 2, "s")
-          for (const { runner, start } of after) {
-            const ofOthers = front.sendings.filter((one) => one.runner !== runner && one.start < start)
-            const unfinished = ofOthers.filter(({ end = Infinity }) => end > start)
-            assert.isEmpty(
-              unfinished,
-              "a runner sends again only when the other one has stopped, and has its shards back"
-            )
-          }
-          if (isStrict) {
-            const times = after.map(({ runner, start }) => `${runner} after ${(start - woken) / 1000} s`)
-            console.log(`requests after ${frozen.name} woke up: ${times.length} (${times.join(", ")})`)
-          }
-          front.speed = Infinity
-          const again = yield* checkAll(cluster, made)
-          console.log(`frozen: ${after.length} requests within ${settled} ms of waking up, ${again} bytes again`)
-        })
-      )
-    }
-  )
-
   it.effect("Postgres does not answer for 8 seconds: all files are stored once", function* () {
     const cluster = yield* deployment()
     const { front } = cluster

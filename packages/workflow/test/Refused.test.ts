@@ -62,21 +62,6 @@ layer(live)("A durable job", (it) => {
       assert.isUndefined((yield* Durable.status("1")).waiting)
     }).pipe(withRunner(database))
   })
-
-  it.effect("waits while the account is refused", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 1000)
-    const faults = yield* Faults.Faults
-    yield* faults.inject(
-      Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 402, times: 2 })
-    )
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("owes", [content]))
-      assert.strictEqual((yield* untilWaiting("owes")).waiting?.reason, "ServiceFailure")
-      assert.deepStrictEqual(storedIn(yield* Durable.await("owes")), [content.sha256])
-    }).pipe(withRunner(database, { patience: "1 milli" }))
-  })
-
   for (const [method, size] of [
     ["POST", 1000],
     ["PATCH", 700_000]

@@ -8,7 +8,6 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -187,29 +186,6 @@ layer(live)("A runner whose places are taken", (it) => {
 })
 
 layer(live)("A runner", (it) => {
-  it.effect("uploads every one of 12 jobs that were queued in the same millisecond, once", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 10)
-    const before = (yield* assemblies()).length
-    const keys = Array.from({ length: 12 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
-    yield* Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      const still: Clock.Clock = Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(1e12) })
-      yield* Durable.startAll(Stream.fromIterable(keys.map((key) => job(key, [content])))).pipe(
-        Stream.runDrain,
-        Effect.provideService(Clock.Clock, still)
-      )
-      yield* Effect.forEach(keys, Durable.await, { concurrency: "unbounded", discard: true })
-      const ended = yield* Stream.runCollect(Durable.list({ state: "Completed" }))
-      assert.deepStrictEqual(
-        ended.map(({ key }) => key),
-        keys
-      )
-      assert.deepStrictEqual([...new Set(ended.map(({ queuedAt }) => queuedAt))], [1e12])
-    }).pipe(withRunner(database, { uploads: 3 }))
-    assert.strictEqual((yield* assemblies()).length - before, keys.length)
-  })
-
   it.effect("begins a slow cancellation once, and carries out later ones meanwhile", function* () {
     const { database } = yield* folder
     const gate = yield* gated

@@ -78,20 +78,6 @@ layer(live)("The database of an embedded runner", (it) => {
     // Not even the beginning of an id. A digest may contain the same digits by chance, but not at its beginning.
     for (const id of ids) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
   })
-
-  it.effect("has its secret in a file that only its owner can read", function* () {
-    const { database } = yield* folder
-    const fs = yield* FileSystem.FileSystem
-    yield* withRunner(database)(Durable.Durable)
-    const { mode } = yield* fs.stat(`${database}.secret`)
-    assert.strictEqual((mode & 0o777).toString(8), "600")
-    const secret = yield* fs.readFileString(`${database}.secret`)
-    assert.match(secret, /^[0-9a-f]{64}$/u)
-    yield* withRunner(database)(Durable.Durable)
-    assert.strictEqual(yield* fs.readFileString(`${database}.secret`), secret)
-    assert.isFalse(yield* fs.exists(`${database}.secret.new`))
-  })
-
   it.effect("is not opened with a new secret if the file is lost and jobs have begun", function* () {
     const { database, file } = yield* folder
     const fs = yield* FileSystem.FileSystem
