@@ -9,7 +9,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
-import { InvalidSecret } from "@assembly-effect/workflow/DurableError"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { execFileSync } from "node:child_process"
 import * as OwnerFiles from "../src/internal/ownerFiles.ts"
@@ -36,7 +35,7 @@ layer(live)("The database of an embedded runner", (it) => {
     assert.deepStrictEqual(modes, ["600", "600", "600"])
   })
   it.effect.each([
-    { what: "a folder", description: "Expected the file of a database, got a folder", make: "mkdir -m 755 $0" },
+    { what: "a folder", description: "unable to open database file", make: "mkdir -m 755 $0" },
     { what: "a short text", description: "file is not a database", make: "echo text > $0; chmod 644 $0" },
     {
       what: "a text behind a symbolic link",
@@ -80,14 +79,6 @@ layer(live)("The database of an embedded runner", (it) => {
       yield* open(database)
     })
   }
-
-  it.effect("is refused if its secret is a named pipe", function* () {
-    const { database } = yield* folder
-    execFileSync("mkfifo", ["-m", "600", `${database}.secret`])
-    const error = yield* Effect.flip(open(database))
-    assert.strictEqual(error.message, new InvalidSecret({ description: `${database}.secret is not a file` }).message)
-  })
-
   for (const path of ["", ":memory:", "file:jobs?mode=memory"]) {
     it.effect(`is refused at ${JSON.stringify(path)}, which is no file`, function* () {
       const error = yield* Effect.flip(open(path))
