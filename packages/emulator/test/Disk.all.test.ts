@@ -4,77 +4,31 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { fileURLToPath } from "node:url"
-import { createUpload, head, patch, storeAt } from "./support.ts"
+import { client, start } from "./emulatorProcess.ts"
+import { begin, createUpload, head, patch, storeAt } from "./support.ts"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-
-const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
 
 const bytes = Uint8Array.from({ length: 8 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-/** A client without retries. */
-const client = Client.signed().pipe(Layer.provide(RetryPolicy.layerNone), Layer.provideMerge(FetchHttpClient.layer))
-
-/** An emulator and its client. */
-const served = <A, E>(emulator: Layer.Layer<A | Emulator.Emulator, E>) => Layer.provideMerge(client, emulator)
-
-/** An emulator in its own process, started by a shell command or as another user. */
-const start = (
-  command: string,
-  data: string,
-  user: { readonly uid?: number; readonly gid?: number } = {}
-): Layer.Layer<Emulator.Emulator> =>
-  Layer.effect(
-    Emulator.Emulator,
-    Effect.acquireRelease(
-      Effect.callback<{ readonly child: ReturnType<typeof spawn>; readonly said: Readonly<Record<string, string>> }>(
-        (resume) => {
-          const args = ["-c", `${command} exec "$0" "$@"`, process.execPath, program, JSON.stringify({ data })]
-          const child = spawn("sh", args, { ...user, stdio: ["ignore", "ignore", "inherit", "ipc"] })
-          child.once("message", (said: Readonly<Record<string, string>>) => resume(Effect.succeed({ child, said })))
-          child.once("exit", (code) => resume(Effect.die(new Error(`the emulator ended with ${code}`))))
-        }
-      ),
-      ({ child }) =>
-        Effect.callback<void>((resume) => {
-          child.once("exit", () => resume(Effect.void))
-          child.kill("SIGKILL")
-        })
-    ).pipe(
-      Effect.map(({ said: { baseUrl = "", key = "", secret = "" } }) => ({
-        baseUrl,
-        localUrl: baseUrl,
-        certificate: undefined,
-        credentials: { key, secret: Redacted.make(secret) },
-        workspace: "emulator"
-      }))
-    )
-  )
+/** An emulator of this process, and its client. */
+const served = (data: string) => Layer.provideMerge(client, Emulator.layer({ data }))
 
 /** An Assembly with one expected upload, and the URL of the upload. */
-const waiting = Effect.gen(function* () {
-  const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1, steps: storeAt("disk/${assembly.id}") })
-  const { headers } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
-  return { id: Assembly.AssemblyId.make(assembly.assembly_id), url: headers["location"] ?? "" }
-})
+const waiting = begin({ "upload-length": String(bytes.length) }, { steps: storeAt("disk/${assembly.id}") })
 
 const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => Number(headers["upload-offset"]))
 
@@ -104,6 +58,7 @@ it.live.skipIf(isWindows)(
   function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
+    const limited = yield* start({ data }, { command: "ulimit -f 4096;" })
     yield* Effect.gen(function* () {
       const { id, url } = yield* waiting
       let offset = 0
@@ -131,7 +86,8 @@ it.live.skipIf(isWindows)(
       const small = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const created = yield* createUpload(small, { "upload-length": "3" })
       assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(3))).status, 204)
-    }).pipe(Effect.provide(served(start("ulimit -f 4096;", data))))
+    }).pipe(limited.within)
+    yield* limited.kill
     // Without the limit the upload continues at the acknowledged offset.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data })))
   }
@@ -231,7 +187,7 @@ describe.skipIf(!mayMount)(
           yield* completes(upload)
           yield* completes(last)
           assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
-        }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
+        }).pipe(Effect.provide(served(`${disk}/data`)))
       }
     )
 
