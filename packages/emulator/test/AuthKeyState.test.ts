@@ -18,29 +18,6 @@ import { hmac, layer as layerEmulator, temporaryFolder } from "./support.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 
 const admin = given("admin")
-
-it.live("Auth Keys, their changes and deletions survive a restart", function* () {
-  const data = yield* temporaryFolder
-  const { changed, deleted, token } = yield* Effect.gen(function* () {
-    const one = yield* createKey(admin, { scope: ["read"], description: "kept" })
-    const other = yield* createKey(admin, { scope: ["read"] })
-    yield* as(admin)(AuthKeys.update(one.id, { scope: ["assemblies:read"], signatureAlgo: "sha384" }))
-    const issued = yield* tokenOf(other.pair)
-    yield* as(admin)(AuthKeys.delete(other.id))
-    return { changed: one, deleted: other, token: issued }
-  }).pipe(Effect.provide(layerEmulator({ data, credentials: admin })))
-  yield* Effect.gen(function* () {
-    // The credentials of the emulator are the oldest Auth Key.
-    const { credentials } = yield* Emulator.Emulator
-    assert.strictEqual(credentials.key, admin.key)
-    accepted(yield* list(changed.pair))
-    refused(yield* list(deleted.pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
-    refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
-    const record = yield* recordOf(admin, changed.pair.key)
-    assert.deepInclude(record, { id: changed.id, description: "kept", scope: ["assemblies:read"] })
-  }).pipe(Effect.provide(layerEmulator({ data })))
-})
-
 it.live("a start puts the given Auth Keys again: their scopes, and themselves if they were deleted", function* () {
   const data = yield* temporaryFolder
   const other = given("other", ["read"])
@@ -90,22 +67,6 @@ it.live("an inactive Auth Key is refused with every proof, and stays in the list
   assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["main", "second"] })
   yield* Effect.provide(Effect.map(list(other), accepted), start(true))
   yield* Effect.provide(Effect.map(listWithToken(token), accepted), start(true))
-})
-it.live("of two Auth Keys that delete each other at once, one stays", function* () {
-  for (let round = 0; round < 5; round++) {
-    const workspaces = [{ slug: "main", keys: [given("one"), given("two")] }]
-    yield* Effect.gen(function* () {
-      const one = yield* recordOf(given("one"), "one")
-      const two = yield* recordOf(given("one"), "two")
-      const answers = yield* Effect.all(
-        [call("DELETE", `/auth_keys/${two.id}`, given("one")), call("DELETE", `/auth_keys/${one.id}`, given("two"))],
-        { concurrency: "unbounded" }
-      )
-      assert.deepStrictEqual(answers.map(({ status }) => status === 200).toSorted(), [false, true])
-      const left = yield* Effect.all([list(given("one")), list(given("two"))])
-      assert.deepStrictEqual(left.map(({ status }) => status).toSorted(), [200, 400])
-    }).pipe(Effect.provide(layerEmulator({ workspaces })))
-  }
 })
 /** A store with two Auth Keys. `first` and `second` are the Auth Keys of authenticated requests. */
 const records = Effect.gen(function* () {

@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Effect from "effect/Effect"
@@ -186,7 +185,7 @@ layer(layerEmulator())("A deleted asset", (it) => {
     yield* Dam.delete(assetId)
     const download = yield* send(HttpClientRequest.get(status.uploads?.[0]?.tus_upload_url ?? ""))
     assert.deepInclude(download, { status: 200, text: "the bytes" })
-    const replayed = yield* Assemblies.replay(Assembly.AssemblyId.make(status.assembly_id))
+    const replayed = yield* Assemblies.replay(status.assembly_id)
     yield* Assemblies.awaitCompletion(replayed.assembly_id, { interval: "10 millis" })
     const [asset] = (yield* Dam.list({ prefix: "bytes/" })).assets
     assert.deepInclude(asset, { path: "bytes/file", size: bytes.length })

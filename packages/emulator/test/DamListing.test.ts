@@ -1,10 +1,8 @@
 /** Tests that a walk through the list of assets returns each asset once, even if assets are changed during the walk. */
 import * as Dam from "@assembly-effect/api/Dam"
 import type * as DamAsset from "@assembly-effect/schema/DamAsset"
-import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put, storeAll, storeOne } from "./assets.ts"
@@ -269,15 +267,6 @@ layer(layerEmulator())("A cursor", (it) => {
       assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
       assert.match(String(answer["message"]), /^cursor: /)
     }
-  })
-
-  it.effect("of another emulator is refused", function* () {
-    const cursor = DamEntries.Cursor.make(yield* first)
-    yield* Effect.gen(function* () {
-      yield* first
-      const error = yield* Effect.flip(Dam.list({ prefix: "cursor/", cursor }))
-      assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
-    }).pipe(Effect.provide(Layer.fresh(layerEmulator())))
   })
 })
 

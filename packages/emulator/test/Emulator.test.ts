@@ -72,7 +72,7 @@ it.live(
       const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
       yield* Effect.forkDetach(patchForever(headers["location"] ?? "", new Uint8Array(4)))
-      const id = Assembly.AssemblyId.make(assembly.assembly_id)
+      const id = assembly.assembly_id
       yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === 4 })
       return yield* Emulator.Emulator
     }).pipe(Effect.provide(layer({ data })))

@@ -1,6 +1,5 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -42,7 +41,7 @@ const checkGone = Effect.fnUntraced(function* ({ assembly, begun, finished, part
     assert.match(answer.text, /^ERR_UPLOAD_EXPIRED: .+\n$/)
   }
   assert.strictEqual((yield* head(finished)).headers["upload-offset"], "10")
-  const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+  const status = yield* Assemblies.get(assembly.assembly_id)
   assert.deepInclude(status, { ok: "ASSEMBLY_UPLOADING", bytes_received: 10 })
 })
 

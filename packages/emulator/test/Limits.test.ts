@@ -302,7 +302,7 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
       const tooLarge = yield* createUpload(assembly, { "upload-length": "5" })
       assert.strictEqual(tooLarge.status, 413)
       assert.include(tooLarge.text, "auth.max_size or the limit fileBytes")
-      const failed = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+      const failed = yield* Assemblies.get(assembly.assembly_id)
       assert.deepInclude(failed, {
         error: "MAX_SIZE_EXCEEDED",
         message: "A file is larger than auth.max_size or the limit fileBytes."

@@ -113,7 +113,7 @@ describe("An Assembly", () => {
       yield* createUpload(status, { "upload-length": "0" })
       yield* TestClock.adjust("7 hours")
       yield* TestClock.adjust("59 minutes")
-      const read = Assemblies.get(Assembly.AssemblyId.make(status.assembly_id))
+      const read = Assemblies.get(status.assembly_id)
       assert.strictEqual((yield* read).ok, "ASSEMBLY_EXECUTING")
       yield* TestClock.adjust("1 minute")
       yield* Effect.repeat(read, { until: ({ error }) => error === "ASSEMBLY_EXPIRED" })

@@ -95,7 +95,7 @@ layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) =>
     )
 
     // A replay works on the uploads of the replaced Assembly, and so does a replay of the replay.
-    for (const original of [AssemblyId.make(kept.assembly_id), replay.assembly_id]) {
+    for (const original of [kept.assembly_id, replay.assembly_id]) {
       const again = yield* Assemblies.get((yield* Assemblies.replay(original)).assembly_id)
       assert.deepStrictEqual(
         again.uploads?.map(({ size }) => size),

@@ -1,6 +1,5 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Templates from "@assembly-effect/api/Templates"
-import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -176,7 +175,7 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
 layer(layerEmulator())("A replay", (it) => {
   it.effect("changes Steps of the original Assembly, and keeps their other options and the other Steps", function* () {
     const original = yield* uploadOne({ steps: { ...storeAt("first.txt"), ...steps } }, new Uint8Array(1))
-    const { assembly_id } = yield* Assemblies.replay(AssemblyId.make(original.assembly_id), {
+    const { assembly_id } = yield* Assemblies.replay(original.assembly_id, {
       steps: { stored: { path: "second.txt" } }
     })
     const { ok, results } = yield* Assemblies.get(assembly_id)

@@ -5,7 +5,6 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it as test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -57,7 +56,7 @@ for (const [name, allowH2, send] of [
       assert.deepInclude(half, { status: 204 })
       const whole = yield* patch(url, 1_000_001, bytes.subarray(1_000_001))
       assert.strictEqual(whole.headers["upload-offset"], String(bytes.length))
-      const done = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+      const done = yield* Assemblies.get(assembly.assembly_id)
       assert.strictEqual(done.uploads?.[0]?.md5hash, createHash("md5").update(bytes).digest("hex"))
     })
 
@@ -82,7 +81,7 @@ for (const [name, allowH2, send] of [
           : Faults.Fault.CutAnswer({ method: "GET", afterBytes: 10 })
       )
       // The client repeats the request.
-      const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+      const status = yield* Assemblies.get(assembly.assembly_id)
       assert.strictEqual(status.assembly_id, assembly.assembly_id)
     })
   })
@@ -230,7 +229,7 @@ describe("A connection over TLS", () => {
       form.write("params=")
       assert.isUndefined((yield* Secure.ended(form)).status)
       assert.isUndefined(following.pollUnsafe())
-      yield* Assemblies.cancel(Assembly.AssemblyId.make(assembly.assembly_id))
+      yield* Assemblies.cancel(assembly.assembly_id)
       const { status, text } = yield* Fiber.join(following)
       assert.strictEqual(status, 200)
       assert.include(text, "assembly_finished")
