@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import { gated } from "./gates.ts"
+import { running } from "./running.ts"
 import { assemblies, folder, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
@@ -33,25 +34,24 @@ const processed = <E, R>(key: string, end: (id: Assembly.AssemblyId) => Effect.E
 const hour = { pollInterval: "1 hour" } as const
 
 layer(live)("The next attempt of a durable job", (it) => {
-  it.effect("keeps nothing of the attempt before", function* () {
-    const { database, file } = yield* folder
+  const test = running(it)
+
+  test("keeps nothing of the attempt before", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Effect.flip(Durable.run(job("clean", [content], { params: wrong })))
-      const before = yield* Durable.status("clean")
-      assert.isDefined(before.failure)
-      const next = yield* Durable.retry("clean", { params: { steps } })
-      assert.deepInclude(next, { endedAt: undefined, failure: undefined, waiting: undefined })
-      assert.isAtLeast(next.queuedAt, before.endedAt ?? Infinity)
-      yield* Durable.await("clean")
-      assert.isUndefined((yield* Durable.status("clean")).failure)
-    }).pipe(withRunner(database))
+    yield* Effect.flip(Durable.run(job("clean", [content], { params: wrong })))
+    const before = yield* Durable.status("clean")
+    assert.isDefined(before.failure)
+    const next = yield* Durable.retry("clean", { params: { steps } })
+    assert.deepInclude(next, { endedAt: undefined, failure: undefined, waiting: undefined })
+    assert.isAtLeast(next.queuedAt, before.endedAt ?? Infinity)
+    yield* Durable.await("clean")
+    assert.isUndefined((yield* Durable.status("clean")).failure)
   })
 
-  it.effect("follows an attempt that was canceled in the queue, although no secret belongs to it", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
+  test(
+    "follows an attempt that was canceled in the queue, although no secret belongs to it",
+    { uploads: 1 },
+    function* ({ gate }) {
       yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
       yield* gate.reached
       yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
@@ -59,8 +59,8 @@ layer(live)("The next attempt of a durable job", (it) => {
       assert.deepInclude(yield* Durable.retry("queued"), { attempt: 2, state: "Queued" })
       yield* gate.open
       assert.deepStrictEqual(storedIn(yield* Durable.await("queued")), [gate.sha256])
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-  })
+    }
+  )
 })
 
 layer(live)("A durable job that another process continues", (it) => {
@@ -96,28 +96,24 @@ layer(live)("A durable job that another process continues", (it) => {
 })
 
 layer(live)("A durable job", (it) => {
-  it.effect("is the same job although its file is gone by then, and its params have another order", function* () {
-    const { database, file } = yield* folder
+  const test = running(it)
+
+  test("is the same job although its file is gone by then, and its params have another order", function* ({ file }) {
     const fs = yield* FileSystem.FileSystem
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Durable.run(job("gone", [content], { params: { steps, fields: { a: 1, b: 2 } } }))
-      yield* fs.remove(content.path)
-      const again = yield* Durable.start(job("gone", [content], { params: { fields: { b: 2, a: 1 }, steps } }))
-      assert.strictEqual(again.state, "Completed")
-    }).pipe(withRunner(database))
+    yield* Durable.run(job("gone", [content], { params: { steps, fields: { a: 1, b: 2 } } }))
+    yield* fs.remove(content.path)
+    const again = yield* Durable.start(job("gone", [content], { params: { fields: { b: 2, a: 1 }, steps } }))
+    assert.strictEqual(again.state, "Completed")
   })
 
-  it.effect("is Completed if its Assembly was faster than its cancellation", function* () {
-    const { database, file } = yield* folder
+  test("is Completed if its Assembly was faster than its cancellation", hour, function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("faster", [content], { params: expecting(4) }))
-      const id = yield* processed("faster", (own) => Assemblies.awaitCompletion(own, { interval: "50 millis" }))
-      assert.strictEqual((yield* Durable.cancel("faster")).state, "Canceling")
-      assert.strictEqual((yield* Durable.await("faster")).assembly_id, id)
-      assert.strictEqual((yield* Durable.status("faster")).state, "Completed")
-    }).pipe(withRunner(database, hour))
+    yield* Durable.start(job("faster", [content], { params: expecting(4) }))
+    const id = yield* processed("faster", (own) => Assemblies.awaitCompletion(own, { interval: "50 millis" }))
+    assert.strictEqual((yield* Durable.cancel("faster")).state, "Canceling")
+    assert.strictEqual((yield* Durable.await("faster")).assembly_id, id)
+    assert.strictEqual((yield* Durable.status("faster")).state, "Completed")
   })
 
   it.effect("says no more that it waits when it sends again, and its runner has logged it", function* () {
@@ -138,19 +134,19 @@ layer(live)("A durable job", (it) => {
     assert.include(said.join("\n"), "Warn: A durable job waits: ServiceFailure")
   })
 
-  it.effect("says no more that it waits when the service answers again while its Assembly is processed", function* () {
-    const { database, file } = yield* folder
-    const faults = yield* Faults.Faults
-    const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
+  test(
+    "says no more that it waits when the service answers again while its Assembly is processed",
+    { pollInterval: "100 millis" },
+    function* ({ file, faults }) {
+      const content = yield* file("a.bin", 100)
       yield* Durable.start(job("back", [content], { params: { steps: slow(600) } }))
       yield* until("back", ({ state }) => state === "Processing")
       yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, times: Infinity }))
       yield* until("back", ({ waiting }) => waiting !== undefined)
       yield* faults.clear
       assert.strictEqual((yield* until("back", ({ waiting }) => waiting === undefined)).state, "Processing")
-    }).pipe(withRunner(database, { pollInterval: "100 millis" }))
-  })
+    }
+  )
 
   it.effect("adds up the patience of its cancellation, also over several runners", function* () {
     const { database } = yield* folder

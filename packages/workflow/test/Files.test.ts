@@ -13,6 +13,7 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 import { execFileSync } from "node:child_process"
 import * as OwnerFiles from "../src/internal/ownerFiles.ts"
 import { gated } from "./gates.ts"
+import { running } from "./running.ts"
 import { folder, hurried, job, live, until, withRunner } from "./support.ts"
 
 const modeOf = (path: string) =>
@@ -143,33 +144,32 @@ layer(live)("The database of an embedded runner", (it) => {
 })
 
 layer(live)("A key of a stored job", (it) => {
-  it.effect("is not the key of a file with other bytes, which would not be uploaded", function* () {
-    const { database, file } = yield* folder
+  const test = running(it)
+
+  test("is not the key of a file with other bytes, which would not be uploaded", function* ({ file }) {
     const fs = yield* FileSystem.FileSystem
     const first = job("report", [yield* file("a.bin", 100)])
-    yield* Effect.gen(function* () {
-      yield* Durable.run(first)
-      assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
-      const { path } = yield* file("a.bin", 200)
-      const conflict = yield* Effect.flip(Durable.run(first))
-      assert(conflict._tag === "JobConflict", conflict.message)
-      assert.deepStrictEqual(conflict.changed, ["0.bin"])
-      assert.include(conflict.message, "0.bin")
-      assert.include(conflict.message, "use another key")
-      assert.include(conflict.message, "Durable.retry")
-      const [refused] = yield* Stream.runCollect(Durable.startAll(Stream.make(first)))
-      assert(refused?._tag === "Refused" && refused.error._tag === "JobConflict")
-      assert.deepStrictEqual(refused.error.changed, ["0.bin"])
-      // Bytes that were removed after their upload are not other bytes.
-      yield* fs.remove(path)
-      assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
-      const second = job("second", [{ path, size: 200, sha256: "" }])
-      const [again, unknown] = yield* Stream.runCollect(Durable.startAll(Stream.make(first, second)))
-      assert(again?._tag === "Known")
-      assert.strictEqual(again.summary.state, "Completed")
-      assert(unknown?._tag === "Refused")
-      assert.strictEqual(unknown.error._tag, "SourceFailed")
-    }).pipe(withRunner(database))
+    yield* Durable.run(first)
+    assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
+    const { path } = yield* file("a.bin", 200)
+    const conflict = yield* Effect.flip(Durable.run(first))
+    assert(conflict._tag === "JobConflict", conflict.message)
+    assert.deepStrictEqual(conflict.changed, ["0.bin"])
+    assert.include(conflict.message, "0.bin")
+    assert.include(conflict.message, "use another key")
+    assert.include(conflict.message, "Durable.retry")
+    const [refused] = yield* Stream.runCollect(Durable.startAll(Stream.make(first)))
+    assert(refused?._tag === "Refused" && refused.error._tag === "JobConflict")
+    assert.deepStrictEqual(refused.error.changed, ["0.bin"])
+    // Bytes that were removed after their upload are not other bytes.
+    yield* fs.remove(path)
+    assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
+    const second = job("second", [{ path, size: 200, sha256: "" }])
+    const [again, unknown] = yield* Stream.runCollect(Durable.startAll(Stream.make(first, second)))
+    assert(again?._tag === "Known")
+    assert.strictEqual(again.summary.state, "Completed")
+    assert(unknown?._tag === "Refused")
+    assert.strictEqual(unknown.error._tag, "SourceFailed")
   })
 
   it.effect("waits with a warning for a runner that knows its object store", function* () {
@@ -190,15 +190,12 @@ layer(live)("A key of a stored job", (it) => {
     assert.include(messages.join("\n"), order)
   })
 
-  it.effect("is not told to start or to upload again what it never did", function* () {
-    const { database } = yield* folder
-    yield* Effect.gen(function* () {
-      const unknown = yield* Effect.flip(Durable.cancel("nobody"))
-      assert.notInclude(unknown.message, "start the job")
-      const missing = job("missing", [{ path: "/nowhere/at/all", size: 1, sha256: "" }])
-      const { message } = yield* Effect.flip(Durable.start(missing))
-      assert.include(message, "/nowhere/at/all")
-      assert.notInclude(message, "run the upload again")
-    }).pipe(withRunner(database))
+  test("is not told to start or to upload again what it never did", function* () {
+    const unknown = yield* Effect.flip(Durable.cancel("nobody"))
+    assert.notInclude(unknown.message, "start the job")
+    const missing = job("missing", [{ path: "/nowhere/at/all", size: 1, sha256: "" }])
+    const { message } = yield* Effect.flip(Durable.start(missing))
+    assert.include(message, "/nowhere/at/all")
+    assert.notInclude(message, "run the upload again")
   })
 })

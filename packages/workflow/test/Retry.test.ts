@@ -5,6 +5,7 @@ import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { running } from "./running.ts"
 import { assemblies, folder, hurried, job, live, steps, storedIn, withRunner } from "./support.ts"
 
 /** How many Assemblies exist, of all types or of one. */
@@ -13,37 +14,33 @@ const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(
 const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 
 layer(live)("The next attempt of a durable job", (it) => {
-  it.effect("has other params and files, with the same key", function* () {
-    const { database, file } = yield* folder
+  const test = running(it)
+
+  test("has other params and files, with the same key", function* ({ file }) {
     const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
     const before = yield* count()
-    yield* Effect.gen(function* () {
-      const failed = yield* Effect.flip(Durable.run(job("again", [first], { params: wrong })))
-      assert.strictEqual(failed._tag, "JobFailed")
-      const right = job("again", [second])
-      assert.strictEqual((yield* Effect.flip(Durable.start(right)))._tag, "JobConflict")
-      const { files, params } = right
-      const next = yield* Durable.retry("again", { params, files })
-      assert.deepInclude(next, { attempt: 2, size: 200n })
-      assert.deepStrictEqual(storedIn(yield* Durable.await("again")), [second.sha256])
-      // Now the key is this job.
-      assert.deepInclude(yield* Durable.start(right), { attempt: 2, state: "Completed" })
-    }).pipe(withRunner(database))
+    const failed = yield* Effect.flip(Durable.run(job("again", [first], { params: wrong })))
+    assert.strictEqual(failed._tag, "JobFailed")
+    const right = job("again", [second])
+    assert.strictEqual((yield* Effect.flip(Durable.start(right)))._tag, "JobConflict")
+    const { files, params } = right
+    const next = yield* Durable.retry("again", { params, files })
+    assert.deepInclude(next, { attempt: 2, size: 200n })
+    assert.deepStrictEqual(storedIn(yield* Durable.await("again")), [second.sha256])
+    // Now the key is this job.
+    assert.deepInclude(yield* Durable.start(right), { attempt: 2, state: "Completed" })
     assert.strictEqual((yield* count()) - before, 2)
   })
 
-  it.effect("is checked like the first one, and then the job stays as it is", function* () {
-    const { database, file } = yield* folder
+  test("is checked like the first one, and then the job stays as it is", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Effect.flip(Durable.run(job("checked", [content], { params: wrong })))
-      const error = yield* Effect.flip(Durable.retry("checked", { files: [] }))
-      assert(error._tag === "InvalidRequest")
-      assert.include(error.message, "Durable.retry: files")
-      const [missing] = job("checked", [{ ...content, path: `${content.path}.none` }]).files
-      assert.strictEqual((yield* Effect.flip(Durable.retry("checked", { files: [missing!] })))._tag, "SourceFailed")
-      assert.deepInclude(yield* Durable.status("checked"), { attempt: 1, state: "Failed" })
-    }).pipe(withRunner(database))
+    yield* Effect.flip(Durable.run(job("checked", [content], { params: wrong })))
+    const error = yield* Effect.flip(Durable.retry("checked", { files: [] }))
+    assert(error._tag === "InvalidRequest")
+    assert.include(error.message, "Durable.retry: files")
+    const [missing] = job("checked", [{ ...content, path: `${content.path}.none` }]).files
+    assert.strictEqual((yield* Effect.flip(Durable.retry("checked", { files: [missing!] })))._tag, "SourceFailed")
+    assert.deepInclude(yield* Durable.status("checked"), { attempt: 1, state: "Failed" })
   })
 
   it.effect(
@@ -72,38 +69,34 @@ layer(live)("The next attempt of a durable job", (it) => {
     { timeout: 60_000 }
   )
 
-  it.effect("is one of two that two callers want", function* () {
-    const { database, file } = yield* folder
+  test("is one of two that two callers want", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Effect.flip(Durable.run(job("both", [content], { params: wrong })))
-      const before = yield* count()
-      const results = yield* Effect.forEach(
-        [{ a: 1 }, { a: 2 }],
-        (fields) => Effect.result(Durable.retry("both", { params: { steps, fields } })),
-        { concurrency: 2 }
-      )
-      const [error] = results.flatMap((result) => (Result.isFailure(result) ? [result.failure._tag] : []))
-      assert.include(["JobConflict", "NotRetryable"], error)
-      assert.lengthOf(results.filter(Result.isSuccess), 1)
-      yield* Durable.await("both")
-      assert.strictEqual((yield* count()) - before, 1)
-    }).pipe(withRunner(database))
+    yield* Effect.flip(Durable.run(job("both", [content], { params: wrong })))
+    const before = yield* count()
+    const results = yield* Effect.forEach(
+      [{ a: 1 }, { a: 2 }],
+      (fields) => Effect.result(Durable.retry("both", { params: { steps, fields } })),
+      { concurrency: 2 }
+    )
+    const [error] = results.flatMap((result) => (Result.isFailure(result) ? [result.failure._tag] : []))
+    assert.include(["JobConflict", "NotRetryable"], error)
+    assert.lengthOf(results.filter(Result.isSuccess), 1)
+    yield* Durable.await("both")
+    assert.strictEqual((yield* count()) - before, 1)
   })
 })
 
 layer(live)("A path of a job", (it) => {
-  it.effect("is absolute when it is stored, so that it names the same file in every process", function* () {
-    const { database, file, path } = yield* folder
+  const test = running(it)
+
+  test("is absolute when it is stored, so that it names the same file in every process", function* ({ file, path }) {
     const content = yield* file("a.bin", 100)
     const up = "../".repeat(process.cwd().split("/").length - 1)
     const relative = DurableJob.path(`./${up}${path.slice(1)}/a.bin`)
     const files = [{ source: relative, filename: "0.bin" }]
-    yield* Effect.gen(function* () {
-      yield* Durable.run(job("relative", [], { files }))
-      // The absolute path is the same job.
-      assert.deepInclude(yield* Durable.start(job("relative", [content])), { state: "Completed" })
-      assert.deepInclude(yield* Durable.start(job("relative", [], { files })), { state: "Completed" })
-    }).pipe(withRunner(database))
+    yield* Durable.run(job("relative", [], { files }))
+    // The absolute path is the same job.
+    assert.deepInclude(yield* Durable.start(job("relative", [content])), { state: "Completed" })
+    assert.deepInclude(yield* Durable.start(job("relative", [], { files })), { state: "Completed" })
   })
 })

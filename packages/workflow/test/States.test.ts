@@ -12,6 +12,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { gated } from "./gates.ts"
 import { select } from "./selecting.ts"
+import { running } from "./running.ts"
 import { assemblies, folder, hurried, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** How many Assemblies exist. */
@@ -22,26 +23,24 @@ const untilState = (key: string, ...states: ReadonlyArray<DurableJob.State>) =>
   until(key, ({ state }) => states.includes(state))
 
 layer(live)("A durable job", (it) => {
-  it.effect("is the same job with the same key, and a conflict with other files", function* () {
-    const { database, file } = yield* folder
+  const test = running(it)
+
+  test("is the same job with the same key, and a conflict with other files", function* ({ file }) {
     const content = yield* file("a.bin", 1000)
     const before = yield* count
-    yield* Effect.gen(function* () {
-      const first = yield* Durable.start(job("same", [content]))
-      const second = yield* Durable.start(job("same", [content]))
-      assert.strictEqual(second.queuedAt, first.queuedAt)
-      yield* Durable.run(job("same", [content]))
-      const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
-      assert.strictEqual(error._tag, "JobConflict")
-      const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
-      assert(conflict?._tag === "Refused")
-      assert.strictEqual(conflict.error._tag, "JobConflict")
-    }).pipe(withRunner(database))
+    const first = yield* Durable.start(job("same", [content]))
+    const second = yield* Durable.start(job("same", [content]))
+    assert.strictEqual(second.queuedAt, first.queuedAt)
+    yield* Durable.run(job("same", [content]))
+    const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
+    assert.strictEqual(error._tag, "JobConflict")
+    const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
+    assert(conflict?._tag === "Refused")
+    assert.strictEqual(conflict.error._tag, "JobConflict")
     assert.strictEqual((yield* count) - before, 1)
   })
 
-  it.effect("is refused with the path of each invalid field, and then nothing is stored", function* () {
-    const { database, file } = yield* folder
+  test("is refused with the path of each invalid field, and then nothing is stored", function* ({ file }) {
     const content = yield* file("a.bin", 10)
     const valid = job("invalid", [content])
     const secret = Redacted.make("a secret") as unknown as string
@@ -63,53 +62,50 @@ layer(live)("A durable job", (it) => {
       [{ ...valid, files: [{ ...first!, metadata: { token: secret } }] }, "files.0.metadata.token"],
       [{ ...valid, files: [{ ...first!, metadata: { upload_marker: "x" } }] }, "files.0.metadata.upload_marker"]
     ]
-    yield* Effect.gen(function* () {
-      for (const [broken, path] of invalid) {
-        const error = yield* Effect.flip(Durable.start(broken))
-        assert(error._tag === "InvalidRequest", error.message)
-        assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
-        assert.notInclude(error.message, "a secret")
-      }
-      const all = yield* Effect.flip(
-        Durable.start({
-          key: "",
-          params: { fields: { token: secret } },
-          files: [
-            { ...first!, filename: "" },
-            { ...first!, fieldname: "" }
-          ]
-        })
-      )
-      assert(all._tag === "InvalidRequest", all.message)
-      assert.deepStrictEqual(
-        all.issues.map((issue) => issue.path.join(".")),
-        ["key", "params.fields.token", "files.0.filename", "files.1.fieldname"]
-      )
-      // Also those that only the service has rules for.
-      const rules = yield* Effect.flip(
-        Durable.start({
-          ...valid,
-          params: { steps: { a: { robot: "/upload/handle", use: "b" } } },
-          files: [first!, { ...first!, metadata: { upload_marker: "x" } }]
-        })
-      )
-      assert(rules._tag === "InvalidRequest", rules.message)
-      assert.include(rules.message, "params.steps")
-      assert.include(rules.message, "files.1.metadata.upload_marker")
-      const missing = yield* Effect.flip(
-        Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
-      )
-      assert.strictEqual(missing._tag, "SourceFailed")
-      const unknown = yield* Effect.flip(
-        Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.object("toString", "a") }] })
-      )
-      assert.include(unknown.message, "no object store has the name toString")
-      assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
-    }).pipe(withRunner(database))
+    for (const [broken, path] of invalid) {
+      const error = yield* Effect.flip(Durable.start(broken))
+      assert(error._tag === "InvalidRequest", error.message)
+      assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
+      assert.notInclude(error.message, "a secret")
+    }
+    const all = yield* Effect.flip(
+      Durable.start({
+        key: "",
+        params: { fields: { token: secret } },
+        files: [
+          { ...first!, filename: "" },
+          { ...first!, fieldname: "" }
+        ]
+      })
+    )
+    assert(all._tag === "InvalidRequest", all.message)
+    assert.deepStrictEqual(
+      all.issues.map((issue) => issue.path.join(".")),
+      ["key", "params.fields.token", "files.0.filename", "files.1.fieldname"]
+    )
+    // Also those that only the service has rules for.
+    const rules = yield* Effect.flip(
+      Durable.start({
+        ...valid,
+        params: { steps: { a: { robot: "/upload/handle", use: "b" } } },
+        files: [first!, { ...first!, metadata: { upload_marker: "x" } }]
+      })
+    )
+    assert(rules._tag === "InvalidRequest", rules.message)
+    assert.include(rules.message, "params.steps")
+    assert.include(rules.message, "files.1.metadata.upload_marker")
+    const missing = yield* Effect.flip(
+      Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
+    )
+    assert.strictEqual(missing._tag, "SourceFailed")
+    const unknown = yield* Effect.flip(
+      Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.object("toString", "a") }] })
+    )
+    assert.include(unknown.message, "no object store has the name toString")
+    assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
   })
 
-  it.effect("is queued although others of its stream are refused, and each has its outcome", function* () {
-    const { database, file } = yield* folder
+  test("is queued although others of its stream are refused, and each has its outcome", function* ({ file }) {
     const content = yield* file("a.bin", 10)
     const gone = { ...content, path: `${content.path}.gone` }
     const jobs = [
@@ -120,68 +116,62 @@ layer(live)("A durable job", (it) => {
       job("good 1", [content, content]),
       job("good 1", [content])
     ]
-    yield* Effect.gen(function* () {
-      const outcomes = yield* Stream.runCollect(Durable.startAll(Stream.fromIterable(jobs)))
-      assert.deepStrictEqual(
-        outcomes.map((outcome) => [outcome.job.key, outcome._tag === "Refused" ? outcome.error._tag : outcome._tag]),
-        [
-          ["good 1", "Started"],
-          ["a\nb", "InvalidRequest"],
-          ["missing", "SourceFailed"],
-          ["good 2", "Started"],
-          ["good 1", "JobConflict"],
-          ["good 1", "Known"]
-        ]
-      )
-      for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
-    }).pipe(withRunner(database))
+    const outcomes = yield* Stream.runCollect(Durable.startAll(Stream.fromIterable(jobs)))
+    assert.deepStrictEqual(
+      outcomes.map((outcome) => [outcome.job.key, outcome._tag === "Refused" ? outcome.error._tag : outcome._tag]),
+      [
+        ["good 1", "Started"],
+        ["a\nb", "InvalidRequest"],
+        ["missing", "SourceFailed"],
+        ["good 2", "Started"],
+        ["good 1", "JobConflict"],
+        ["good 1", "Known"]
+      ]
+    )
+    for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
   })
 
-  it.effect("tells its state and its stored bytes", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
-      yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
-      yield* gate.reached
-      // The half that the source gave arrives a moment later.
-      yield* until("told", ({ stored }) => (stored ?? 0n) > 0n)
-      const told = yield* Durable.status("told")
-      assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
-      assert.isAtMost(Number(told.stored), gate.size / 2)
-      assert.deepInclude(yield* Durable.status("waits"), { state: "Queued", stored: 0n })
-      const queued = yield* Stream.runCollect(Durable.list({ state: "Queued" }))
-      assert.deepStrictEqual(
-        queued.map(({ key }) => key),
-        ["waits"]
-      )
-      yield* gate.open
-      assert.deepStrictEqual(storedIn(yield* Durable.await("told")), [gate.sha256])
-      yield* Durable.await("waits")
-      const ended = yield* Durable.status("told")
-      assert.deepInclude(ended, { state: "Completed", stored: BigInt(gate.size) })
-      assert.isAtLeast(ended.endedAt ?? 0, ended.queuedAt)
-      const all = yield* Stream.runCollect(Durable.list())
-      assert.deepStrictEqual(
-        all.map(({ key }) => key),
-        ["told", "waits"]
-      )
-      for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
-        for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
-          const error = yield* Effect.flip(
-            Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
-          )
-          assert.strictEqual(error._tag, "JobUnknown")
-          assert.notMatch(error.message, /\p{Cc}/u)
-        }
+  test("tells its state and its stored bytes", { uploads: 1 }, function* ({ gate }) {
+    yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
+    yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
+    yield* gate.reached
+    // The half that the source gave arrives a moment later.
+    yield* until("told", ({ stored }) => (stored ?? 0n) > 0n)
+    const told = yield* Durable.status("told")
+    assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
+    assert.isAtMost(Number(told.stored), gate.size / 2)
+    assert.deepInclude(yield* Durable.status("waits"), { state: "Queued", stored: 0n })
+    const queued = yield* Stream.runCollect(Durable.list({ state: "Queued" }))
+    assert.deepStrictEqual(
+      queued.map(({ key }) => key),
+      ["waits"]
+    )
+    yield* gate.open
+    assert.deepStrictEqual(storedIn(yield* Durable.await("told")), [gate.sha256])
+    yield* Durable.await("waits")
+    const ended = yield* Durable.status("told")
+    assert.deepInclude(ended, { state: "Completed", stored: BigInt(gate.size) })
+    assert.isAtLeast(ended.endedAt ?? 0, ended.queuedAt)
+    const all = yield* Stream.runCollect(Durable.list())
+    assert.deepStrictEqual(
+      all.map(({ key }) => key),
+      ["told", "waits"]
+    )
+    for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
+      for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
+        const error = yield* Effect.flip(
+          Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
+        )
+        assert.strictEqual(error._tag, "JobUnknown")
+        assert.notMatch(error.message, /\p{Cc}/u)
       }
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    }
   })
 
-  it.effect("fails if its source changed after it was queued, and its retry accepts the change", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
+  test(
+    "fails if its source changed after it was queued, and its retry accepts the change",
+    { uploads: 1 },
+    function* ({ gate }) {
       yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
       yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
       yield* gate.reached
@@ -202,54 +192,45 @@ layer(live)("A durable job", (it) => {
       assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
       const again = yield* Effect.flip(Durable.retry("changed"))
       assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-  })
+    }
+  )
 
-  it.effect("is canceled while it is queued, and then creates nothing", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+  test("is canceled while it is queued, and then creates nothing", { uploads: 1 }, function* ({ gate }) {
     const before = yield* count
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-      yield* gate.reached
-      yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
-      assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
-      assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
-      yield* gate.open
-      yield* Durable.await("first")
-      // A later job in the same queue.
-      yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
-      assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+    yield* gate.reached
+    yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
+    assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
+    assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
+    yield* gate.open
+    yield* Durable.await("first")
+    // A later job in the same queue.
+    yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
+    assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
     assert.strictEqual((yield* count) - before, 2)
   })
 
-  it.effect("is canceled while it sends: the bytes stop, and then its Assembly is canceled", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    const faults = yield* Faults.Faults
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
-      yield* gate.reached
-      // The service is slow to cancel; the bytes do not wait for it.
-      yield* faults.inject(Faults.Fault.Delay({ method: "DELETE", duration: "1 second", times: 1 }))
-      assert.strictEqual((yield* Durable.cancel("sends")).state, "Canceling")
-      yield* gate.stopped
-      assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
-      const error = yield* Effect.flip(Durable.await("sends"))
-      assert.strictEqual(error._tag, "JobCanceled")
-      const canceled = yield* assemblies("canceled")
-      assert.strictEqual(canceled.length, 1)
-      yield* gate.open
-      yield* Durable.retry("sends")
-      assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+  test("is canceled while it sends: the bytes stop, and then its Assembly is canceled", function* ({ gate, faults }) {
+    yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
+    yield* gate.reached
+    // The service is slow to cancel; the bytes do not wait for it.
+    yield* faults.inject(Faults.Fault.Delay({ method: "DELETE", duration: "1 second", times: 1 }))
+    assert.strictEqual((yield* Durable.cancel("sends")).state, "Canceling")
+    yield* gate.stopped
+    assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
+    const error = yield* Effect.flip(Durable.await("sends"))
+    assert.strictEqual(error._tag, "JobCanceled")
+    const canceled = yield* assemblies("canceled")
+    assert.strictEqual(canceled.length, 1)
+    yield* gate.open
+    yield* Durable.retry("sends")
+    assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
   })
 
-  it.effect("that was canceled leaves its place among the running Assemblies to the next one", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
+  test(
+    "that was canceled leaves its place among the running Assemblies to the next one",
+    { budget: { running: 1 } },
+    function* ({ gate }) {
       yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
       yield* gate.reached
       const sql = yield* SqlClient.SqlClient
@@ -258,8 +239,8 @@ layer(live)("A durable job", (it) => {
       yield* Durable.cancel("placed")
       assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
       assert.lengthOf(yield* places, 0)
-    }).pipe(withRunner(database, { budget: { running: 1 } }), Effect.provide(gate.layer))
-  })
+    }
+  )
 
   it.effect("is canceled by the next process, if its process ended before the Assembly was canceled", function* () {
     const { database } = yield* folder
@@ -281,16 +262,13 @@ layer(live)("A durable job", (it) => {
     }).pipe(withRunner(database), Effect.provide(gate.layer))
   })
 
-  it.effect("is canceled while its Assembly is processed", function* () {
-    const { database, file } = yield* folder
+  test("is canceled while its Assembly is processed", function* ({ file }) {
     const content = yield* file("a.bin", 100)
     const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
-      yield* untilState("processed", "Processing")
-      yield* Durable.cancel("processed")
-      assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
-    }).pipe(withRunner(database))
+    yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
+    yield* untilState("processed", "Processing")
+    yield* Durable.cancel("processed")
+    assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
   })
   it.effect("waits for an Assembly that takes a while, without a notification", function* () {
     const { database, file } = yield* folder
@@ -384,17 +362,14 @@ layer(live)("A durable job", (it) => {
     }
   })
 
-  it.effect(
+  test(
     "is found by its state, its key and its times, counted, and canceled and retried with others",
-    function* () {
-      const { database, file } = yield* folder
+    { uploads: 1 },
+    function* ({ file, gate }) {
       const content = yield* file("a.bin", 10)
-      const gate = yield* gated
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("0", [], { files: [gate.file("0")] }))
-        yield* gate.reached
-        yield* select(job("", [content]).files, ["Uploading"])
-      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+      yield* Durable.start(job("0", [], { files: [gate.file("0")] }))
+      yield* gate.reached
+      yield* select(job("", [content]).files, ["Uploading"])
     }
   )
 
