@@ -1,6 +1,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Effect from "effect/Effect"
+import { operations } from "../../api/test/utils/operations.ts"
 import * as Raw from "./raw.ts"
 import { json, layer as layerEmulator } from "./support.ts"
 import { signedFields } from "./signedCalls.ts"
@@ -8,53 +9,21 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const origin = "https://evil.example"
 const id = "0".repeat(32)
-const assetId = "A".repeat(22)
+
+/** The routes that a page of another origin may use. */
+const open = ["POST /assemblies", `POST /assemblies/${id}`, `GET /assemblies/${id}`, `DELETE /assemblies/${id}`].concat(
+  [`GET /assemblies/${id}/updates`, "POST /resumable/files/", "OPTIONS /resumable/files/"],
+  ["HEAD", "GET", "PATCH", "DELETE"].map((method) => `${method} /resumable/files/${id}`)
+)
+const closed = operations
+  .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, id)}`)
+  .concat("POST /token", "GET /", "POST /anything/else")
 
 /** Every route, and whether a page of another origin may use it. */
-const routes = [
-  ["POST", "/assemblies", "open"],
-  ["GET", "/assemblies", "closed"],
-  ["POST", `/assemblies/${id}`, "open"],
-  ["GET", `/assemblies/${id}`, "open"],
-  ["DELETE", `/assemblies/${id}`, "open"],
-  ["GET", `/assemblies/${id}/updates`, "open"],
-  ["POST", `/assemblies/${id}/replay`, "closed"],
-  ["GET", "/assembly_stats", "closed"],
-  ["GET", "/bill/2026-01", "closed"],
-  ["GET", "/queues/job_slots", "closed"],
-  ["GET", "/priority_job_slot_stats", "closed"],
-  ["GET", `/assembly_notifications/${id}`, "closed"],
-  ["POST", `/assembly_notifications/${id}/replay`, "closed"],
-  ["POST", "/token", "closed"],
-  ["PATCH", `/dam/assets/${assetId}`, "closed"],
-  ["GET", "/templates", "closed"],
-  ["POST", "/templates", "closed"],
-  ["GET", `/templates/${id}`, "closed"],
-  ["PUT", `/templates/${id}`, "closed"],
-  ["DELETE", `/templates/${id}`, "closed"],
-  ["GET", "/template_credentials", "closed"],
-  ["POST", "/template_credentials", "closed"],
-  ["GET", "/template_credentials/types", "closed"],
-  ["GET", `/template_credentials/${id}`, "closed"],
-  ["PUT", `/template_credentials/${id}`, "closed"],
-  ["DELETE", `/template_credentials/${id}`, "closed"],
-  ["GET", "/auth_keys", "closed"],
-  ["POST", "/auth_keys", "closed"],
-  ["PUT", `/auth_keys/${id}`, "closed"],
-  ["DELETE", `/auth_keys/${id}`, "closed"],
-  ["GET", "/auth_keys/scopes", "closed"],
-  ["POST", `/auth_keys/show_secret/${id}`, "closed"],
-  ["POST", "/resumable/files/", "open"],
-  ["OPTIONS", "/resumable/files/", "open"],
-  ["HEAD", `/resumable/files/${id}`, "open"],
-  ["GET", `/resumable/files/${id}`, "open"],
-  ["PATCH", `/resumable/files/${id}`, "open"],
-  ["DELETE", `/resumable/files/${id}`, "open"],
-  ["GET", "/", "closed"],
-  ["POST", "/anything/else", "closed"],
-  // `PUT` replaces an Assembly.
-  ["PUT", `/assemblies/${id}`, "closed"]
-] as const
+const routes = [...new Set([...open, ...closed])].map((route) => {
+  const [method = "", path = ""] = route.split(" ")
+  return [method, path, open.includes(route) ? "open" : "closed"] as const
+})
 
 /** What a page sends with `tus-js-client`, Uppy and our client, and what it reads. */
 const sent = ["authorization", "content-type", "tus-resumable", "transloadit-client", "upload-checksum"].concat([
