@@ -9,7 +9,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
 import * as Database from "../src/internal/data/database.ts"
 import * as Statement from "../src/internal/data/statement.ts"
-import { assert, it } from "@assembly-effect/testkit/flow"
+import * as StorageFailure from "../src/internal/data/storageFailure.ts"
+import { assert, it, test } from "@assembly-effect/testkit/flow"
 
 /** Creates a table. Returns effects that insert a row and count the rows. */
 const notes = Effect.gen(function* () {
@@ -116,4 +117,19 @@ it.effect("a damaged database is refused with its path", NodeFileSystem.layer, f
     error.message,
     `cannot use ${path}: the file is damaged, or another program has made it (SQLITE_NOTADB)`
   )
+})
+
+test.each([
+  ["ENOSPC", "Full"],
+  ["EDQUOT", "Full"],
+  ["EFBIG", "Full"],
+  ["EROFS", "ReadOnly"],
+  ["EACCES", "Denied"],
+  ["EPERM", "Denied"],
+  ["EIO", "Broken"]
+] as const)("the error %s of the system is %s, also as the cause of an error of Effect", (code, reason) => {
+  const problem = Object.assign(new Error("no"), { code })
+  for (const error of [problem, { reason: { cause: problem } }]) {
+    assert.deepInclude(StorageFailure.fromSystem("file")(error), { path: "file", code, reason })
+  }
 })
