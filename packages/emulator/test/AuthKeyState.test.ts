@@ -122,7 +122,7 @@ const noon = DateTime.makeUnsafe("2026-11-22T12:00:00Z")
 const atNoon = Layer.effectDiscard(TestClock.setTime(noon.epochMilliseconds))
 
 it.effect(
-  "last_used is the last request that was accepted, to the minute",
+  "last_used is to the minute",
   layerEmulator({ credentials: admin }).pipe(Layer.provide(atNoon)),
   function* () {
     const { pair } = yield* createKey(admin, { scope: ["assemblies:read"] })
@@ -156,7 +156,7 @@ it.effect(
 )
 
 it.live(
-  "a notification is signed with the Auth Key of its Assembly, and never with that of another Workspace",
+  "a notification is signed with the Auth Key of its Assembly, never with one of another Workspace",
   function* () {
     const hook = yield* receiver([])
     const stranger = given("stranger")

@@ -251,30 +251,27 @@ layer(layerEmulator({ workspaces }))("A request manages only Auth Keys", (it) =>
     }
   })
 
-  it.effect(
-    "whose scopes it has: it neither extends itself, nor changes, deletes or shows a stronger one",
-    function* () {
-      const { id: own } = yield* recordOf(admin, "manager")
-      const extended = yield* call("PUT", `/auth_keys/${own}`, manager, { scope: ["auth_keys:write", "dam:read"] })
-      assert.strictEqual(refused(extended, 403, "AUTH_KEY_NOT_UPDATED"), message("dam:read"))
-      const strong = yield* createKey(admin, { scope: ["write", "assemblies:read"], canShowAuthSecret: true })
-      const path = `/auth_keys/${strong.id}`
-      for (const params of [{ scope: ["assemblies:read"] }, { can_show_auth_secret: true }, {}]) {
-        const answer = yield* call("PUT", path, manager, params)
-        assert.strictEqual(refused(answer, 403, "AUTH_KEY_NOT_UPDATED"), message("write"))
-      }
-      refused(yield* call("DELETE", path, manager), 403, "AUTH_KEY_NOT_DELETED")
-      refused(yield* call("POST", `/auth_keys/show_secret/${strong.id}`, manager), 403, "AUTH_SECRET_NOT_RETRIEVED")
-      const { auth_keys } = yield* as(admin)(AuthKeys.list)
-      const kept = auth_keys.find(({ id }) => id === strong.id)
-      assert.deepInclude(kept, { scope: ["write", "assemblies:read"], modified: null })
-      // The request can manage an Auth Key that has only scopes of the request.
-      const weak = yield* createKey(admin, { scope: ["assemblies:read"] })
-      yield* as(manager)(AuthKeys.update(weak.id, { canShowAuthSecret: true }))
-      yield* as(manager)(AuthKeys.secret(weak.id))
-      yield* as(manager)(AuthKeys.delete(weak.id))
+  it.effect("whose scopes it has: it neither extends itself, nor changes, deletes nor shows more", function* () {
+    const { id: own } = yield* recordOf(admin, "manager")
+    const extended = yield* call("PUT", `/auth_keys/${own}`, manager, { scope: ["auth_keys:write", "dam:read"] })
+    assert.strictEqual(refused(extended, 403, "AUTH_KEY_NOT_UPDATED"), message("dam:read"))
+    const strong = yield* createKey(admin, { scope: ["write", "assemblies:read"], canShowAuthSecret: true })
+    const path = `/auth_keys/${strong.id}`
+    for (const params of [{ scope: ["assemblies:read"] }, { can_show_auth_secret: true }, {}]) {
+      const answer = yield* call("PUT", path, manager, params)
+      assert.strictEqual(refused(answer, 403, "AUTH_KEY_NOT_UPDATED"), message("write"))
     }
-  )
+    refused(yield* call("DELETE", path, manager), 403, "AUTH_KEY_NOT_DELETED")
+    refused(yield* call("POST", `/auth_keys/show_secret/${strong.id}`, manager), 403, "AUTH_SECRET_NOT_RETRIEVED")
+    const { auth_keys } = yield* as(admin)(AuthKeys.list)
+    const kept = auth_keys.find(({ id }) => id === strong.id)
+    assert.deepInclude(kept, { scope: ["write", "assemblies:read"], modified: null })
+    // The request can manage an Auth Key that has only scopes of the request.
+    const weak = yield* createKey(admin, { scope: ["assemblies:read"] })
+    yield* as(manager)(AuthKeys.update(weak.id, { canShowAuthSecret: true }))
+    yield* as(manager)(AuthKeys.secret(weak.id))
+    yield* as(manager)(AuthKeys.delete(weak.id))
+  })
 
   it.effect("whose scopes its token has", function* () {
     const token = yield* tokenOf(admin, "auth_keys:write", "dam:read")

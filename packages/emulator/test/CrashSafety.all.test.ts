@@ -67,44 +67,40 @@ it.live("a SIGKILL loses no acknowledged byte and no acknowledged Assembly", Nod
   assert.deepInclude(status.uploads?.[0], { size, sha256 })
 })
 
-it.live(
-  "what was stored before a crash is not stored again when its Assembly is executed again",
-  NodeFileSystem.layer,
-  function* () {
-    const data = yield* temporaryFolder
-    const steps = {
-      ":original": { robot: "/upload/handle" },
-      hashed: { use: ":original", robot: "/file/hash" },
-      stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
-      waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
-    }
-    /** Waits for the asset that the Step makes. */
-    const storedBy = (id: Assembly.AssemblyId) =>
-      Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
-        Effect.map(({ ok, results }) => {
-          const { asset_id, path, version_id } = results?.["stored"]?.[0] ?? {}
-          return { ok, asset_id, version_id, path }
-        })
-      )
-    const first = yield* start({ data })
-    const { id, url } = yield* first.within(begin({ "upload-length": "1000" }, { steps }))
-    const before = yield* first.within(Effect.andThen(send(url, 0, 1000), storedBy(id)))
-    assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
-    assert.isString(before.version_id)
-    yield* first.kill
-
-    const again = yield* start({ data })
-    assert.deepStrictEqual(yield* again.within(storedBy(id)), before)
-    yield* again.kill
-    const database = new DatabaseSync(`${data}/emulator.sqlite`)
-    const rows = database.prepare("SELECT id FROM versions").all()
-    database.close()
-    assert.deepStrictEqual(
-      rows.map((row) => row["id"]),
-      [before.version_id]
-    )
+it.live("what was stored before a crash is not stored again by the next execution", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  const steps = {
+    ":original": { robot: "/upload/handle" },
+    hashed: { use: ":original", robot: "/file/hash" },
+    stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
+    waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
   }
-)
+  /** Waits for the asset that the Step makes. */
+  const storedBy = (id: Assembly.AssemblyId) =>
+    Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
+      Effect.map(({ ok, results }) => {
+        const { asset_id, path, version_id } = results?.["stored"]?.[0] ?? {}
+        return { ok, asset_id, version_id, path }
+      })
+    )
+  const first = yield* start({ data })
+  const { id, url } = yield* first.within(begin({ "upload-length": "1000" }, { steps }))
+  const before = yield* first.within(Effect.andThen(send(url, 0, 1000), storedBy(id)))
+  assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
+  assert.isString(before.version_id)
+  yield* first.kill
+
+  const again = yield* start({ data })
+  assert.deepStrictEqual(yield* again.within(storedBy(id)), before)
+  yield* again.kill
+  const database = new DatabaseSync(`${data}/emulator.sqlite`)
+  const rows = database.prepare("SELECT id FROM versions").all()
+  database.close()
+  assert.deepStrictEqual(
+    rows.map((row) => row["id"]),
+    [before.version_id]
+  )
+})
 
 it.live("a data folder belongs to one emulator at a time", NodeFileSystem.layer, function* () {
   const data = yield* temporaryFolder

@@ -211,15 +211,11 @@ describe("A failure in the middle of a change", () => {
   )
 })
 
-effect(
-  "work that is repeated after a crash does not bring back an asset that was deleted since",
-  layerStore(),
-  function* () {
-    const dam = yield* DamStore.DamStore
-    const { id, version } = yield* put("file", { madeBy: "a Step" })
-    yield* dam.remove(main, [id])
-    assert.deepStrictEqual(yield* put("file", { madeBy: "a Step" }), { id, version })
-    assert.deepStrictEqual((yield* state).paths, [])
-    assert.notStrictEqual((yield* put("file", { madeBy: "another Step" })).id, id)
-  }
-)
+effect("work that is repeated after a crash does not bring back a deleted asset", layerStore(), function* () {
+  const dam = yield* DamStore.DamStore
+  const { id, version } = yield* put("file", { madeBy: "a Step" })
+  yield* dam.remove(main, [id])
+  assert.deepStrictEqual(yield* put("file", { madeBy: "a Step" }), { id, version })
+  assert.deepStrictEqual((yield* state).paths, [])
+  assert.notStrictEqual((yield* put("file", { madeBy: "another Step" })).id, id)
+})

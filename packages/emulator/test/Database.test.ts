@@ -39,57 +39,49 @@ it.effect("a transaction that fails keeps nothing, however it fails", Database.l
   assert.strictEqual(yield* counted, 1)
 })
 
-it.effect(
-  "a statement that is wrong and a row that breaks its schema are defects",
-  Database.layer(":memory:"),
-  function* () {
-    const { sql } = yield* notes
-    const wrong = yield* Effect.exit(Statement.run(sql`SELECT nothing FROM nowhere`))
-    assert.isTrue(Exit.isFailure(wrong) && Cause.hasDies(wrong.cause))
-    const Text = Schema.Struct({ text: Schema.String })
-    const number = sql`SELECT 1 AS text`
-    for (const read of [
-      Statement.rows(Text).all(number),
-      Statement.rows(Text).first(number),
-      Statement.rows(Text).one(number)
-    ]) {
-      const broken = yield* Effect.exit<unknown, unknown, never>(read)
-      assert.isTrue(Exit.isFailure(broken) && Cause.hasDies(broken.cause))
-    }
+it.effect("a wrong statement and a row that breaks its schema are defects", Database.layer(":memory:"), function* () {
+  const { sql } = yield* notes
+  const wrong = yield* Effect.exit(Statement.run(sql`SELECT nothing FROM nowhere`))
+  assert.isTrue(Exit.isFailure(wrong) && Cause.hasDies(wrong.cause))
+  const Text = Schema.Struct({ text: Schema.String })
+  const number = sql`SELECT 1 AS text`
+  for (const read of [
+    Statement.rows(Text).all(number),
+    Statement.rows(Text).first(number),
+    Statement.rows(Text).one(number)
+  ]) {
+    const broken = yield* Effect.exit<unknown, unknown, never>(read)
+    assert.isTrue(Exit.isFailure(broken) && Cause.hasDies(broken.cause))
   }
-)
+})
 
-it.live(
-  "a full database is a typed error, keeps what it had, and goes on when there is room",
-  NodeFileSystem.layer,
-  function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
-    yield* Effect.gen(function* () {
-      const { counted, insert, sql } = yield* notes
-      yield* insert("kept")
-      const used = yield* Statement.rows(Schema.Struct({ page_count: Schema.Int })).one(sql`PRAGMA page_count`)
-      // A pragma takes no parameter.
-      const limit = (most: number) => Statement.run(sql`PRAGMA max_page_count = ${sql.literal(String(most))}`)
-      yield* limit(used.page_count)
-      const text = "x".repeat(100_000)
-      const alone = yield* Effect.flip(insert(text))
-      const together = yield* Effect.andThen(insert("small"), insert(text)).pipe(
-        sql.withTransaction,
-        Statement.stored,
-        Effect.flip
-      )
-      for (const error of [alone, together]) {
-        assert.deepInclude(error, { _tag: "StorageFailed", path, reason: "Full", code: "SQLITE_FULL" })
-      }
-      assert.strictEqual(alone.message, `cannot use ${path}: there is no space left on the disk (SQLITE_FULL)`)
-      assert.strictEqual(yield* counted, 1)
-      yield* limit(1_000_000)
-      yield* insert(text).pipe(sql.withTransaction, Statement.stored)
-      assert.strictEqual(yield* counted, 2)
-    }).pipe(Effect.provide(Database.layer(path)))
-  }
-)
+it.live("a full database is a typed error, and goes on when there is room", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
+  yield* Effect.gen(function* () {
+    const { counted, insert, sql } = yield* notes
+    yield* insert("kept")
+    const used = yield* Statement.rows(Schema.Struct({ page_count: Schema.Int })).one(sql`PRAGMA page_count`)
+    // A pragma takes no parameter.
+    const limit = (most: number) => Statement.run(sql`PRAGMA max_page_count = ${sql.literal(String(most))}`)
+    yield* limit(used.page_count)
+    const text = "x".repeat(100_000)
+    const alone = yield* Effect.flip(insert(text))
+    const together = yield* Effect.andThen(insert("small"), insert(text)).pipe(
+      sql.withTransaction,
+      Statement.stored,
+      Effect.flip
+    )
+    for (const error of [alone, together]) {
+      assert.deepInclude(error, { _tag: "StorageFailed", path, reason: "Full", code: "SQLITE_FULL" })
+    }
+    assert.strictEqual(alone.message, `cannot use ${path}: there is no space left on the disk (SQLITE_FULL)`)
+    assert.strictEqual(yield* counted, 1)
+    yield* limit(1_000_000)
+    yield* insert(text).pipe(sql.withTransaction, Statement.stored)
+    assert.strictEqual(yield* counted, 2)
+  }).pipe(Effect.provide(Database.layer(path)))
+})
 
 it.effect("the database of another program is refused and gets no tables", NodeFileSystem.layer, function* () {
   const fs = yield* FileSystem.FileSystem

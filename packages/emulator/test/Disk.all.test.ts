@@ -134,62 +134,59 @@ const fill = (folder: string) => {
 describe.skipIf(!mayMount)(
   `a file system of 40 MB${mayMount ? "" : " (skipped: mounting one is not permitted here)"}`,
   () => {
-    it.live(
-      "that is full refuses with 507, reads on, and goes on where it stood when there is room (spec E-15)",
-      function* () {
-        const disk = yield* small(40)
-        yield* Effect.gen(function* () {
-          const done = yield* waiting
-          yield* completes(done)
-          const upload = yield* waiting
-          yield* patch(upload.url, 0, piece(0))
-          const last = yield* waiting
-          yield* patch(last.url, 0, bytes.subarray(0, bytes.length - 10))
-          yield* Effect.sync(() => fill(disk))
+    it.live("that is full refuses with 507, reads on, and goes on when there is room (spec E-15)", function* () {
+      const disk = yield* small(40)
+      yield* Effect.gen(function* () {
+        const done = yield* waiting
+        yield* completes(done)
+        const upload = yield* waiting
+        yield* patch(upload.url, 0, piece(0))
+        const last = yield* waiting
+        yield* patch(last.url, 0, bytes.subarray(0, bytes.length - 10))
+        yield* Effect.sync(() => fill(disk))
 
-          const appended = yield* patch(upload.url, 100_000, piece(100_000))
-          assert.strictEqual(appended.status, 507)
-          assert.match(
-            appended.text,
-            /^ERR_INSUFFICIENT_STORAGE: .*there is no space left on the disk \((ENOSPC|SQLITE_FULL)\)\n$/
-          )
-          const created = yield* Effect.flip(Assemblies.create({}))
-          assert.deepInclude(created, { code: "SERVER_507", status: 507 })
-          assert.match(created.message, /there is no space left on the disk/)
-          // The last byte and the end of the Assembly also need space.
-          const finishing = yield* patch(last.url, bytes.length - 10, bytes.subarray(bytes.length - 10))
-          assert.strictEqual(finishing.status, 507)
-          assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
-          assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
+        const appended = yield* patch(upload.url, 100_000, piece(100_000))
+        assert.strictEqual(appended.status, 507)
+        assert.match(
+          appended.text,
+          /^ERR_INSUFFICIENT_STORAGE: .*there is no space left on the disk \((ENOSPC|SQLITE_FULL)\)\n$/
+        )
+        const created = yield* Effect.flip(Assemblies.create({}))
+        assert.deepInclude(created, { code: "SERVER_507", status: 507 })
+        assert.match(created.message, /there is no space left on the disk/)
+        // The last byte and the end of the Assembly also need space.
+        const finishing = yield* patch(last.url, bytes.length - 10, bytes.subarray(bytes.length - 10))
+        assert.strictEqual(finishing.status, 507)
+        assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
+        assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
 
-          // Requests that only read are answered, although neither the signature nor the end of an upload can be stored.
-          assert.strictEqual(yield* offsetOf(last.url), bytes.length)
-          const { count } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01") })
-          assert.strictEqual(count, 3)
+        // Requests that only read are answered, although neither the signature nor the end of an upload can be stored.
+        assert.strictEqual(yield* offsetOf(last.url), bytes.length)
+        const { count } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01") })
+        assert.strictEqual(count, 3)
 
-          // A change of the DAM has its own error code.
-          const { results } = yield* Assemblies.get(done.id)
-          const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(results?.["stored"]?.[0]?.asset_id)
-          const changes = [
-            Effect.asVoid(Dam.delete(assetId)),
-            Effect.asVoid(Dam.moveEntry({ source: `disk/${done.id}`, destination: "some/new/folder" }))
-          ]
-          for (const change of changes) {
-            const failed = yield* Effect.flip(change)
-            assert.deepInclude(failed, { _tag: "DamMutationFailed", status: 500 })
-            assert.match(failed.message, /there is no space left on the disk/)
-            const { asset } = yield* Dam.get(assetId)
-            assert.strictEqual(asset.path, `disk/${done.id}`)
-          }
+        // A change of the DAM has its own error code.
+        const { results } = yield* Assemblies.get(done.id)
+        const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(results?.["stored"]?.[0]?.asset_id)
+        const changes = [
+          Effect.asVoid(Dam.delete(assetId)),
+          Effect.asVoid(Dam.moveEntry({ source: `disk/${done.id}`, destination: "some/new/folder" }))
+        ]
+        for (const change of changes) {
+          const failed = yield* Effect.flip(change)
+          assert.deepInclude(failed, { _tag: "DamMutationFailed", status: 500 })
+          assert.match(failed.message, /there is no space left on the disk/)
+          const { asset } = yield* Dam.get(assetId)
+          assert.strictEqual(asset.path, `disk/${done.id}`)
+        }
 
-          yield* Effect.sync(() => rmSync(`${disk}/filler`))
-          yield* Dam.delete(assetId)
-          yield* completes(upload)
-          yield* completes(last)
-          assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
-        }).pipe(Effect.provide(served(`${disk}/data`)))
-      }
-    )
+        yield* Effect.sync(() => rmSync(`${disk}/filler`))
+        yield* Dam.delete(assetId)
+        yield* completes(upload)
+        yield* completes(last)
+        assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
+      }).pipe(Effect.provide(served(`${disk}/data`)))
+    })
 
     it.live("that is full already keeps an emulator from starting, with one error", function* () {
       const disk = yield* small(1)

@@ -62,27 +62,23 @@ it.live.skipIf(process.platform === "win32")(
     assert.strictEqual((yield* fs.stat(`${made}/new`)).mode & 0o777, 0o700)
   }
 )
-it.live(
-  "is closed with its scope, though a request is under way, and keeps what arrived",
-  NodeFileSystem.layer,
-  function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const { baseUrl } = yield* Effect.gen(function* () {
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-      yield* Effect.forkDetach(patchForever(headers["location"] ?? "", new Uint8Array(4)))
-      const id = assembly.assembly_id
-      yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === 4 })
-      return yield* Emulator.Emulator
-    }).pipe(Effect.provide(layer({ data })))
+it.live("is closed with its scope during a request, and keeps what arrived", NodeFileSystem.layer, function* () {
+  const fs = yield* FileSystem.FileSystem
+  const data = yield* fs.makeTempDirectoryScoped()
+  const { baseUrl } = yield* Effect.gen(function* () {
+    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+    yield* Effect.forkDetach(patchForever(headers["location"] ?? "", new Uint8Array(4)))
+    const id = assembly.assembly_id
+    yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === 4 })
+    return yield* Emulator.Emulator
+  }).pipe(Effect.provide(layer({ data })))
 
-    const refused = yield* Effect.exit(Effect.tryPromise(() => fetch(baseUrl)))
-    assert.isTrue(Exit.isFailure(refused))
-    const [upload = ""] = yield* fs.readDirectory(`${data}/files`)
-    assert.strictEqual((yield* fs.readFile(`${data}/files/${upload}`)).length, 4)
-  }
-)
+  const refused = yield* Effect.exit(Effect.tryPromise(() => fetch(baseUrl)))
+  assert.isTrue(Exit.isFailure(refused))
+  const [upload = ""] = yield* fs.readDirectory(`${data}/files`)
+  assert.strictEqual((yield* fs.readFile(`${data}/files/${upload}`)).length, 4)
+})
 it.live("draws the same ids from the same seed, and none twice for the same data", NodeFileSystem.layer, function* () {
   const data = yield* temporaryFolder
   const drawn = (options: Emulator.Options) =>

@@ -46,26 +46,22 @@ const checkGone = Effect.fnUntraced(function* ({ assembly, begun, finished, part
 })
 
 // Client and emulator use the same test clock.
-it.effect(
-  "what is not finished in time, and a part, is gone and its bytes with it",
-  NodeFileSystem.layer,
-  function* () {
-    const data = yield* temporaryFolder
-    yield* Effect.gen(function* () {
-      const uploads = yield* begin
-      yield* TestClock.adjust("24 hours")
-      assert.strictEqual((yield* head(uploads.begun)).status, 200)
-      assert.lengthOf(yield* filesOf(data), 3)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* head(uploads.part)).status, 410)
-      // The unfinished upload is removed without a request.
-      yield* TestClock.adjust("1 hour")
-      yield* Effect.repeat(filesOf(data), { until: (names) => names.length === 1 })
-      assert.deepStrictEqual(yield* filesOf(data), [idOf(uploads.finished)])
-      yield* checkGone(uploads)
-    }).pipe(Effect.provide(layer({ data })))
-  }
-)
+it.effect("what is not finished in time, or a part, is gone with its bytes", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  yield* Effect.gen(function* () {
+    const uploads = yield* begin
+    yield* TestClock.adjust("24 hours")
+    assert.strictEqual((yield* head(uploads.begun)).status, 200)
+    assert.lengthOf(yield* filesOf(data), 3)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual((yield* head(uploads.part)).status, 410)
+    // The unfinished upload is removed without a request.
+    yield* TestClock.adjust("1 hour")
+    yield* Effect.repeat(filesOf(data), { until: (names) => names.length === 1 })
+    assert.deepStrictEqual(yield* filesOf(data), [idOf(uploads.finished)])
+    yield* checkGone(uploads)
+  }).pipe(Effect.provide(layer({ data })))
+})
 
 it.live("what nobody can use any more is removed when the emulator starts", NodeFileSystem.layer, function* () {
   const fs = yield* FileSystem.FileSystem

@@ -197,33 +197,29 @@ effect("concurrent changes of one keep each other", Layer.provideMerge(TemplateS
   assert.deepInclude(found, { require_signature_auth: true, assembly_status_expiry: "1day" })
 })
 
-effect(
-  "show when they were created and changed, and are listed by their creation",
-  layerEmulator({ credentials: north }),
-  function* () {
-    yield* TestClock.adjust("1 day")
-    const start = yield* DateTime.now
-    const first = yield* Templates.create({ name: "first", template: {} })
-    yield* TestClock.adjust("1 second")
-    yield* Templates.create({ name: "second", template: {} })
-    yield* TestClock.adjust("1 second")
-    yield* Templates.update(first.id, { template: { steps } })
-    const times = Effect.fnUntraced(function* (query: Parameters<typeof Templates.list>[0]) {
-      const { items } = yield* Templates.list(query)
-      return items.map(({ created, modified, name }) =>
-        [name, created, modified].map((value) =>
-          DateTime.isDateTime(value) ? DateTime.distance(start, value).pipe(Duration.toSeconds) : value
-        )
+effect("show their times, and are listed by their creation", layerEmulator({ credentials: north }), function* () {
+  yield* TestClock.adjust("1 day")
+  const start = yield* DateTime.now
+  const first = yield* Templates.create({ name: "first", template: {} })
+  yield* TestClock.adjust("1 second")
+  yield* Templates.create({ name: "second", template: {} })
+  yield* TestClock.adjust("1 second")
+  yield* Templates.update(first.id, { template: { steps } })
+  const times = Effect.fnUntraced(function* (query: Parameters<typeof Templates.list>[0]) {
+    const { items } = yield* Templates.list(query)
+    return items.map(({ created, modified, name }) =>
+      [name, created, modified].map((value) =>
+        DateTime.isDateTime(value) ? DateTime.distance(start, value).pipe(Duration.toSeconds) : value
       )
-    })
-    const [one, two] = [
-      ["first", 0, 2],
-      ["second", 1, 1]
-    ]
-    assert.deepStrictEqual(yield* times({}), [two, one])
-    assert.deepStrictEqual(yield* times({ sort: "modified", order: "desc" }), [one, two])
-  }
-)
+    )
+  })
+  const [one, two] = [
+    ["first", 0, 2],
+    ["second", 1, 1]
+  ]
+  assert.deepStrictEqual(yield* times({}), [two, one])
+  assert.deepStrictEqual(yield* times({ sort: "modified", order: "desc" }), [one, two])
+})
 
 live("outlive the process, and old content that breaks a rule stays readable", function* () {
   const data = yield* temporaryFolder

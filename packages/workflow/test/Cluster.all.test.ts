@@ -100,7 +100,7 @@ const on = <A, E, R>(cluster: Deployment, program: Effect.Effect<A, E, R>) => Ef
 
 layer(Server.layer)("Runners on several machines", (it) => {
   it.effect(
-    `one of three is killed during ${files} files: the others take over, and each file is stored once`,
+    `one of three is killed during ${files} files: the others store each file once`,
     function* () {
       const expiry = Duration.seconds(6)
       const cluster = yield* deployment({ expiry })

@@ -1,12 +1,12 @@
 /** Values that no program should have written: damaged rows, and numbers in a Status. The other jobs go on. */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
-import { gated } from "./gates.ts"
-import { folder, job, live, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { job, withRunner } from "./support.ts"
 
 const numbers = ["0.5", "-1", "1e300", "9007199254740992", "'nonsense'"]
 
@@ -37,9 +37,8 @@ const damage = (database: string) =>
     opened.close()
   })
 
-layer(live)("A damaged row", (it) => {
-  it.effect("is StoreFailed with its key and column, and every other job goes on", function* () {
-    const { database, file } = yield* folder
+durableTests("A damaged row", (it) => {
+  it.alone("is StoreFailed with its key and column, and every other job goes on", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     yield* Durable.run(job("good", [content])).pipe(withRunner(database))
     yield* damage(database)
@@ -75,10 +74,8 @@ layer(live)("A damaged row", (it) => {
   })
 })
 
-layer(live)("The number of stored bytes", (it) => {
-  it.effect("is undefined if the Status has an offset of 0.5, -1, 1e300 or 2^53", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+durableTests("The number of stored bytes", (it) => {
+  it.alone("is undefined if the Status has an offset of 0.5, -1, 1e300 or 2^53", function* ({ database, gate }) {
     let offset = 0
     const hostile = Effect.updateService(AssemblyClient, (client) =>
       AssemblyClient.of({
@@ -99,6 +96,6 @@ layer(live)("The number of stored bytes", (it) => {
       offset = 7
       assert.strictEqual((yield* Durable.status("sending")).stored, 7n)
       yield* gate.open
-    }).pipe(withRunner(database), Effect.provide(gate.layer), hostile)
+    }).pipe(withRunner(database), hostile)
   })
 })

@@ -9,12 +9,11 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import { execFileSync } from "node:child_process"
 import * as OwnerFiles from "../src/internal/ownerFiles.ts"
-import { gated } from "./gates.ts"
-import { running } from "./running.ts"
-import { folder, hurried, job, live, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { folder, hurried, job, until, withRunner } from "./support.ts"
 
 const modeOf = (path: string) =>
   Effect.gen(function* () {
@@ -25,9 +24,8 @@ const modeOf = (path: string) =>
 
 const open = (database: string) => withRunner(database)(Effect.asVoid(Durable.Durable))
 
-layer(live)("The database of an embedded runner", (it) => {
-  it.effect("can be read by its owner only, from its beginning", function* () {
-    const { database } = yield* folder
+durableTests("The database of an embedded runner", (it) => {
+  it.alone("can be read by its owner only, from its beginning", function* ({ database }) {
     yield* OwnerFiles.createDatabase(database)
     assert.strictEqual(yield* modeOf(database), "600")
     const modes = yield* withRunner(database)(
@@ -53,9 +51,7 @@ layer(live)("The database of an embedded runner", (it) => {
     assert.strictEqual(yield* modeOf(database), before)
   })
 
-  it.effect("gets the mode 600 with the files beside it, if it has 644 and is behind a symbolic link", function* () {
-    const { database, path } = yield* folder
-    const fs = yield* FileSystem.FileSystem
+  it.alone("gets the mode 600 with its other files, behind a symbolic link", function* ({ database, path, fs }) {
     yield* open(database)
     yield* fs.writeFileString(`${database}-shm`, "")
     for (const name of [database, `${database}-shm`]) yield* fs.chmod(name, 0o644)
@@ -67,9 +63,7 @@ layer(live)("The database of an embedded runner", (it) => {
   })
 
   for (const mode of [0o640, 0o602]) {
-    it.effect(`is refused with a secret of the mode ${mode.toString(8)}`, function* () {
-      const { database } = yield* folder
-      const fs = yield* FileSystem.FileSystem
+    it.alone(`is refused with a secret of the mode ${mode.toString(8)}`, function* ({ database, fs }) {
       yield* open(database)
       yield* fs.chmod(`${database}.secret`, mode)
       const error = yield* Effect.flip(open(database))
@@ -87,9 +81,7 @@ layer(live)("The database of an embedded runner", (it) => {
       assert.deepStrictEqual(error.issues[0]?.path, ["path"])
     })
   }
-  it.effect("that is damaged is a typed error with the path and the cause", function* () {
-    const { database, file } = yield* folder
-    const fs = yield* FileSystem.FileSystem
+  it.alone("that is damaged is a typed error with the path and the cause", function* ({ database, file, fs }) {
     const content = yield* file("a.bin", 100)
     yield* Durable.run(job("one", [content])).pipe(withRunner(database))
     const bytes = yield* fs.readFile(database)
@@ -107,15 +99,13 @@ layer(live)("The database of an embedded runner", (it) => {
     }
   })
 
-  it.effect("in a folder that is missing is a typed error with the path", function* () {
-    const { path } = yield* folder
+  it.alone("in a folder that is missing is a typed error with the path", function* ({ path }) {
     const error = yield* Effect.flip(open(`${path}/none/jobs.db`))
     assert(error._tag === "StoreFailed", error.message)
     assert.strictEqual(error.path, `${path}/none/jobs.db`)
   })
 
-  it.effect("is left without a warning, although the last reader of a file is slow to stop", function* () {
-    const { database } = yield* folder
+  it.alone("is left without a warning, although the last reader of a file is slow to stop", function* ({ database }) {
     const said: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => {
       if (logLevel === "Warn" || logLevel === "Error") said.push(String(message))
@@ -143,10 +133,8 @@ layer(live)("The database of an embedded runner", (it) => {
   })
 })
 
-layer(live)("A key of a stored job", (it) => {
-  const test = running(it)
-
-  test("is not the key of a file with other bytes, which would not be uploaded", function* ({ file }) {
+durableTests("A key of a stored job", (it) => {
+  it.running("is not the key of a file with other bytes, which would not be uploaded", function* ({ file }) {
     const fs = yield* FileSystem.FileSystem
     const first = job("report", [yield* file("a.bin", 100)])
     yield* Durable.run(first)
@@ -172,25 +160,23 @@ layer(live)("A key of a stored job", (it) => {
     assert.strictEqual(unknown.error._tag, "SourceFailed")
   })
 
-  it.effect("waits with a warning for a runner that knows its object store", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+  it.alone("waits with a warning for a runner that knows its object store", function* ({ database, gate }) {
     const messages: Array<string> = []
     const logger = Logger.layer([Logger.make(({ message }) => void messages.push(String(message)))])
     yield* gate.open
     yield* Effect.gen(function* () {
       yield* Durable.start(job("far", [], { files: [gate.file("far")] }))
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    }).pipe(withRunner(database, { uploads: 1 }))
     const { waiting } = yield* until("far", (now) => now.waiting !== undefined).pipe(
       withRunner(database),
-      Effect.provide(logger)
+      Effect.provide([logger, ObjectStores.layer({})])
     )
     const order = "Layer.provide(ObjectStores.layer("
     assert.include(waiting?.message, order)
     assert.include(messages.join("\n"), order)
   })
 
-  test("is not told to start or to upload again what it never did", function* () {
+  it.running("is not told to start or to upload again what it never did", function* () {
     const unknown = yield* Effect.flip(Durable.cancel("nobody"))
     assert.notInclude(unknown.message, "start the job")
     const missing = job("missing", [{ path: "/nowhere/at/all", size: 1, sha256: "" }])

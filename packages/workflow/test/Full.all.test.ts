@@ -1,14 +1,15 @@
 /** A database whose disk is full or loses its power: few lines in the log, and nothing that was acknowledged is lost. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import { DatabaseSync, StatementSync } from "node:sqlite"
-import { gated } from "./gates.ts"
-import { assemblies, folder, job, live, storedIn, withRunner } from "./support.ts"
+import type { gated } from "./gates.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, job, storedIn, withRunner } from "./support.ts"
 
 /** A disk that a test can fill. `tries`: how many statements have failed since then. */
 interface Disk {
@@ -109,9 +110,8 @@ const checkJobs = Effect.fnUntraced(function* (
   assert.strictEqual((yield* assemblies()).length - before, 1 + contents.length)
 })
 
-layer(live)("A database", (it) => {
-  it.effect("writes each transaction to the disk before it ends, so that a power failure loses none", function* () {
-    const { database, file } = yield* folder
+durableTests("A database", (it) => {
+  it.alone("writes each transaction to the disk before the transaction ends", function* ({ database, file }) {
     const seen = yield* watch(database)
     const [synchronous] = yield* Effect.gen(function* () {
       yield* Durable.run(job("a", [yield* file("a", 1000)]))
@@ -121,9 +121,7 @@ layer(live)("A database", (it) => {
     assert.strictEqual(synchronous, 2)
   })
 
-  it.effect("that cannot grow is one line of the log, and its jobs continue when it has space again", function* () {
-    const { database, file } = yield* folder
-    const gate = yield* gated
+  it.alone("that is full is one line of the log, and its jobs continue later", function* ({ database, file, gate }) {
     const said: Array<string> = []
     const logger = Logger.make(({ cause, logLevel, message }) => {
       if (logLevel !== "Info") said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
@@ -156,9 +154,7 @@ layer(live)("A database", (it) => {
     }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
   })
 
-  it.effect("that cannot grow does not keep its runner from its end, and the next runner continues", function* () {
-    const { database, file } = yield* folder
-    const gate = yield* gated
+  it.alone("that is full lets its runner end, and the next runner continues", function* ({ database, file, gate }) {
     const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
     const full = yield* withoutPages(database)
     const before = (yield* assemblies()).length
@@ -167,10 +163,10 @@ layer(live)("A database", (it) => {
       yield* full.fill
       yield* gate.open
       yield* untilTried(full, 3)
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer), Effect.timeout("15 seconds"))
+    }).pipe(withRunner(database, { uploads: 1 }), Effect.timeout("15 seconds"))
     yield* full.empty
     yield* Effect.gen(function* () {
       yield* checkJobs(gate, contents, before)
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
   })
 })

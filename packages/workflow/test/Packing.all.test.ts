@@ -3,15 +3,15 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
-import { running } from "./running.ts"
-import { folder, hurried, live, sha256, steps, storedIn, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { hurried, sha256, steps, storedIn, withRunner } from "./support.ts"
 
 const packing = { files: 20, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
@@ -74,27 +74,20 @@ const isOwn = (key: string, hash = "") =>
     return status.assembly_id
   })
 
-layer(live)("Durable.startAll with packing", (it) => {
-  const test = running(it)
+durableTests("Durable.startAll with packing", (it) => {
+  it.alone("20 jobs are one Assembly, each sees its own file; another job is alone", function* ({ database, path }) {
+    const { hashes, jobs } = yield* jobsIn(path, "whole", 21)
+    yield* Effect.gen(function* () {
+      yield* startAll(jobs)
+      const ids = yield* Effect.forEach(jobs, ({ key }) => isOwn(key, hashes.get(key)), { concurrency: 8 })
+      assert.strictEqual(new Set(ids.slice(0, 20)).size, 1)
+      assert.strictEqual(new Set(ids).size, 2)
+      assert.strictEqual((yield* assembliesOf("whole")).length, 2)
+      assert.deepStrictEqual([...new Set(yield* statesOf)], ["Completed"])
+    }).pipe(withRunner(database), hurried())
+  })
 
-  it.effect(
-    "20 jobs are one Assembly, each sees its own file, and another job has an Assembly of its own",
-    function* () {
-      const { database, path } = yield* folder
-      const { hashes, jobs } = yield* jobsIn(path, "whole", 21)
-      yield* Effect.gen(function* () {
-        yield* startAll(jobs)
-        const ids = yield* Effect.forEach(jobs, ({ key }) => isOwn(key, hashes.get(key)), { concurrency: 8 })
-        assert.strictEqual(new Set(ids.slice(0, 20)).size, 1)
-        assert.strictEqual(new Set(ids).size, 2)
-        assert.strictEqual((yield* assembliesOf("whole")).length, 2)
-        assert.deepStrictEqual([...new Set(yield* statesOf)], ["Completed"])
-      }).pipe(withRunner(database), hurried())
-    }
-  )
-
-  it.effect("one poison file of 20: 19 jobs complete, and one fails with the error of its Assembly", function* () {
-    const { database, path } = yield* folder
+  it.alone("one poison file of 20: 19 jobs complete, one fails with its own error", function* ({ database, path }) {
     const { hashes, jobs } = yield* jobsIn(path, "poison", 20, { poison: 13 })
     yield* Effect.gen(function* () {
       yield* startAll(jobs)
@@ -108,8 +101,8 @@ layer(live)("Durable.startAll with packing", (it) => {
     }).pipe(withRunner(database), hurried())
   })
 
-  test(
-    "a canceled job is Canceled when its pack has ended, the others complete; one notification ends the pack",
+  it.running(
+    "a canceled job ends with its pack, after one notification",
     { pollInterval: "1 hour" },
     function* ({ path }) {
       const short = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 1 } }
@@ -132,32 +125,26 @@ layer(live)("Durable.startAll with packing", (it) => {
     }
   )
 
-  test(
-    "a pack that is halved: a canceled job of either half is Canceled, and each retry has an own Assembly",
-    { pollInterval: "1 second" },
-    function* ({ path }) {
-      const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 2 } }
-      const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: slow, poison: 6 })
-      const keys = jobs.map(({ key }) => key)
-      const [, second = "", , , , sixth = "", poison = ""] = keys
-      yield* startAll(jobs)
-      yield* until(statesOf, (states) => states[0] === "Processing" && states[7] === "Queued")
-      yield* Durable.cancel(second)
-      yield* Durable.cancel(sixth)
-      yield* until(statesOf, (states) => states.every((state) => /^(Completed|Failed|Canceled)$/.test(state)))
-      const ended = ["Completed", "Canceled", "Completed", "Completed", "Completed", "Canceled", "Failed", "Completed"]
-      assert.deepStrictEqual(yield* statesOf, ended as Array<DurableJob.State>)
-      const files = [{ source: DurableJob.path(`${path}/${poison}`), filename: "photo.bin" }]
-      yield* Durable.retry(poison, { files })
-      yield* Effect.forEach([second, sixth], (key) => Durable.retry(key))
-      const ids = yield* Effect.forEach(keys, (key) => isOwn(key, hashes.get(key)))
-      assert.strictEqual(new Set([ids[1], ids[5], ids[6]]).size, 3)
-    }
-  )
+  it.running("a canceled job of either half ends with its half", { pollInterval: "1 second" }, function* ({ path }) {
+    const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 2 } }
+    const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: slow, poison: 6 })
+    const keys = jobs.map(({ key }) => key)
+    const [, second = "", , , , sixth = "", poison = ""] = keys
+    yield* startAll(jobs)
+    yield* until(statesOf, (states) => states[0] === "Processing" && states[7] === "Queued")
+    yield* Durable.cancel(second)
+    yield* Durable.cancel(sixth)
+    yield* until(statesOf, (states) => states.every((state) => /^(Completed|Failed|Canceled)$/.test(state)))
+    const ended = ["Completed", "Canceled", "Completed", "Completed", "Completed", "Canceled", "Failed", "Completed"]
+    assert.deepStrictEqual(yield* statesOf, ended as Array<DurableJob.State>)
+    const files = [{ source: DurableJob.path(`${path}/${poison}`), filename: "photo.bin" }]
+    yield* Durable.retry(poison, { files })
+    yield* Effect.forEach([second, sixth], (key) => Durable.retry(key))
+    const ids = yield* Effect.forEach(keys, (key) => isOwn(key, hashes.get(key)))
+    assert.strictEqual(new Set([ids[1], ids[5], ids[6]]).size, 3)
+  })
 
-  test("one source of 12 vanishes before the pack is full: 11 jobs complete, and one fails with SourceFailed", function* ({
-    path
-  }) {
+  it.running("one source of 12 vanishes: 11 jobs complete, and one fails with SourceFailed", function* ({ path }) {
     const fs = yield* FileSystem.FileSystem
     const { hashes, jobs } = yield* jobsIn(path, "vanished", 12)
     const full = { packing: { ...packing, files: 12, within: "1 hour" } } as const
@@ -170,7 +157,7 @@ layer(live)("Durable.startAll with packing", (it) => {
     assert.strictEqual(error.failure.reason, "SourceFailed")
   })
 
-  test("the last of 3 jobs in a pack has the first key: each sees its own file", function* ({ path }) {
+  it.running("the last of 3 jobs in a pack has the first key: each sees its own file", function* ({ path }) {
     const { hashes, jobs } = yield* jobsIn(path, "order", 3)
     const full = { packing: { ...packing, files: 3, within: "1 hour" } } as const
     yield* startAll(jobs.slice(1), full)
@@ -181,25 +168,19 @@ layer(live)("Durable.startAll with packing", (it) => {
     assert.strictEqual(new Set(ids).size, 1)
   })
 
-  it.effect(
-    "a runner that ends leaves its pack to the next one, which sends it again: one Assembly is not canceled",
-    function* () {
-      const { database, path } = yield* folder
-      const { jobs } = yield* jobsIn(path, "handed", 5, { steps: waiting })
-      yield* startAll(jobs).pipe(
-        Effect.andThen(until(assembliesOf("handed"), ({ length }) => length === 1)),
-        withRunner(database)
-      )
-      yield* until(statesOf, (states) => states.every((state) => state === "Processing")).pipe(withRunner(database))
-      const entries = yield* assembliesOf("handed")
-      assert.strictEqual(entries.filter(({ ok }) => ok !== "ASSEMBLY_CANCELED").length, 1)
-      yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
-    }
-  )
+  it.alone("a runner that ends leaves its pack to the next one: one Assembly is left", function* ({ database, path }) {
+    const { jobs } = yield* jobsIn(path, "handed", 5, { steps: waiting })
+    yield* startAll(jobs).pipe(
+      Effect.andThen(until(assembliesOf("handed"), ({ length }) => length === 1)),
+      withRunner(database)
+    )
+    yield* until(statesOf, (states) => states.every((state) => state === "Processing")).pipe(withRunner(database))
+    const entries = yield* assembliesOf("handed")
+    assert.strictEqual(entries.filter(({ ok }) => ok !== "ASSEMBLY_CANCELED").length, 1)
+    yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
+  })
 
-  test("a job that waits for its pack is Queued and canceled at once; a full pack does not wait, also not for an older job", function* ({
-    path
-  }) {
+  it.running("a job that waits for its pack is canceled at once; a full pack waits for none", function* ({ path }) {
     const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
     const older = yield* jobsIn(path, "older", 1)
     const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
@@ -217,10 +198,7 @@ layer(live)("Durable.startAll with packing", (it) => {
     yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
   })
 
-  test("a pack one of whose rows is damaged while it is sent: no job sees the file of its neighbor", function* ({
-    path,
-    gate
-  }) {
+  it.running("a pack with a row damaged meanwhile: no job sees the file of its neighbor", function* ({ path, gate }) {
     const { hashes, jobs } = yield* jobsIn(path, "torn", 4)
     const [torn, ...others] = jobs
     const { key, params } = torn ?? assert.fail()
@@ -233,7 +211,7 @@ layer(live)("Durable.startAll with packing", (it) => {
     assert.include(["StoreFailed", "JobFailed"], (yield* Effect.flip(Durable.await(key)))._tag)
   })
 
-  test("a missing `repeatable` is refused, and nothing is stored", function* ({ path }) {
+  it.running("a missing `repeatable` is refused, and nothing is stored", function* ({ path }) {
     const { jobs } = yield* jobsIn(path, "refused", 2)
     const invalid = { packing: {} } as unknown as Durable.AllOptions
     const error = yield* Effect.flip(Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), invalid)))

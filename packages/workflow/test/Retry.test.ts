@@ -2,21 +2,19 @@
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { running } from "./running.ts"
-import { assemblies, folder, hurried, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, hurried, job, steps, storedIn, withRunner } from "./support.ts"
 
 /** How many Assemblies exist, of all types or of one. */
 const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(...type), ({ length }) => length)
 
 const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 
-layer(live)("The next attempt of a durable job", (it) => {
-  const test = running(it)
-
-  test("has other params and files, with the same key", function* ({ file }) {
+durableTests("The next attempt of a durable job", (it) => {
+  it.running("has other params and files, with the same key", function* ({ file }) {
     const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
     const before = yield* count()
     const failed = yield* Effect.flip(Durable.run(job("again", [first], { params: wrong })))
@@ -32,7 +30,7 @@ layer(live)("The next attempt of a durable job", (it) => {
     assert.strictEqual((yield* count()) - before, 2)
   })
 
-  test("is checked like the first one, and then the job stays as it is", function* ({ file }) {
+  it.running("is checked like the first one, and then the job stays as it is", function* ({ file }) {
     const content = yield* file("a.bin", 100)
     yield* Effect.flip(Durable.run(job("checked", [content], { params: wrong })))
     const error = yield* Effect.flip(Durable.retry("checked", { files: [] }))
@@ -43,12 +41,10 @@ layer(live)("The next attempt of a durable job", (it) => {
     assert.deepInclude(yield* Durable.status("checked"), { attempt: 1, state: "Failed" })
   })
 
-  it.effect(
+  it.alone(
     "begins when the Assembly of the attempt before has surely ended",
-    function* () {
-      const { database, file } = yield* folder
+    function* ({ database, file, faults }) {
       const content = yield* file("a.bin", 700_000)
-      const faults = yield* Faults.Faults
       const canceled = yield* count("canceled")
       yield* Effect.gen(function* () {
         yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
@@ -69,7 +65,7 @@ layer(live)("The next attempt of a durable job", (it) => {
     { timeout: 60_000 }
   )
 
-  test("is one of two that two callers want", function* ({ file }) {
+  it.running("is one of two that two callers want", function* ({ file }) {
     const content = yield* file("a.bin", 100)
     yield* Effect.flip(Durable.run(job("both", [content], { params: wrong })))
     const before = yield* count()
@@ -86,10 +82,8 @@ layer(live)("The next attempt of a durable job", (it) => {
   })
 })
 
-layer(live)("A path of a job", (it) => {
-  const test = running(it)
-
-  test("is absolute when it is stored, so that it names the same file in every process", function* ({ file, path }) {
+durableTests("A path of a job", (it) => {
+  it.running("is absolute when it is stored: the same file in every process", function* ({ file, path }) {
     const content = yield* file("a.bin", 100)
     const up = "../".repeat(process.cwd().split("/").length - 1)
     const relative = DurableJob.path(`./${up}${path.slice(1)}/a.bin`)

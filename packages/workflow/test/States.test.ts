@@ -2,7 +2,7 @@
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -10,10 +10,9 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
-import { gated } from "./gates.ts"
 import { select } from "./selecting.ts"
-import { running } from "./running.ts"
-import { assemblies, folder, hurried, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, hurried, job, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** How many Assemblies exist. */
 const count = Effect.map(assemblies(), ({ length }) => length)
@@ -22,10 +21,8 @@ const count = Effect.map(assemblies(), ({ length }) => length)
 const untilState = (key: string, ...states: ReadonlyArray<DurableJob.State>) =>
   until(key, ({ state }) => states.includes(state))
 
-layer(live)("A durable job", (it) => {
-  const test = running(it)
-
-  test("is the same job with the same key, and a conflict with other files", function* ({ file }) {
+durableTests("A durable job", (it) => {
+  it.running("is the same job with the same key, and a conflict with other files", function* ({ file }) {
     const content = yield* file("a.bin", 1000)
     const before = yield* count
     const first = yield* Durable.start(job("same", [content]))
@@ -40,7 +37,7 @@ layer(live)("A durable job", (it) => {
     assert.strictEqual((yield* count) - before, 1)
   })
 
-  test("is refused with the path of each invalid field, and then nothing is stored", function* ({ file }) {
+  it.running("is refused with the path of each invalid field, and then nothing is stored", function* ({ file }) {
     const content = yield* file("a.bin", 10)
     const valid = job("invalid", [content])
     const secret = Redacted.make("a secret") as unknown as string
@@ -105,7 +102,7 @@ layer(live)("A durable job", (it) => {
     assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
   })
 
-  test("is queued although others of its stream are refused, and each has its outcome", function* ({ file }) {
+  it.running("is queued although others of its stream are refused, and each has its outcome", function* ({ file }) {
     const content = yield* file("a.bin", 10)
     const gone = { ...content, path: `${content.path}.gone` }
     const jobs = [
@@ -131,7 +128,7 @@ layer(live)("A durable job", (it) => {
     for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
   })
 
-  test("tells its state and its stored bytes", { uploads: 1 }, function* ({ gate }) {
+  it.running("tells its state and its stored bytes", { uploads: 1 }, function* ({ gate }) {
     yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
     yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
     yield* gate.reached
@@ -168,34 +165,30 @@ layer(live)("A durable job", (it) => {
     }
   })
 
-  test(
-    "fails if its source changed after it was queued, and its retry accepts the change",
-    { uploads: 1 },
-    function* ({ gate }) {
-      yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-      yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
-      yield* gate.reached
-      yield* gate.change
-      yield* gate.open
-      const error = yield* Effect.flip(Durable.await("changed"))
-      assert(error._tag === "JobFailed")
-      assert.deepInclude(error, { key: "changed", attempt: 1 })
-      assert.strictEqual(error.failure.reason, "SourceFailed")
-      assert.include(error.failure.message, "changed.bin has changed since the job was queued")
-      // One thing to do, and not also what a plain upload would need.
-      assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
-      // The same key is not started with other bytes, and answers the old failure until it is retried.
-      const conflict = yield* Effect.flip(Durable.start(job("changed", [], { files: [gate.file("changed")] })))
-      assert.deepInclude(conflict, { _tag: "JobConflict", changed: ["changed.bin"] })
-      assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
-      assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
-      assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
-      const again = yield* Effect.flip(Durable.retry("changed"))
-      assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
-    }
-  )
+  it.running("fails if its source has changed, but not its retry", { uploads: 1 }, function* ({ gate }) {
+    yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+    yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
+    yield* gate.reached
+    yield* gate.change
+    yield* gate.open
+    const error = yield* Effect.flip(Durable.await("changed"))
+    assert(error._tag === "JobFailed")
+    assert.deepInclude(error, { key: "changed", attempt: 1 })
+    assert.strictEqual(error.failure.reason, "SourceFailed")
+    assert.include(error.failure.message, "changed.bin has changed since the job was queued")
+    // One thing to do, and not also what a plain upload would need.
+    assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
+    // The same key is not started with other bytes, and answers the old failure until it is retried.
+    const conflict = yield* Effect.flip(Durable.start(job("changed", [], { files: [gate.file("changed")] })))
+    assert.deepInclude(conflict, { _tag: "JobConflict", changed: ["changed.bin"] })
+    assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
+    assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
+    assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
+    const again = yield* Effect.flip(Durable.retry("changed"))
+    assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
+  })
 
-  test("is canceled while it is queued, and then creates nothing", { uploads: 1 }, function* ({ gate }) {
+  it.running("is canceled while it is queued, and then creates nothing", { uploads: 1 }, function* ({ gate }) {
     const before = yield* count
     yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
     yield* gate.reached
@@ -210,7 +203,7 @@ layer(live)("A durable job", (it) => {
     assert.strictEqual((yield* count) - before, 2)
   })
 
-  test("is canceled while it sends: the bytes stop, and then its Assembly is canceled", function* ({ gate, faults }) {
+  it.running("is canceled while it sends: the bytes stop, then its Assembly", function* ({ gate, faults }) {
     yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
     yield* gate.reached
     // The service is slow to cancel; the bytes do not wait for it.
@@ -227,42 +220,35 @@ layer(live)("A durable job", (it) => {
     assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
   })
 
-  test(
-    "that was canceled leaves its place among the running Assemblies to the next one",
-    { budget: { running: 1 } },
-    function* ({ gate }) {
-      yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
-      yield* gate.reached
-      const sql = yield* SqlClient.SqlClient
-      const places = sql`SELECT place FROM assembly_budget_places`
-      assert.lengthOf(yield* places, 1)
-      yield* Durable.cancel("placed")
-      assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
-      assert.lengthOf(yield* places, 0)
-    }
-  )
+  it.running("that is canceled leaves its place to the next one", { budget: { running: 1 } }, function* ({ gate }) {
+    yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
+    yield* gate.reached
+    const sql = yield* SqlClient.SqlClient
+    const places = sql`SELECT place FROM assembly_budget_places`
+    assert.lengthOf(yield* places, 1)
+    yield* Durable.cancel("placed")
+    assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
+    assert.lengthOf(yield* places, 0)
+  })
 
-  it.effect("is canceled by the next process, if its process ended before the Assembly was canceled", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    const faults = yield* Faults.Faults
+  it.alone("is canceled by the next process, if its own ended before", function* ({ database, gate, faults }) {
     yield* Effect.gen(function* () {
       yield* Durable.start(job("interrupted", [], { files: [gate.file("interrupted")] }))
       yield* gate.reached
       yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 503, times: 1000 }))
       yield* Durable.cancel("interrupted")
       yield* gate.stopped
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
     yield* faults.clear
     yield* Effect.gen(function* () {
       const error = yield* Effect.flip(Durable.await("interrupted"))
       assert.strictEqual(error._tag, "JobCanceled")
       const uploading = yield* assemblies("uploading")
       assert.deepStrictEqual(uploading, [])
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
   })
 
-  test("is canceled while its Assembly is processed", function* ({ file }) {
+  it.running("is canceled while its Assembly is processed", function* ({ file }) {
     const content = yield* file("a.bin", 100)
     const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
     yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
@@ -270,8 +256,7 @@ layer(live)("A durable job", (it) => {
     yield* Durable.cancel("processed")
     assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
   })
-  it.effect("waits for an Assembly that takes a while, without a notification", function* () {
-    const { database, file } = yield* folder
+  it.alone("waits for an Assembly that takes a while, without a notification", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 0.5 } }
     const status = yield* Durable.run(job("polled", [content], { params: { steps: slow } })).pipe(
@@ -280,10 +265,8 @@ layer(live)("A durable job", (it) => {
     assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
   })
 
-  it.effect("is tried again after failures that may pass", function* () {
-    const { database, file } = yield* folder
+  it.alone("is tried again after failures that may pass", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const faults = yield* Faults.Faults
     yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
     const status = yield* Durable.run(job("patient", [content])).pipe(
@@ -294,10 +277,8 @@ layer(live)("A durable job", (it) => {
     assert.deepStrictEqual(storedIn(status), [content.sha256])
   })
 
-  it.effect("is patient although somebody sets the clock while it waits", function* () {
-    const { database, file } = yield* folder
+  it.alone("is patient although somebody sets the clock while it waits", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const faults = yield* Faults.Faults
     const clock = yield* Clock.Clock
     let ahead = 0
     const now = () => clock.currentTimeMillisUnsafe() + ahead
@@ -318,10 +299,8 @@ layer(live)("A durable job", (it) => {
     )
   })
 
-  it.effect("fails after its patience, and its Assembly does not wait for the file", function* () {
-    const { database, file } = yield* folder
+  it.alone("fails after its patience, and its Assembly waits for no file", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const faults = yield* Faults.Faults
     const known = yield* count
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
     const error = yield* Durable.run(job("impatient", [content])).pipe(
@@ -336,8 +315,7 @@ layer(live)("A durable job", (it) => {
     assert.deepStrictEqual(uploading, [])
   })
 
-  it.effect("fails with the error of its Assembly", function* () {
-    const { database, file } = yield* folder
+  it.alone("fails with the error of its Assembly", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     const error = yield* Durable.run(
       job("fails", [content], { params: { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } } })
@@ -347,8 +325,7 @@ layer(live)("A durable job", (it) => {
     assert.include(error.failure.message, "MINE")
   })
 
-  it.effect("is removed with everything that was stored of it", function* () {
-    const { database, file } = yield* folder
+  it.alone("is removed with everything that was stored of it", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     yield* Durable.run(job("old", [content])).pipe(withRunner(database))
     yield* Effect.gen(function* () {
@@ -362,19 +339,14 @@ layer(live)("A durable job", (it) => {
     }
   })
 
-  test(
-    "is found by its state, its key and its times, counted, and canceled and retried with others",
-    { uploads: 1 },
-    function* ({ file, gate }) {
-      const content = yield* file("a.bin", 10)
-      yield* Durable.start(job("0", [], { files: [gate.file("0")] }))
-      yield* gate.reached
-      yield* select(job("", [content]).files, ["Uploading"])
-    }
-  )
+  it.running("is selected by its state, its key and its times", { uploads: 1 }, function* ({ file, gate }) {
+    const content = yield* file("a.bin", 10)
+    yield* Durable.start(job("0", [], { files: [gate.file("0")] }))
+    yield* gate.reached
+    yield* select(job("", [content]).files, ["Uploading"])
+  })
 
-  it.effect("that has failed is kept longer than one that has completed or was canceled", function* () {
-    const { database, file } = yield* folder
+  it.alone("that has failed is kept longer than one that has completed", function* ({ database, file }) {
     const content = yield* file("a.bin", 10)
     const fail = { params: { steps: { fail: { robot: "/emulator/fail" } } } }
     yield* Effect.gen(function* () {
