@@ -111,7 +111,7 @@ describe("No secret, token or signature is seen", () => {
     assert.strictEqual(yield* failAll(yield* servers[name] ?? Effect.die("no such server")), 6)
   })
 
-  it.effect("of an accepted or refused operation", Emulator.layer({ credentials, tokenLifetime: 0 }), function* () {
+  it.effect("of an operation, accepted or refused", Emulator.layer({ credentials, tokenLifetime: 0 }), function* () {
     const { baseUrl } = yield* Emulator.Emulator
     assert.strictEqual(yield* failAll(baseUrl), 4)
   })
