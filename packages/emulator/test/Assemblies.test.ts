@@ -30,7 +30,7 @@ layer(layerEmulator())("Assemblies", (it) => {
     assert.strictEqual(Assembly.state(status), "Busy")
     assert.strictEqual(status.expected_tus_uploads, 2)
     assert.deepStrictEqual(status["fields"], { colour: "red" })
-    assert.deepStrictEqual(yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id)), status)
+    assert.deepStrictEqual(yield* Assemblies.get(status.assembly_id), status)
   })
 
   it.effect("takes an id once", function* () {

@@ -1,260 +1,105 @@
+/** An emulator that is killed: what it has acknowledged is there after the next start. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Dam from "@assembly-effect/api/Dam"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
-import { fork } from "node:child_process"
 import { createHash } from "node:crypto"
-import { request } from "node:http"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
-import { storeAll, storeOne } from "./assets.ts"
+import { start } from "./emulatorProcess.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
-import { temporaryFolder } from "./support.ts"
-
-const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
-
-interface Ready {
-  readonly baseUrl: string
-  readonly key: string
-  readonly secret: string
-}
-
-/** Starts an emulator in its own process. `kill` sends SIGKILL and waits for the end of the process. */
-const start = (options: { readonly data?: string; readonly port?: number }) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly ready: Ready; readonly kill: Effect.Effect<void>; readonly rss: Effect.Effect<number> }>(
-      (resume) => {
-        const child = fork(program, [JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] })
-        const kill = Effect.callback<void>((done) => {
-          if (child.exitCode !== null || child.signalCode !== null) return done(Effect.void)
-          child.once("exit", () => done(Effect.void))
-          child.kill("SIGKILL")
-        })
-        const rss = Effect.callback<number>((done) => {
-          child.once("message", (message) => done(Effect.succeed(Number(message))))
-          child.send("rss")
-        })
-        child.once("message", (ready: Ready) => resume(Effect.succeed({ ready, kill, rss })))
-        child.once("exit", (code) => resume(Effect.die(new Error(`the emulator ended with ${code}`))))
-      }
-    ),
-    ({ kill }) => kill
-  )
-
-const client = ({ baseUrl, key, secret }: Ready) =>
-  Layer.provideMerge(
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) }))
-    ),
-    FetchHttpClient.layer
-  )
-
-const tus = { "tus-resumable": "1.0.0" }
-const base64 = (text: string) => Buffer.from(text).toString("base64")
-
-const create = (status: Assembly.Status, length: number) =>
-  Effect.promise(async () => {
-    const metadata = `assembly_url ${base64(status.assembly_ssl_url ?? "")},filename YQ==,fieldname Yg==`
-    const headers = { ...tus, "upload-length": String(length), "upload-metadata": metadata }
-    const { headers: answered } = await fetch(status.tus_url ?? "", { method: "POST", headers })
-    return answered.get("location") ?? ""
-  })
-
-const patch = (url: string, offset: number, body: Uint8Array<ArrayBuffer>) =>
-  Effect.tryPromise(async () => {
-    const headers = { ...tus, "upload-offset": String(offset), "content-type": "application/offset+octet-stream" }
-    const answer = await fetch(url, { method: "PATCH", headers, body })
-    return Number(answer.headers.get("upload-offset"))
-  })
-
-/** Sends bytes at offset 0. Unlike `patch`, it does not copy the bytes, because 60 copies would need much memory. */
-const patchShared = (url: string, body: Uint8Array) =>
-  Effect.callback<number, Error>((resume) => {
-    const sent = request(url, {
-      method: "PATCH",
-      headers: {
-        ...tus,
-        "upload-offset": "0",
-        "content-type": "application/offset+octet-stream",
-        "content-length": body.length
-      }
-    })
-    sent.on("error", (error) => resume(Effect.fail(error)))
-    sent.on("response", (answer) => {
-      answer.resume()
-      resume(Effect.succeed(Number(answer.headers["upload-offset"])))
-    })
-    sent.end(body)
-  })
-
-const offsetOf = (url: string) =>
-  Effect.promise(async () => Number((await fetch(url, { method: "HEAD", headers: tus })).headers.get("upload-offset")))
+import { begin, head, patch, temporaryFolder } from "./support.ts"
 
 const size = 4 * 1024 * 1024
 const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
+const send = (url: string, from: number, until?: number) =>
+  Effect.map(patch(url, from, bytes.slice(from, until)), ({ headers }) => Number(headers["upload-offset"]))
+
 it.live("the last bytes count, also those that a killed process had only written", NodeFileSystem.layer, function* () {
   const fs = yield* FileSystem.FileSystem
   const data = yield* fs.makeTempDirectoryScoped()
   const first = yield* start({ data })
-  const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(Effect.provide(client(first.ready)))
-  const url = yield* create(created, 10)
-  yield* patch(url, 0, bytes.slice(0, 4))
-  yield* first.kill
-  const id = url.slice(url.lastIndexOf("/") + 1)
-  yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
-
-  const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
-  // The second emulator has received no request for the upload.
-  const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
-    Effect.provide(client(second.ready))
+  const { id, url } = yield* first.within(
+    Effect.tap(begin({ "upload-length": "10" }), (upload) => send(upload.url, 0, 4))
   )
+  yield* first.kill
+  yield* fs.writeFile(`${data}/files/${url.slice(url.lastIndexOf("/") + 1)}`, bytes.slice(4, 10), { flag: "a" })
+
+  const second = yield* start({ data, port: first.port })
+  // The second emulator has received no request for the upload.
+  const status = yield* second.within(Assemblies.get(id))
   assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
   assert.strictEqual(status.uploads?.[0]?.size, 10)
 })
 
 it.live("a SIGKILL loses no acknowledged byte and no acknowledged Assembly", NodeFileSystem.layer, function* () {
   const data = yield* temporaryFolder
-  let port = 0
-  let assemblyId: Assembly.AssemblyId | undefined
-  let url = ""
+  const first = yield* start({ data })
+  const { id, url } = yield* first.within(begin({ "upload-length": String(size) }))
   let acknowledged = 0
-
-  for (let life = 0; life < 3 && acknowledged < size; life++) {
-    const running = yield* start({ data, port })
-    port = Number(new URL(running.ready.baseUrl).port)
-    if (assemblyId === undefined) {
-      const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(
-        Effect.provide(client(running.ready))
-      )
-      assemblyId = Assembly.AssemblyId.make(created.assembly_id)
-      url = yield* create(created, size)
-    } else {
-      const offset = yield* offsetOf(url)
+  let running = first
+  for (let life = 0; life < 3; life++) {
+    yield* Effect.gen(function* () {
+      const offset = Number((yield* head(url)).headers["upload-offset"])
       assert.isAtLeast(offset, acknowledged)
       acknowledged = offset
-    }
-    // Sends small acknowledged pieces and kills the process during one of them.
-    for (let piece = 0; piece < 2 + life && acknowledged < size; piece++) {
-      acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged, acknowledged + 200_000))
-    }
-    if (life === 2) {
-      acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged))
-      const status = yield* Assemblies.get(assemblyId).pipe(Effect.provide(client(running.ready)))
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
-    }
-    const onItsWay = yield* Effect.forkChild(Effect.exit(patch(url, acknowledged, bytes.slice(acknowledged))))
-    yield* Effect.yieldNow
-    yield* running.kill
-    yield* Fiber.join(onItsWay)
+      // Small pieces are acknowledged, and the process is killed during the rest.
+      for (let piece = 0; piece < 2 + life; piece++)
+        acknowledged = yield* send(url, acknowledged, acknowledged + 200_000)
+      const onItsWay = yield* Effect.forkChild(Effect.exit(send(url, acknowledged)), { startImmediately: true })
+      yield* running.kill
+      yield* Fiber.join(onItsWay)
+    }).pipe(running.within)
+    running = yield* start({ data, port: first.port })
   }
-  const last = yield* start({ data, port })
-  const status = yield* Assemblies.get(assemblyId ?? Assembly.AssemblyId.make("0".repeat(32))).pipe(
-    Effect.provide(client(last.ready))
-  )
+  const status = yield* Effect.gen(function* () {
+    const offset = Number((yield* head(url)).headers["upload-offset"])
+    assert.isAtLeast(offset, acknowledged)
+    if (offset < size) yield* send(url, offset)
+    return yield* Assemblies.get(id)
+  }).pipe(running.within)
   assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
   assert.deepInclude(status.uploads?.[0], { size, sha256 })
 })
 
-it.live(
-  "what was stored before a crash is not stored again when its Assembly is executed again",
-  NodeFileSystem.layer,
-  function* () {
-    const data = yield* temporaryFolder
-    const content = bytes.slice(0, 1000)
-    const steps = {
-      hashed: { use: ":original", robot: "/file/hash" },
-      stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
-      waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
-    }
-    /** Waits for the asset that the Step makes. */
-    const storedBy = (id: Assembly.AssemblyId) =>
-      Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
-        Effect.map(({ ok, results }) => {
-          const file = results?.["stored"]?.[0]
-          return { ok, asset: file?.asset_id, version: file?.version_id, path: file?.path }
-        })
-      )
-
-    const first = yield* start({ data })
-    const { before, id } = yield* Effect.gen(function* () {
-      const status = yield* Assemblies.create({
-        numExpectedUploadFiles: 1,
-        steps: { ":original": { robot: "/upload/handle" }, ...steps }
-      })
-      yield* patch(yield* create(status, content.length), 0, content)
-      const created = Assembly.AssemblyId.make(status.assembly_id)
-      return { id: created, before: yield* storedBy(created) }
-    }).pipe(Effect.provide(client(first.ready)))
-    assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
-    assert.isString(before.version)
-    yield* first.kill
-
-    const again = yield* start({ data })
-    assert.deepStrictEqual(yield* storedBy(id).pipe(Effect.provide(client(again.ready))), before)
-    yield* again.kill
-    const database = new DatabaseSync(`${data}/emulator.sqlite`)
-    const rows = database.prepare("SELECT id FROM versions").all()
-    database.close()
-    assert.deepStrictEqual(
-      rows.map((row) => row["id"]),
-      [before.version]
-    )
-  }
-)
-
-it.live("a SIGKILL during a move of many assets leaves all of them moved, or none", NodeFileSystem.layer, function* () {
+it.live("what was stored before a crash is not stored again by the next execution", NodeFileSystem.layer, function* () {
   const data = yield* temporaryFolder
-  const names = Array.from({ length: 150 }, (_, index) => `${index}`)
+  const steps = {
+    ":original": { robot: "/upload/handle" },
+    hashed: { use: ":original", robot: "/file/hash" },
+    stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
+    waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
+  }
+  /** Waits for the asset that the Step makes. */
+  const storedBy = (id: Assembly.AssemblyId) =>
+    Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
+      Effect.map(({ ok, results }) => {
+        const { asset_id, path, version_id } = results?.["stored"]?.[0] ?? {}
+        return { ok, asset_id, version_id, path }
+      })
+    )
   const first = yield* start({ data })
-  const { assetIds, folders } = yield* Effect.gen(function* () {
-    const stored = yield* storeAll("one", names)
-    const other = yield* storeOne("other/there")
-    const kept = yield* storeOne("one/there")
-    const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
-    return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
-  }).pipe(
-    Effect.provide(client(first.ready)),
-    Effect.provideService(Emulator.Emulator, {
-      baseUrl: first.ready.baseUrl,
-      localUrl: first.ready.baseUrl,
-      certificate: undefined,
-      credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
-      workspace: "emulator"
-    })
-  )
+  const { id, url } = yield* first.within(begin({ "upload-length": "1000" }, { steps }))
+  const before = yield* first.within(Effect.andThen(send(url, 0, 1000), storedBy(id)))
+  assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
+  assert.isString(before.version_id)
   yield* first.kill
 
-  for (const [life, pause] of [0, 15].entries()) {
-    const running = yield* start({ data })
-    const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
-    const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
-    assert.strictEqual(paths.length, names.length)
-    const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
-    assert.strictEqual(places.size, 1, [...places].join(" and "))
-    const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
-    const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
-      startImmediately: true
-    })
-    // The pause decides only how far the move gets before the process is killed.
-    yield* Effect.sleep(pause)
-    yield* running.kill
-    yield* Fiber.join(asked)
-  }
+  const again = yield* start({ data })
+  assert.deepStrictEqual(yield* again.within(storedBy(id)), before)
+  yield* again.kill
+  const database = new DatabaseSync(`${data}/emulator.sqlite`)
+  const rows = database.prepare("SELECT id FROM versions").all()
+  database.close()
+  assert.deepStrictEqual(
+    rows.map((row) => row["id"]),
+    [before.version_id]
+  )
 })
 
 it.live("a data folder belongs to one emulator at a time", NodeFileSystem.layer, function* () {
@@ -266,30 +111,4 @@ it.live("a data folder belongs to one emulator at a time", NodeFileSystem.layer,
   yield* other.kill
   yield* Layer.build(Emulator.layer({ data }))
   assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
-})
-
-/** Sends 60 uploads of 5 MiB at once to a new emulator, and returns the peak memory of its process, in MiB. */
-const peakOfManyUploads = Effect.gen(function* () {
-  const data = yield* temporaryFolder
-  const { ready, rss } = yield* start({ data })
-  const content = Uint8Array.from({ length: 5 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
-  const expected = createHash("sha256").update(content).digest("hex")
-  yield* Effect.gen(function* () {
-    const status = yield* Assemblies.create({ numExpectedUploadFiles: 60 })
-    const urls = yield* Effect.forEach(Array.from({ length: 60 }), () => create(status, content.length))
-    const offsets = yield* Effect.forEach(urls, (url) => patchShared(url, content), { concurrency: "unbounded" })
-    assert.deepStrictEqual(new Set(offsets), new Set([content.length]))
-    const done = yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id))
-    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-    assert.strictEqual(done.uploads?.length, 60)
-    assert.deepStrictEqual(new Set(done.uploads?.map((file) => file.sha256)), new Set([expected]))
-  }).pipe(Effect.provide(client(ready)))
-  return yield* rss
-}).pipe(Effect.scoped)
-
-it.live("60 uploads of 5 MiB at once are stored intact, in less than 300 MiB", NodeFileSystem.layer, function* () {
-  // If the emulator kept bodies in memory, every run would need more. The time of a garbage collection differs from
-  // run to run, so one of three peaks is enough.
-  const peak = yield* Effect.repeat(peakOfManyUploads, { until: (mebibytes) => mebibytes < 300, times: 2 })
-  assert.isBelow(peak, 300)
 })

@@ -1,8 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Effect from "effect/Effect"
@@ -187,22 +185,10 @@ layer(layerEmulator())("A deleted asset", (it) => {
     yield* Dam.delete(assetId)
     const download = yield* send(HttpClientRequest.get(status.uploads?.[0]?.tus_upload_url ?? ""))
     assert.deepInclude(download, { status: 200, text: "the bytes" })
-    const replayed = yield* Assemblies.replay(Assembly.AssemblyId.make(status.assembly_id))
+    const replayed = yield* Assemblies.replay(status.assembly_id)
     yield* Assemblies.awaitCompletion(replayed.assembly_id, { interval: "10 millis" })
     const [asset] = (yield* Dam.list({ prefix: "bytes/" })).assets
     assert.deepInclude(asset, { path: "bytes/file", size: bytes.length })
     assert.notStrictEqual(asset?.asset_id, assetId)
-  })
-})
-
-layer(layerEmulator())("An operation of the DAM", (it) => {
-  it.effect("is refused with a general error", function* () {
-    const params = { prefix: "x".repeat(2 ** 20) }
-    const answer = yield* call("POST", "/dam/entries/move", params)
-    assert.deepInclude(json(answer), { error: "SERVER_413", http_code: 413 })
-    const error = yield* Faults.Faults.use(({ inject }) =>
-      inject(Faults.Fault.Refuse({ path: "/dam/assets/bulk/delete", status: 503 }))
-    ).pipe(Effect.andThen(Dam.deleteMany({ assetIds: [Identifier.AssetId.make(nobody)] })), Effect.flip)
-    assert.deepInclude(error, { _tag: "ServiceFailure", status: 503 })
   })
 })

@@ -3,9 +3,7 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -61,19 +59,6 @@ layer(layerEmulator())("Many assets", (it) => {
       ]
     )
   })
-
-  it.effect("are deleted", function* () {
-    const ids = yield* storeAll("gone", ["a", "b", "c"])
-    const deleted = yield* Dam.deleteMany({ assetIds: ids.slice(0, 2) })
-    assert.strictEqual(deleted.ok, "DAM_ASSETS_DELETED")
-    assert.deepStrictEqual(
-      deleted.assets.map(({ asset_id }) => asset_id),
-      ids.slice(0, 2)
-    )
-    assert.isTrue(deleted.assets.every(({ deleted_at }) => deleted_at.text.endsWith("Z")))
-    assert.deepStrictEqual(yield* pathsUnder("gone/"), ["gone/c"])
-  })
-
   it.effect("up to 500 are changed at once", function* () {
     const ids = yield* storeAll(
       "most",
@@ -142,32 +127,6 @@ layer(layerEmulator())("Many assets", (it) => {
     assert.include(error.message, "asset_ids.1: ")
     assert.deepStrictEqual(yield* pathsUnder("long/"), ["long/short", `long/${"n".repeat(250)}`])
   })
-
-  it.effect("that all want one name at the same time: exactly one gets it", function* () {
-    for (let round = 0; round < 5; round++) {
-      const ids = yield* storeAll(
-        `race/${round}`,
-        Array.from({ length: 20 }, (_, index) => `${index}`)
-      )
-      const exits = yield* Effect.forEach(
-        ids,
-        (id, index) =>
-          Effect.result(
-            index % 2 === 0
-              ? Effect.asVoid(Dam.move(id, { filename: filename("winner") }))
-              : Effect.asVoid(Dam.moveEntry({ source: `race/${round}/${index}`, destination: `race/${round}/winner` }))
-          ),
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(exits.filter(({ _tag }) => _tag === "Success").length, 1)
-      for (const exit of exits) {
-        if (exit._tag === "Failure") assert.strictEqual(exit.failure._tag, "DamMutationConflict")
-      }
-      const paths = yield* pathsUnder(`race/${round}/`)
-      assert.strictEqual(paths.length, 20)
-      assert.strictEqual(paths.filter((path) => path.endsWith("winner")).length, 1)
-    }
-  })
 })
 
 const main = "main"
@@ -216,27 +175,6 @@ describe("A failure in the middle of a change", () => {
     })
     return there.folder_id
   })
-
-  effect.each(cases)("of the code keeps nothing of it (%s)", layerStore(), function* (name) {
-    const sql = yield* SqlClient.SqlClient
-    const stored = yield* Effect.forEach(
-      Array.from({ length: 100 }, (_, index) => `from/${index}`),
-      (path) => put(path)
-    )
-    const ids = stored.map(({ id }) => id)
-    const folder = yield* target
-    const before = yield* state
-    yield* sql.unsafe(
-      `CREATE TRIGGER broken BEFORE UPDATE ON assets WHEN old.id = '${ids[50]}' BEGIN SELECT RAISE(FAIL, 'broken'); END`
-    )
-    const exit = yield* Effect.exit(changeOf(name, ids, folder))
-    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-    assert.deepStrictEqual(yield* state, before)
-    yield* sql`DROP TRIGGER broken`
-    yield* changeOf(name, ids, folder)
-    assert.notDeepEqual(yield* state, before)
-  })
-
   live.each(cases)(
     "of the disk keeps nothing of it, and is a typed error (%s)",
     NodeFileSystem.layer,
@@ -273,15 +211,11 @@ describe("A failure in the middle of a change", () => {
   )
 })
 
-effect(
-  "work that is repeated after a crash does not bring back an asset that was deleted since",
-  layerStore(),
-  function* () {
-    const dam = yield* DamStore.DamStore
-    const { id, version } = yield* put("file", { madeBy: "a Step" })
-    yield* dam.remove(main, [id])
-    assert.deepStrictEqual(yield* put("file", { madeBy: "a Step" }), { id, version })
-    assert.deepStrictEqual((yield* state).paths, [])
-    assert.notStrictEqual((yield* put("file", { madeBy: "another Step" })).id, id)
-  }
-)
+effect("work that is repeated after a crash does not bring back a deleted asset", layerStore(), function* () {
+  const dam = yield* DamStore.DamStore
+  const { id, version } = yield* put("file", { madeBy: "a Step" })
+  yield* dam.remove(main, [id])
+  assert.deepStrictEqual(yield* put("file", { madeBy: "a Step" }), { id, version })
+  assert.deepStrictEqual((yield* state).paths, [])
+  assert.notStrictEqual((yield* put("file", { madeBy: "another Step" })).id, id)
+})

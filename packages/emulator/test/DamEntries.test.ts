@@ -145,13 +145,4 @@ layer(layerEmulator())("Moving an entry by its path", (it) => {
       assert.strictEqual((yield* moveEntry(source, path)).path, path)
     }
   })
-
-  it.effect("treats the names of Object.prototype as names", function* () {
-    yield* storeOne("__proto__/constructor")
-    assert.strictEqual((yield* moveEntry("__proto__", "toString")).path, "toString")
-    assert.strictEqual((yield* moveEntry("toString/constructor", "__proto__/valueOf")).path, "__proto__/valueOf")
-    assert.deepStrictEqual(yield* pathsUnder("__proto__"), ["__proto__/valueOf"])
-    const error = yield* Effect.flip(moveEntry("hasOwnProperty", "x"))
-    assert.strictEqual(error._tag, "DamResourceNotFound")
-  })
 })

@@ -4,77 +4,31 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Dam from "@assembly-effect/api/Dam"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Identifier from "@assembly-effect/schema/Identifier"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { fileURLToPath } from "node:url"
-import { createUpload, head, patch, storeAt } from "./support.ts"
+import { client, start } from "./emulatorProcess.ts"
+import { begin, createUpload, head, patch, storeAt } from "./support.ts"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-
-const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
 
 const bytes = Uint8Array.from({ length: 8 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-/** A client without retries. */
-const client = Client.signed().pipe(Layer.provide(RetryPolicy.layerNone), Layer.provideMerge(FetchHttpClient.layer))
-
-/** An emulator and its client. */
-const served = <A, E>(emulator: Layer.Layer<A | Emulator.Emulator, E>) => Layer.provideMerge(client, emulator)
-
-/** An emulator in its own process, started by a shell command or as another user. */
-const start = (
-  command: string,
-  data: string,
-  user: { readonly uid?: number; readonly gid?: number } = {}
-): Layer.Layer<Emulator.Emulator> =>
-  Layer.effect(
-    Emulator.Emulator,
-    Effect.acquireRelease(
-      Effect.callback<{ readonly child: ReturnType<typeof spawn>; readonly said: Readonly<Record<string, string>> }>(
-        (resume) => {
-          const args = ["-c", `${command} exec "$0" "$@"`, process.execPath, program, JSON.stringify({ data })]
-          const child = spawn("sh", args, { ...user, stdio: ["ignore", "ignore", "inherit", "ipc"] })
-          child.once("message", (said: Readonly<Record<string, string>>) => resume(Effect.succeed({ child, said })))
-          child.once("exit", (code) => resume(Effect.die(new Error(`the emulator ended with ${code}`))))
-        }
-      ),
-      ({ child }) =>
-        Effect.callback<void>((resume) => {
-          child.once("exit", () => resume(Effect.void))
-          child.kill("SIGKILL")
-        })
-    ).pipe(
-      Effect.map(({ said: { baseUrl = "", key = "", secret = "" } }) => ({
-        baseUrl,
-        localUrl: baseUrl,
-        certificate: undefined,
-        credentials: { key, secret: Redacted.make(secret) },
-        workspace: "emulator"
-      }))
-    )
-  )
+/** An emulator of this process, and its client. */
+const served = (data: string) => Layer.provideMerge(client, Emulator.layer({ data }))
 
 /** An Assembly with one expected upload, and the URL of the upload. */
-const waiting = Effect.gen(function* () {
-  const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1, steps: storeAt("disk/${assembly.id}") })
-  const { headers } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
-  return { id: Assembly.AssemblyId.make(assembly.assembly_id), url: headers["location"] ?? "" }
-})
+const waiting = begin({ "upload-length": String(bytes.length) }, { steps: storeAt("disk/${assembly.id}") })
 
 const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => Number(headers["upload-offset"]))
 
@@ -104,6 +58,7 @@ it.live.skipIf(isWindows)(
   function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
+    const limited = yield* start({ data }, { command: "ulimit -f 4096;" })
     yield* Effect.gen(function* () {
       const { id, url } = yield* waiting
       let offset = 0
@@ -131,36 +86,12 @@ it.live.skipIf(isWindows)(
       const small = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const created = yield* createUpload(small, { "upload-length": "3" })
       assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(3))).status, 204)
-    }).pipe(Effect.provide(served(start("ulimit -f 4096;", data))))
+    }).pipe(limited.within)
+    yield* limited.kill
     // Without the limit the upload continues at the acknowledged offset.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data })))
   }
 )
-
-/** The emulator of this test runs as another user, since root can write everywhere. */
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-
-it.live.skipIf(isWindows)(
-  "a folder that may not be written any more refuses with 507, until it may",
-  NodeFileSystem.layer,
-  function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    if (nobody.uid !== undefined) yield* fs.chown(data, nobody.uid, nobody.gid)
-    yield* Effect.gen(function* () {
-      const upload = yield* waiting
-      yield* patch(upload.url, 0, piece(0))
-      yield* fs.chmod(`${data}/files`, 0o000)
-      const refused = yield* patch(upload.url, 100_000, piece(100_000))
-      assert.strictEqual(refused.status, 507)
-      assert.match(refused.text, /the process has no permission to write \(EACCES\)/)
-      yield* fs.chmod(`${data}/files`, 0o700)
-      assert.strictEqual(yield* offsetOf(upload.url), 100_000)
-      yield* completes(upload)
-    }).pipe(Effect.provide(served(start("", data, nobody))))
-  }
-)
-
 const mount = (...args: ReadonlyArray<string>) => void execFileSync("mount", args, { stdio: "ignore" })
 const unmount = (folder: string) => void execFileSync("umount", [folder], { stdio: "ignore" })
 
@@ -203,90 +134,65 @@ const fill = (folder: string) => {
 describe.skipIf(!mayMount)(
   `a file system of 40 MB${mayMount ? "" : " (skipped: mounting one is not permitted here)"}`,
   () => {
-    it.live(
-      "that is full refuses with 507, reads on, and goes on where it stood when there is room (spec E-15)",
-      function* () {
-        const disk = yield* small(40)
-        yield* Effect.gen(function* () {
-          const done = yield* waiting
-          yield* completes(done)
-          const upload = yield* waiting
-          yield* patch(upload.url, 0, piece(0))
-          const last = yield* waiting
-          yield* patch(last.url, 0, bytes.subarray(0, bytes.length - 10))
-          yield* Effect.sync(() => fill(disk))
+    it.live("that is full refuses with 507, reads on, and goes on when there is room (spec E-15)", function* () {
+      const disk = yield* small(40)
+      yield* Effect.gen(function* () {
+        const done = yield* waiting
+        yield* completes(done)
+        const upload = yield* waiting
+        yield* patch(upload.url, 0, piece(0))
+        const last = yield* waiting
+        yield* patch(last.url, 0, bytes.subarray(0, bytes.length - 10))
+        yield* Effect.sync(() => fill(disk))
 
-          const appended = yield* patch(upload.url, 100_000, piece(100_000))
-          assert.strictEqual(appended.status, 507)
-          assert.match(
-            appended.text,
-            /^ERR_INSUFFICIENT_STORAGE: .*there is no space left on the disk \((ENOSPC|SQLITE_FULL)\)\n$/
-          )
-          const created = yield* Effect.flip(Assemblies.create({}))
-          assert.deepInclude(created, { code: "SERVER_507", status: 507 })
-          assert.match(created.message, /there is no space left on the disk/)
-          // The last byte and the end of the Assembly also need space.
-          const finishing = yield* patch(last.url, bytes.length - 10, bytes.subarray(bytes.length - 10))
-          assert.strictEqual(finishing.status, 507)
-          assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
-          assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
+        const appended = yield* patch(upload.url, 100_000, piece(100_000))
+        assert.strictEqual(appended.status, 507)
+        assert.match(
+          appended.text,
+          /^ERR_INSUFFICIENT_STORAGE: .*there is no space left on the disk \((ENOSPC|SQLITE_FULL)\)\n$/
+        )
+        const created = yield* Effect.flip(Assemblies.create({}))
+        assert.deepInclude(created, { code: "SERVER_507", status: 507 })
+        assert.match(created.message, /there is no space left on the disk/)
+        // The last byte and the end of the Assembly also need space.
+        const finishing = yield* patch(last.url, bytes.length - 10, bytes.subarray(bytes.length - 10))
+        assert.strictEqual(finishing.status, 507)
+        assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
+        assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
 
-          // Requests that only read are answered, although neither the signature nor the end of an upload can be stored.
-          assert.strictEqual(yield* offsetOf(last.url), bytes.length)
-          const { count } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01") })
-          assert.strictEqual(count, 3)
+        // Requests that only read are answered, although neither the signature nor the end of an upload can be stored.
+        assert.strictEqual(yield* offsetOf(last.url), bytes.length)
+        const { count } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01") })
+        assert.strictEqual(count, 3)
 
-          // A change of the DAM has its own error code.
-          const { results } = yield* Assemblies.get(done.id)
-          const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(results?.["stored"]?.[0]?.asset_id)
-          const changes = [
-            Effect.asVoid(Dam.delete(assetId)),
-            Effect.asVoid(Dam.moveEntry({ source: `disk/${done.id}`, destination: "some/new/folder" }))
-          ]
-          for (const change of changes) {
-            const failed = yield* Effect.flip(change)
-            assert.deepInclude(failed, { _tag: "DamMutationFailed", status: 500 })
-            assert.match(failed.message, /there is no space left on the disk/)
-            const { asset } = yield* Dam.get(assetId)
-            assert.strictEqual(asset.path, `disk/${done.id}`)
-          }
+        // A change of the DAM has its own error code.
+        const { results } = yield* Assemblies.get(done.id)
+        const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(results?.["stored"]?.[0]?.asset_id)
+        const changes = [
+          Effect.asVoid(Dam.delete(assetId)),
+          Effect.asVoid(Dam.moveEntry({ source: `disk/${done.id}`, destination: "some/new/folder" }))
+        ]
+        for (const change of changes) {
+          const failed = yield* Effect.flip(change)
+          assert.deepInclude(failed, { _tag: "DamMutationFailed", status: 500 })
+          assert.match(failed.message, /there is no space left on the disk/)
+          const { asset } = yield* Dam.get(assetId)
+          assert.strictEqual(asset.path, `disk/${done.id}`)
+        }
 
-          yield* Effect.sync(() => rmSync(`${disk}/filler`))
-          yield* Dam.delete(assetId)
-          yield* completes(upload)
-          yield* completes(last)
-          assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
-        }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
-      }
-    )
+        yield* Effect.sync(() => rmSync(`${disk}/filler`))
+        yield* Dam.delete(assetId)
+        yield* completes(upload)
+        yield* completes(last)
+        assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
+      }).pipe(Effect.provide(served(`${disk}/data`)))
+    })
 
     it.live("that is full already keeps an emulator from starting, with one error", function* () {
       const disk = yield* small(1)
       yield* Effect.sync(() => fill(disk))
       const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
       assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
-    })
-
-    it.live("that becomes read-only refuses with 507, until it is not", function* () {
-      const disk = yield* small(40)
-      const files = `${disk}/data/files`
-      yield* Effect.gen(function* () {
-        const upload = yield* waiting
-        yield* patch(upload.url, 0, piece(0))
-        yield* Effect.acquireUseRelease(
-          Effect.sync(() => mount("--bind", files, files)),
-          () =>
-            Effect.gen(function* () {
-              yield* Effect.sync(() => mount("-o", "remount,ro,bind", files))
-              const refused = yield* patch(upload.url, 100_000, piece(100_000))
-              assert.strictEqual(refused.status, 507)
-              assert.match(refused.text, /the file system is read-only \(EROFS\)/)
-              assert.strictEqual(yield* offsetOf(upload.url), 100_000)
-            }),
-          () => Effect.sync(() => unmount(files))
-        )
-        yield* completes(upload)
-      }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
     })
   }
 )

@@ -7,7 +7,6 @@ import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { official } from "./official.ts"
 import { createUpload, head, layer, patch, patchForever, temporaryFolder } from "./support.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 
@@ -63,62 +62,23 @@ it.live.skipIf(process.platform === "win32")(
     assert.strictEqual((yield* fs.stat(`${made}/new`)).mode & 0o777, 0o700)
   }
 )
-
-it.live("shares nothing with another one", function* () {
-  const one = yield* Layer.build(Emulator.layer())
-  const other = yield* Layer.build(Emulator.layer())
-  assert.notDeepEqual(one.mapUnsafe.get(Emulator.Emulator.key), other.mapUnsafe.get(Emulator.Emulator.key))
-})
-
-it.live("one Layer is one emulator, however often a program provides it", function* () {
-  const emulator = Emulator.layer()
-  const asked = Layer.effectDiscard(Effect.map(Emulator.Emulator, ({ baseUrl }) => void seen.push(baseUrl)))
-  const seen: Array<string> = []
-  yield* Layer.build(
-    Layer.mergeAll(asked.pipe(Layer.provide(emulator)), Layer.fresh(asked).pipe(Layer.provide(emulator)))
-  )
-  assert.strictEqual(seen.length, 2)
-  assert.strictEqual(new Set(seen).size, 1)
-})
-
-it.live(
-  "is closed with its scope, though a request is under way, and keeps what arrived",
-  NodeFileSystem.layer,
-  function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const { baseUrl } = yield* Effect.gen(function* () {
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-      yield* Effect.forkDetach(patchForever(headers["location"] ?? "", new Uint8Array(4)))
-      const id = Assembly.AssemblyId.make(assembly.assembly_id)
-      yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === 4 })
-      return yield* Emulator.Emulator
-    }).pipe(Effect.provide(layer({ data })))
-
-    const refused = yield* Effect.exit(Effect.tryPromise(() => fetch(baseUrl)))
-    assert.isTrue(Exit.isFailure(refused))
-    const [upload = ""] = yield* fs.readDirectory(`${data}/files`)
-    assert.strictEqual((yield* fs.readFile(`${data}/files/${upload}`)).length, 4)
-  }
-)
-
-it.live("is closed with its scope, though a file is hashed that takes an hour", NodeFileSystem.layer, function* () {
+it.live("is closed with its scope during a request, and keeps what arrived", NodeFileSystem.layer, function* () {
   const fs = yield* FileSystem.FileSystem
   const data = yield* fs.makeTempDirectoryScoped()
-  const size = 2 ** 40
-  yield* Effect.gen(function* () {
+  const { baseUrl } = yield* Effect.gen(function* () {
     const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-    const { headers } = yield* createUpload(assembly, { "upload-length": String(size) })
-    const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
-    // The file is sparse. A request writes its last byte.
-    yield* fs.truncate(`${data}/files/${blob}`, size - 1)
-    yield* Effect.forkDetach(patch(headers["location"] ?? "", size - 1, new Uint8Array(1)))
-    const id = Assembly.AssemblyId.make(assembly.assembly_id)
-    yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === size })
+    const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+    yield* Effect.forkDetach(patchForever(headers["location"] ?? "", new Uint8Array(4)))
+    const id = assembly.assembly_id
+    yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === 4 })
+    return yield* Emulator.Emulator
   }).pipe(Effect.provide(layer({ data })))
-})
 
+  const refused = yield* Effect.exit(Effect.tryPromise(() => fetch(baseUrl)))
+  assert.isTrue(Exit.isFailure(refused))
+  const [upload = ""] = yield* fs.readDirectory(`${data}/files`)
+  assert.strictEqual((yield* fs.readFile(`${data}/files/${upload}`)).length, 4)
+})
 it.live("draws the same ids from the same seed, and none twice for the same data", NodeFileSystem.layer, function* () {
   const data = yield* temporaryFolder
   const drawn = (options: Emulator.Options) =>
@@ -148,24 +108,4 @@ it.live("a seed decides no Auth Key and no secret", NodeFileSystem.layer, functi
   assert.deepStrictEqual(yield* drawn({ seed: "a", credentials: given }), ["key", "secret"])
   // A later start with the same folder has the same Auth Key.
   assert.deepStrictEqual(yield* drawn({ seed: "a", data }), yield* drawn({ seed: "a", data }))
-})
-
-it.live("a Template that is made after a restart replaces none", NodeFileSystem.layer, function* () {
-  const data = yield* temporaryFolder
-  const template = { steps: { ":original": { robot: "/upload/handle" } } } as const
-  const make = (name: string) =>
-    Effect.flatMap(official, (client) => Effect.promise(() => client.createTemplate({ name, template }))).pipe(
-      Effect.provide(Emulator.layer({ seed: "a", data }))
-    )
-  const first = yield* make("first")
-  // The id of a deleted Template is not generated again.
-  yield* Effect.flatMap(official, (client) => Effect.promise(() => client.deleteTemplate(first.id))).pipe(
-    Effect.provide(Emulator.layer({ seed: "a", data }))
-  )
-  const ids = [first.id, (yield* make("second")).id, (yield* make("third")).id, (yield* make("fourth")).id]
-  assert.strictEqual(new Set(ids).size, 4)
-  const listed = yield* Effect.flatMap(official, (client) => Effect.promise(() => client.listTemplates({}))).pipe(
-    Effect.provide(Emulator.layer({ seed: "a", data }))
-  )
-  assert.strictEqual(listed.count, 3)
 })

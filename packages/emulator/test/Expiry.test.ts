@@ -1,6 +1,5 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -42,31 +41,27 @@ const checkGone = Effect.fnUntraced(function* ({ assembly, begun, finished, part
     assert.match(answer.text, /^ERR_UPLOAD_EXPIRED: .+\n$/)
   }
   assert.strictEqual((yield* head(finished)).headers["upload-offset"], "10")
-  const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+  const status = yield* Assemblies.get(assembly.assembly_id)
   assert.deepInclude(status, { ok: "ASSEMBLY_UPLOADING", bytes_received: 10 })
 })
 
 // Client and emulator use the same test clock.
-it.effect(
-  "what is not finished in time, and a part, is gone and its bytes with it",
-  NodeFileSystem.layer,
-  function* () {
-    const data = yield* temporaryFolder
-    yield* Effect.gen(function* () {
-      const uploads = yield* begin
-      yield* TestClock.adjust("24 hours")
-      assert.strictEqual((yield* head(uploads.begun)).status, 200)
-      assert.lengthOf(yield* filesOf(data), 3)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* head(uploads.part)).status, 410)
-      // The unfinished upload is removed without a request.
-      yield* TestClock.adjust("1 hour")
-      yield* Effect.repeat(filesOf(data), { until: (names) => names.length === 1 })
-      assert.deepStrictEqual(yield* filesOf(data), [idOf(uploads.finished)])
-      yield* checkGone(uploads)
-    }).pipe(Effect.provide(layer({ data })))
-  }
-)
+it.effect("what is not finished in time, or a part, is gone with its bytes", NodeFileSystem.layer, function* () {
+  const data = yield* temporaryFolder
+  yield* Effect.gen(function* () {
+    const uploads = yield* begin
+    yield* TestClock.adjust("24 hours")
+    assert.strictEqual((yield* head(uploads.begun)).status, 200)
+    assert.lengthOf(yield* filesOf(data), 3)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual((yield* head(uploads.part)).status, 410)
+    // The unfinished upload is removed without a request.
+    yield* TestClock.adjust("1 hour")
+    yield* Effect.repeat(filesOf(data), { until: (names) => names.length === 1 })
+    assert.deepStrictEqual(yield* filesOf(data), [idOf(uploads.finished)])
+    yield* checkGone(uploads)
+  }).pipe(Effect.provide(layer({ data })))
+})
 
 it.live("what nobody can use any more is removed when the emulator starts", NodeFileSystem.layer, function* () {
   const fs = yield* FileSystem.FileSystem

@@ -1,13 +1,12 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { createUpload, head, json, layer as layerEmulator, patch, send } from "./support.ts"
+import { begin, head, json, layer as layerEmulator, patch, send } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const { Fault } = Faults
@@ -15,11 +14,7 @@ const inject = (fault: Faults.Fault) => Faults.Faults.use((faults) => faults.inj
 const get = (path: string) => send(HttpClientRequest.get(path))
 const unknown = `/assemblies/${"0".repeat(32)}`
 
-const begin = Effect.gen(function* () {
-  const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-  const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-  return { id: Assembly.AssemblyId.make(assembly.assembly_id), url: headers["location"] ?? "" }
-})
+const ten = begin({ "upload-length": "10" })
 
 layer(layerEmulator())("A fault", (it) => {
   it.effect("meets as many requests as it is to, on its route only", function* () {
@@ -45,7 +40,7 @@ layer(layerEmulator())("A fault", (it) => {
   })
 
   it.effect("has the form of an error of its route", function* () {
-    const { url } = yield* begin
+    const { url } = yield* ten
     yield* inject(Fault.Refuse({ path: "/resumable/files/:uploadId", status: 500 }))
     const refused = yield* patch(url, 0, new Uint8Array(10))
     assert.strictEqual(refused.status, 500)
@@ -55,7 +50,7 @@ layer(layerEmulator())("A fault", (it) => {
   })
 
   it.effect("can be that the answer is lost, though the work is done", function* () {
-    const { url } = yield* begin
+    const { url } = yield* ten
     yield* inject(Fault.LoseAnswer({ method: "PATCH" }))
     assert.strictEqual((yield* Effect.exit(patch(url, 0, new Uint8Array(4))))._tag, "Failure")
     assert.strictEqual((yield* head(url)).headers["upload-offset"], "4")
@@ -74,7 +69,7 @@ layer(layerEmulator())("A fault", (it) => {
   })
 
   it.effect("can be a wrong offset", function* () {
-    const { url } = yield* begin
+    const { url } = yield* ten
     yield* inject(Fault.MoveOffset({ method: "PATCH", by: 3 }))
     assert.strictEqual((yield* patch(url, 0, new Uint8Array(4))).headers["upload-offset"], "7")
     yield* inject(Fault.MoveOffset({ by: -9 }))
@@ -84,7 +79,7 @@ layer(layerEmulator())("A fault", (it) => {
 
   it.effect("can be an answer that comes while the body is still on its way", function* () {
     const { baseUrl } = yield* Emulator.Emulator
-    const { url } = yield* begin
+    const { url } = yield* ten
     yield* inject(Fault.RefuseEarly({ method: "PATCH", status: 413 }))
     const { host, pathname, port } = new URL(url)
     assert.strictEqual(new URL(baseUrl).host, host)
@@ -100,7 +95,7 @@ layer(layerEmulator())("A fault", (it) => {
   })
 
   it.effect.each(["Delay", "FinishSlowly"] as const)("can be slow: %s", function* (kind) {
-    const { id, url } = yield* begin
+    const { id, url } = yield* ten
     yield* inject(Fault[kind]({ method: "PATCH", duration: "1 hour" }))
     const answering = yield* Effect.forkChild(patch(url, 0, new Uint8Array(10)))
     // Only `FinishSlowly` handles the request.

@@ -3,8 +3,6 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Layer from "effect/Layer"
-import * as Scheduler from "effect/Scheduler"
 import { createHash, randomUUID } from "node:crypto"
 import { request } from "node:http"
 import { storeOne } from "./assets.ts"
@@ -88,44 +86,6 @@ layer(layerEmulator())("Files in the form of a creation", (it) => {
     const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" })
     assert.strictEqual(status.ok, "REQUEST_ABORTED")
   })
-
-  // The fibers of this emulator yield after a few operations, so that a client can leave between any two of them.
-  it.effect(
-    "whose client leaves at any moment end their Assembly",
-    layerEmulator().pipe(Layer.provide(Layer.succeed(Scheduler.MaxOpsBeforeYield, 3))),
-    function* () {
-      const { baseUrl } = yield* Emulator.Emulator
-      const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-      const leave = Effect.fnUntraced(function* (turns: number) {
-        const id = yield* Assemblies.newId
-        const whole = new Response(yield* formOf({}, { one: bytes.subarray(0, 10) }))
-        const body = Buffer.from(yield* Effect.promise(() => whole.arrayBuffer()))
-        const connection = request(`${baseUrl}/assemblies/${id}`, {
-          method: "POST",
-          headers: { "content-type": whole.headers.get("content-type") ?? "", "content-length": body.length }
-        })
-        connection.on("error", () => {})
-        connection.end(body)
-        yield* Effect.repeat(turn, { times: turns })
-        connection.destroy()
-        return id
-      })
-      const ended = (id: Assembly.AssemblyId) =>
-        Effect.catchIf(
-          Assemblies.get(id),
-          (error) => "status" in error && error.status === 404,
-          () => Effect.succeed({ ok: undefined })
-        ).pipe(
-          Effect.repeat({ until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" && ok !== "ASSEMBLY_EXECUTING" }),
-          Effect.map(({ ok }) => ok)
-        )
-      const moments = Array.from({ length: 200 }, (_, index) => 4 * index)
-      // The ends are read after all forms, because a form may still be at its begin when its client has left.
-      const ends = yield* Effect.forEach(yield* Effect.forEach(moments, leave), ended)
-      assert.includeMembers(ends, [undefined, "REQUEST_ABORTED"])
-    }
-  )
-
   it.effect.each([
     ["the first part", "--b\r\ncontent-disposition: form-data; name=params\r\n--b--\r\n", "The headers of a part"],
     ["the first part, without headers", "--b\r\n--b--\r\n", "The params have no auth object"],

@@ -4,55 +4,15 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as Fragment from "effect/sql/Statement"
-import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import * as Database from "../src/internal/data/database.ts"
 import * as Statement from "../src/internal/data/statement.ts"
 import * as TemplateStore from "../src/internal/templates/templateStore.ts"
-import * as Updates from "../src/internal/assembly/updates.ts"
 import * as UsedSignatures from "../src/internal/auth/usedSignatures.ts"
 import * as Limits from "../src/Limits.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 
 setFlagsFromString("--expose-gc")
-const collectGarbage: () => void = runInNewContext("gc")
-
-/** Counts the objects that still exist after a garbage collection. */
-const kept = (refs: ReadonlyArray<WeakRef<object>>) =>
-  Effect.promise(
-    () =>
-      new Promise<number>((resolve) => {
-        // `deref` keeps an object alive until the end of the current task.
-        setImmediate(() => {
-          collectGarbage()
-          resolve(refs.filter((ref) => ref.deref() !== undefined).length)
-        })
-      })
-  )
-
-it.live("a follower that does not read keeps no update of another Assembly", Updates.layer, function* () {
-  const updates = yield* Updates.Updates
-  const publish = (assemblyId: string) =>
-    Effect.gen(function* () {
-      const update = Updates.uploadingFinished(assemblyId)
-      yield* updates.publish(update)
-      return new WeakRef(update)
-    })
-  // The follower reads the first update of its Assembly, and then reads no more updates.
-  const follower = updates.follow("followed", Effect.undefined).pipe(
-    Stream.runForEach(() => Effect.never),
-    Effect.forkScoped({ startImmediately: true })
-  )
-  yield* follower
-  yield* publish("followed")
-  yield* Effect.yieldNow
-  const own = yield* Effect.replicateEffect(publish("followed"), 5)
-  const others = yield* Effect.replicateEffect(publish("another"), 100)
-  assert.strictEqual(yield* kept(own), 5)
-  assert.strictEqual(yield* kept(others), 0)
-})
-
 it.effect("the used signatures that are remembered are bounded, the latest are kept", () =>
   Effect.gen(function* () {
     const used = yield* UsedSignatures.make

@@ -1,13 +1,9 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, it as test } from "@effect/vitest"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
-import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { createServer } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as TcpProxy from "@assembly-effect/testkit/hostile/TcpProxy"
 import { sendTo } from "./raw.ts"
 import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
 import { signedFields } from "./signedCalls.ts"
@@ -97,40 +93,24 @@ layer(layerEmulator({ publicUrl: "https://dev.example.com:8443/", allowedHosts: 
   }
 )
 
-/** A proxy whose target is set later. */
-const proxy = Effect.gen(function* () {
-  let target = ""
-  const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
-  yield* server.serve(
-    Effect.gen(function* () {
-      const { headers, method, arrayBuffer, url } = yield* HttpServerRequest.HttpServerRequest
-      const body = yield* Effect.orDie(arrayBuffer)
-      const { "content-length": _length, connection: _connection, host: _host, ...sent } = headers
-      const init = { method, headers: sent, ...(body.byteLength > 0 ? { body } : {}) }
-      return HttpServerResponse.fromWeb(yield* Effect.promise(() => fetch(`${target}${url}`, init)))
-    })
-  )
-  const url = HttpServer.formatAddress(server.address).replace("127.0.0.1", "localhost")
-  return { url, to: (local: string) => void (target = local) }
-})
-
 test.live("everything that is handed out names the public URL, and works through a proxy", () =>
   Effect.gen(function* () {
-    const { to, url } = yield* proxy
+    const proxy = yield* TcpProxy.make()
+    const publicUrl = `http://localhost:${proxy.port}`
     yield* Effect.gen(function* () {
       const { baseUrl, localUrl } = yield* Emulator.Emulator
-      assert.strictEqual(baseUrl, url)
-      assert.notStrictEqual(localUrl, url)
-      to(localUrl)
+      assert.strictEqual(baseUrl, publicUrl)
+      assert.notStrictEqual(localUrl, publicUrl)
+      proxy.to(localUrl)
       const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const created = yield* createUpload(status, { "upload-length": "5" })
       yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(5))
       const done = yield* Assemblies.get(status.assembly_id)
       assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
       const named = JSON.stringify([status, done, created.headers["location"]]).match(/https?:\/\/[^/"]+/g) ?? []
-      assert.deepStrictEqual(new Set(named), new Set([url]))
+      assert.deepStrictEqual(new Set(named), new Set([publicUrl]))
       assert.isAbove(named.length, 8)
-    }).pipe(Effect.provide(layerEmulator({ publicUrl: url })))
+    }).pipe(Effect.provide(layerEmulator({ publicUrl })))
   }).pipe(Effect.scoped)
 )
 

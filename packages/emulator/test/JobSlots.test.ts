@@ -2,24 +2,15 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Queues from "@assembly-effect/api/Queues"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
-import { StorageFailed } from "../src/EmulatorError.ts"
-import * as Authentication from "../src/internal/auth/authentication.ts"
-import * as QueueRoutes from "../src/internal/queues/queueRoutes.ts"
 import * as SlotStore from "../src/internal/queues/slotStore.ts"
 import type * as SlotUse from "../src/internal/queues/slotUse.ts"
-import * as Turns from "../src/internal/http/turns.ts"
-import * as Limits from "../src/Limits.ts"
 import { call } from "./signedCalls.ts"
 import { layerAssemblies } from "./stores.ts"
 import { json, layer as layerEmulator } from "./support.ts"
@@ -222,27 +213,5 @@ describe("Job slots", () => {
     }
     const tooLong = yield* Effect.flip(Queues.statistics({ region, since: tooEarly }))
     assert.deepInclude(tooLong, { _tag: "JobSlotStatisticsInvalidTime", status: 400 })
-  })
-
-  it.live("have no statistics while the disk cannot be read", () => {
-    const failed = new StorageFailed({ path: "emulator.sqlite", code: "SQLITE_IOERR", reason: "Broken" })
-    const served = HttpRouter.serve(QueueRoutes.layer, { disableLogger: true, disableListenLog: true }).pipe(
-      Layer.provide([
-        Layer.succeed(SlotStore.SlotStore, { current: () => Effect.fail(failed), history: () => Effect.fail(failed) }),
-        Layer.succeed(Authentication.Authentication, {
-          authenticate: () => Effect.succeed({ key: "key", workspace: "main", isSigned: true } as Authentication.Caller)
-        }),
-        Layer.succeed(Limits.Limits, Limits.defaults),
-        Turns.layer
-      ]),
-      Layer.provideMerge(NodeHttpServer.layerTest)
-    )
-    return Effect.gen(function* () {
-      const params = JSON.stringify({ region: "all", since: DateTime.formatIso(yield* DateTime.now) })
-      const response = yield* HttpClient.get("/priority_job_slot_stats", { urlParams: { params } })
-      assert.strictEqual(response.status, 500)
-      assert.deepInclude(yield* response.json, { error: "PRIORITY_JOB_SLOT_STATS_ERROR", http_code: 500 })
-      // The disk failure is expected, so it is not logged.
-    }).pipe(Effect.provide([served, Logger.layer([])]))
   })
 })

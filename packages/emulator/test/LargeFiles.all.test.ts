@@ -1,10 +1,9 @@
 /** Tests large files, which a worker thread hashes. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
-import { createUpload, layer as layerEmulator, patch, terminate } from "./support.ts"
+import { createUpload, layer as layerEmulator, patch, statusOf, terminate } from "./support.ts"
 import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
 const size = 24 * 1024 * 1024
@@ -12,8 +11,6 @@ const bytes = new Uint8Array(size).map((_, index) => (index * 31) % 251)
 const half = 20 * 1024 * 1024 + 7
 const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex")
 const content = { size, md5hash: hash("md5"), sha256: hash("sha256") }
-
-const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
 
 const locationOf = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
   headers["location"] ?? ""

@@ -136,11 +136,4 @@ layer(layerEmulator())("An Assembly", (it) => {
     const unknown = yield* send(HttpClientRequest.get(`/assemblies/${"0".repeat(32)}/updates`))
     assert.deepInclude(json(unknown), { error: "ASSEMBLY_NOT_FOUND", http_code: 404 })
   })
-
-  it.effect("is watched by our own client over the same stream", function* () {
-    const status = yield* Assemblies.create({ steps: { wait: { robot: "/emulator/wait", seconds: 0.3 } } })
-    const seen = yield* Stream.runCollect(Assemblies.watch(idOf(status), { interval: "1 hour" }))
-    assert.strictEqual(seen.at(0)?.ok, "ASSEMBLY_EXECUTING")
-    assert.strictEqual(seen.at(-1)?.ok, "ASSEMBLY_COMPLETED")
-  })
 })

@@ -73,24 +73,20 @@ it.effect("one that is not answered ends after 30 seconds", layer(), function* (
   assert.deepInclude(first, { status: "error", error: "The response timed out." })
 })
 
-it.effect(
-  "one that is always answered with 500 is sent 8 times, also across a restart",
-  NodeFileSystem.layer,
-  function* () {
-    const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
-    const { next, url } = yield* receiver(Array.from({ length: 8 }, () => 500))
-    const options = { data, notificationPause: "1 milli", limits: { notifications: 1 } } as const
-    yield* Effect.gen(function* () {
-      const id = yield* create(url)
-      yield* TestClock.adjust("200 millis").pipe(
-        Effect.andThen(statuses([id])),
-        Effect.repeat({ until: (all) => all.filter((status) => status === "error").length === 8 })
-      )
-      yield* Effect.replicateEffect(next, 8)
-    }).pipe(Effect.provide(layer(options)))
-    yield* TestClock.adjust("1 minute")
-    // A ninth attempt would be sent before this notification.
-    const { id, heard } = yield* Effect.all({ id: create(url), heard: next }).pipe(Effect.provide(layer(options)))
-    assert.strictEqual(JSON.parse(heard.transloadit).assembly_id, id)
-  }
-)
+it.effect("one that is answered with 500 is sent 8 times, also across a restart", NodeFileSystem.layer, function* () {
+  const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
+  const { next, url } = yield* receiver(Array.from({ length: 8 }, () => 500))
+  const options = { data, notificationPause: "1 milli", limits: { notifications: 1 } } as const
+  yield* Effect.gen(function* () {
+    const id = yield* create(url)
+    yield* TestClock.adjust("200 millis").pipe(
+      Effect.andThen(statuses([id])),
+      Effect.repeat({ until: (all) => all.filter((status) => status === "error").length === 8 })
+    )
+    yield* Effect.replicateEffect(next, 8)
+  }).pipe(Effect.provide(layer(options)))
+  yield* TestClock.adjust("1 minute")
+  // A ninth attempt would be sent before this notification.
+  const { id, heard } = yield* Effect.all({ id: create(url), heard: next }).pipe(Effect.provide(layer(options)))
+  assert.strictEqual(JSON.parse(heard.transloadit).assembly_id, id)
+})

@@ -54,23 +54,19 @@ const requests: Readonly<Record<string, Send>> = {
     )
 }
 
-it.live(
-  "fractional, negative and huge numbers are answered or refused, and the data stays usable",
-  NodeServices.layer,
-  function* () {
-    const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
-    yield* Effect.gen(function* () {
-      for (const [place, request] of Object.entries(requests)) {
-        for (const number of numbers) {
-          assert.isBelow((yield* request(number)).status, 500, `${place}: ${number}`)
-        }
+it.live("odd numbers are answered or refused, and the data stays usable", NodeServices.layer, function* () {
+  const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+  yield* Effect.gen(function* () {
+    for (const [place, request] of Object.entries(requests)) {
+      for (const number of numbers) {
+        assert.isBelow((yield* request(number)).status, 500, `${place}: ${number}`)
       }
-    }).pipe(Effect.provide(layer({ data })))
-    yield* Effect.gen(function* () {
-      const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01"), pageSize: 5000 })
-      assert.isAbove(items.length, 50)
-      for (const { id } of items)
-        assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(id))).assembly_id, id)
-    }).pipe(Effect.provide(layer({ data })))
-  }
-)
+    }
+  }).pipe(Effect.provide(layer({ data })))
+  yield* Effect.gen(function* () {
+    const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01"), pageSize: 5000 })
+    assert.isAbove(items.length, 50)
+    for (const { id } of items)
+      assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(id))).assembly_id, id)
+  }).pipe(Effect.provide(layer({ data })))
+})

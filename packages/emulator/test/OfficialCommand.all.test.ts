@@ -35,12 +35,6 @@ const create = Effect.fnUntraced(function* (steps: object, output: string) {
 })
 
 const services = Layer.merge(Emulator.layer(), NodeServices.layer)
-
-it.live("`assemblies create -i -o <file>` writes the result of the Step", services, function* () {
-  const read = yield* create({ hashed }, "out.bin")
-  assert.isTrue((yield* read("out.bin")).equals(bytes))
-})
-
 it.live("`assemblies create -i -o <folder>` writes the results of all Steps", services, function* () {
   const read = yield* create({ ":original": { robot: "/upload/handle" }, hashed }, "results")
   const paths = ["hashed/in.bin", ":original/in.bin"].map((name) => `results/in/${name}`)

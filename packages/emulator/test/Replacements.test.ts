@@ -8,8 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
@@ -97,7 +95,7 @@ layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) =>
     )
 
     // A replay works on the uploads of the replaced Assembly, and so does a replay of the replay.
-    for (const original of [AssemblyId.make(kept.assembly_id), replay.assembly_id]) {
+    for (const original of [kept.assembly_id, replay.assembly_id]) {
       const again = yield* Assemblies.get((yield* Assemblies.replay(original)).assembly_id)
       assert.deepStrictEqual(
         again.uploads?.map(({ size }) => size),
@@ -150,26 +148,6 @@ layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) =>
     assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
     assert.deepInclude(yield* Assemblies.get(kept), { ok: "ASSEMBLY_UPLOADING", fields: fields("kept") })
   })
-
-  it.effect("waits for no other: the last of several stays", function* () {
-    const assemblyId = newId()
-    const before = yield* listed
-    const replace = Effect.result(Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 }))
-    const all = yield* Effect.all(
-      Array.from({ length: 6 }, () => replace),
-      { concurrency: "unbounded" }
-    )
-    const replaced = all.filter(Result.isSuccess).length
-    assert.isAtLeast(replaced, 1)
-    const ids = (yield* listed).filter((id) => !before.includes(id))
-    assert.strictEqual(ids.length, replaced)
-    const busy = yield* Effect.forEach(ids, (id) => Assemblies.get(AssemblyId.make(id)))
-    assert.deepStrictEqual(
-      busy.filter(({ ok }) => ok === "ASSEMBLY_UPLOADING").map(({ assembly_id }) => assembly_id),
-      [assemblyId]
-    )
-  })
-
   /** Begins to send a form with one file, and waits until its Assembly exists. `end` sends the end of the form. */
   const beginForm = Effect.fnUntraced(function* (assemblyId: AssemblyId, params: object = {}) {
     const signed = yield* signedFields(params)
@@ -270,17 +248,4 @@ live("stops the notification of the replaced one, also while an attempt is under
   // A new start does not send the notification.
   const again = yield* Effect.provide(Notifications.list(assemblyId), layerEmulator({ data }))
   assert.deepStrictEqual(again.notifications, [])
-})
-
-live("is stored with the replaced one", function* () {
-  const data = yield* temporaryFolder
-  const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
-    Effect.provide(effect, layerEmulator({ data }))
-  const assemblyId = newId()
-  yield* run(uploadOne({ assemblyId, fields: fields("old") }, bytes("old")))
-  yield* run(Assemblies.replace(assemblyId, { fields: fields("new") }))
-  const after = Effect.all([Assemblies.get(assemblyId), listed])
-  const [status, ids] = yield* run(after)
-  assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", fields: fields("new"), uploads: [] })
-  assert.strictEqual(ids.length, 2)
 })

@@ -69,16 +69,6 @@ layer(layerEmulator())("No stop is longer than twice the writing and reading of 
       })
     )
   )
-
-  it.effect("while an Assembly fails because its Status would be too long", () =>
-    stopsNobody(
-      Effect.gen(function* () {
-        const answer = yield* signedForm("/assemblies", { steps: handles(61) }, files(40, "n".repeat(2000)))
-        assert.strictEqual(json(answer)["error"], "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
-      })
-    )
-  )
-
   it.effect("while a list looks for many keywords in much text", function* () {
     const fields = { first: "first", text: "x".repeat(900_000) }
     for (let count = 0; count < 40; count++) yield* signedForm("/assemblies", { fields })
@@ -94,17 +84,6 @@ layer(layerEmulator())("No stop is longer than twice the writing and reading of 
       })
     )
   })
-
-  it.effect("while an Assembly is created whose Steps say much", () => {
-    const step = { robot, ...Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`k${index}`, 1])) }
-    const steps = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`s${index}`, step]))
-    return stopsNobody(
-      Effect.gen(function* () {
-        assert.strictEqual(json(yield* signedForm("/assemblies", { steps }))["ok"], "ASSEMBLY_COMPLETED")
-      })
-    )
-  })
-
   it.effect("while 500 assets are listed and moved at once", function* () {
     const names = Array.from({ length: 500 }, (_, index) => `${index}.txt`)
     const assetIds = yield* storeAll("many", names)

@@ -1,6 +1,5 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Templates from "@assembly-effect/api/Templates"
-import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -76,29 +75,6 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
   ] as const)("%s %s with malformed params is refused with %s", function* ([method, path, code]) {
     assert.strictEqual(yield* malformed(method, path), code)
   })
-
-  it.effect("that do not exist are named errors", function* () {
-    const errors = [
-      yield* Effect.flip(Templates.get("nowhere")),
-      yield* Effect.flip(Templates.update("nowhere", { name: "x" })),
-      yield* Effect.flip(Templates.delete("nowhere"))
-    ]
-    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateNotFound", status: 404 })
-    // A name that breaks a rule gets the same response.
-    for (const name of ["x".repeat(256), "%00", "..%5C"]) {
-      for (const method of ["GET", "PUT", "DELETE"] as const) {
-        const { said } = yield* call(method, `/templates/${name}`)
-        assert.deepInclude(said, { error: "TEMPLATE_NOT_FOUND", http_code: 404 })
-      }
-    }
-    const twice = yield* Templates.create({ name: "twice", template: {} })
-    const deleted = yield* Effect.all(
-      [twice.id, "twice"].map((idOrName) => Effect.result(Templates.delete(idOrName))),
-      { concurrency: "unbounded" }
-    )
-    assert.strictEqual(deleted.filter(Result.isSuccess).length, 1)
-  })
-
   it.effect("are listed with their last use, and not by invalid params", function* () {
     const start = DateTime.startOf(yield* DateTime.now, "second")
     const used = yield* Templates.create({ name: "used", template: { steps } })
@@ -199,7 +175,7 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
 layer(layerEmulator())("A replay", (it) => {
   it.effect("changes Steps of the original Assembly, and keeps their other options and the other Steps", function* () {
     const original = yield* uploadOne({ steps: { ...storeAt("first.txt"), ...steps } }, new Uint8Array(1))
-    const { assembly_id } = yield* Assemblies.replay(AssemblyId.make(original.assembly_id), {
+    const { assembly_id } = yield* Assemblies.replay(original.assembly_id, {
       steps: { stored: { path: "second.txt" } }
     })
     const { ok, results } = yield* Assemblies.get(assembly_id)
@@ -221,33 +197,29 @@ effect("concurrent changes of one keep each other", Layer.provideMerge(TemplateS
   assert.deepInclude(found, { require_signature_auth: true, assembly_status_expiry: "1day" })
 })
 
-effect(
-  "show when they were created and changed, and are listed by their creation",
-  layerEmulator({ credentials: north }),
-  function* () {
-    yield* TestClock.adjust("1 day")
-    const start = yield* DateTime.now
-    const first = yield* Templates.create({ name: "first", template: {} })
-    yield* TestClock.adjust("1 second")
-    yield* Templates.create({ name: "second", template: {} })
-    yield* TestClock.adjust("1 second")
-    yield* Templates.update(first.id, { template: { steps } })
-    const times = Effect.fnUntraced(function* (query: Parameters<typeof Templates.list>[0]) {
-      const { items } = yield* Templates.list(query)
-      return items.map(({ created, modified, name }) =>
-        [name, created, modified].map((value) =>
-          DateTime.isDateTime(value) ? DateTime.distance(start, value).pipe(Duration.toSeconds) : value
-        )
+effect("show their times, and are listed by their creation", layerEmulator({ credentials: north }), function* () {
+  yield* TestClock.adjust("1 day")
+  const start = yield* DateTime.now
+  const first = yield* Templates.create({ name: "first", template: {} })
+  yield* TestClock.adjust("1 second")
+  yield* Templates.create({ name: "second", template: {} })
+  yield* TestClock.adjust("1 second")
+  yield* Templates.update(first.id, { template: { steps } })
+  const times = Effect.fnUntraced(function* (query: Parameters<typeof Templates.list>[0]) {
+    const { items } = yield* Templates.list(query)
+    return items.map(({ created, modified, name }) =>
+      [name, created, modified].map((value) =>
+        DateTime.isDateTime(value) ? DateTime.distance(start, value).pipe(Duration.toSeconds) : value
       )
-    })
-    const [one, two] = [
-      ["first", 0, 2],
-      ["second", 1, 1]
-    ]
-    assert.deepStrictEqual(yield* times({}), [two, one])
-    assert.deepStrictEqual(yield* times({ sort: "modified", order: "desc" }), [one, two])
-  }
-)
+    )
+  })
+  const [one, two] = [
+    ["first", 0, 2],
+    ["second", 1, 1]
+  ]
+  assert.deepStrictEqual(yield* times({}), [two, one])
+  assert.deepStrictEqual(yield* times({ sort: "modified", order: "desc" }), [one, two])
+})
 
 live("outlive the process, and old content that breaks a rule stays readable", function* () {
   const data = yield* temporaryFolder

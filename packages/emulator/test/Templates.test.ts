@@ -66,7 +66,7 @@ layer(layerEmulator({ templates }))("A Template", (it) => {
     assert.strictEqual((yield* patch(headers["location"] ?? "", 0, bytes.subarray(0, 10))).status, 204)
     const next = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
     assert.strictEqual((yield* createUpload(next, { "upload-length": "11" })).status, 413)
-    const failed = yield* Assemblies.get(Assembly.AssemblyId.make(next.assembly_id))
+    const failed = yield* Assemblies.get(next.assembly_id)
     assert.strictEqual(failed.error, "MAX_SIZE_EXCEEDED")
   })
 

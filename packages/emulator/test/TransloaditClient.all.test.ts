@@ -47,52 +47,6 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (
     assert.strictEqual(status.results?.["stored"]?.length, 2)
     assert.deepStrictEqual(progress.at(-1), { uploadedBytes: 600_000, totalBytes: 600_000 })
   })
-
-  it.effect("uploads what has no length yet, under an id of its own choice", function* () {
-    const transloadit = yield* official
-    const assemblyId = "a".repeat(32)
-    const status = yield* Effect.promise(() =>
-      transloadit.createAssembly({
-        assemblyId,
-        uploads: { text: "hello", bytes: Buffer.from(bytes) },
-        params: toSteps(storeAt("deferred/${file.name}")),
-        // If the size is a multiple of the chunk size, the client waits forever for more bytes.
-        chunkSize: 70_000,
-        waitForCompletion: true
-      })
-    )
-    assert.strictEqual(status.assembly_id, assemblyId)
-    assert.deepStrictEqual(status.uploads?.map(({ size }) => size).toSorted(), [300_000, 5])
-    assert.strictEqual(status.uploads?.find(({ size }) => size === 300_000)?.sha256, sha256)
-  })
-
-  it.effect("follows the Steps of an Assembly without uploads", function* () {
-    const transloadit = yield* official
-    const seen: Array<unknown> = []
-    const status = yield* Effect.promise(() =>
-      transloadit.createAssembly({
-        params: toSteps({ wait: { robot: "/emulator/wait", seconds: 1 } }),
-        waitForCompletion: true,
-        onAssemblyProgress: ({ ok }) => void seen.push(ok)
-      })
-    )
-    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-    assert.deepStrictEqual([...new Set(seen)], ["ASSEMBLY_EXECUTING"])
-  })
-
-  it.effect("hears why an Assembly failed", function* () {
-    const transloadit = yield* official
-    const failure = yield* Effect.flip(
-      Effect.tryPromise(() =>
-        transloadit.createAssembly({
-          params: toSteps({ fail: { robot: "/emulator/fail", error: "INTERNAL_COMMAND_ERROR" } }),
-          waitForCompletion: true
-        })
-      )
-    )
-    assert.match(String(failure.cause), /INTERNAL_COMMAND_ERROR/)
-  })
-
   it.effect("resumes the uploads of an Assembly after an interruption", function* () {
     const transloadit = yield* official
     const path = yield* fileWith(bytes)
@@ -129,63 +83,6 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer))("@transloadit/node", (
     assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
     assert.isAtLeast(Math.min(...resumed), arrived)
   })
-
-  it.effect("lists Assemblies, in a page and as a stream", function* () {
-    const transloadit = yield* official
-    const created: Array<string> = []
-    for (let index = 0; index < 3; index++) {
-      const creation = transloadit.createAssembly({ params: { ...toSteps({}), fields: { mark: "listed" } } })
-      yield* Effect.promise(() => creation)
-      created.unshift(creation.assemblyId)
-    }
-    const query = { fromdate: "2020-01-01 00:00:00", keywords: ["listed"], pagesize: 2 }
-    const page = yield* Effect.promise(() => transloadit.listAssemblies(query))
-    assert.strictEqual(page.count, 3)
-    assert.deepStrictEqual(
-      page.items.map(({ id }) => id),
-      created.slice(0, 2)
-    )
-    const streamed = yield* Effect.promise(async () => {
-      const ids: Array<string> = []
-      for await (const { id } of transloadit.streamAssemblies(query)) ids.push(id)
-      return ids
-    })
-    assert.deepStrictEqual(streamed, created)
-  })
-
-  it.effect("cancels an Assembly that uploads, and one that executes", function* () {
-    const transloadit = yield* official
-    const uploading = yield* Effect.promise(() => transloadit.createAssembly({ expectedUploads: 1 }))
-    const executing = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps(waiting) }))
-    assert.deepStrictEqual([uploading.ok, executing.ok], ["ASSEMBLY_UPLOADING", "ASSEMBLY_EXECUTING"])
-    for (const { assembly_id = "" } of [uploading, executing]) {
-      const canceled = yield* Effect.promise(() => transloadit.cancelAssembly(assembly_id))
-      assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
-      const status = yield* Effect.promise(() => transloadit.getAssembly(assembly_id))
-      assert.strictEqual(status.ok, "ASSEMBLY_CANCELED")
-    }
-  })
-
-  it.effect("replays an Assembly with its files, by other Steps", function* () {
-    const transloadit = yield* official
-    const original = yield* Effect.promise(() =>
-      transloadit.createAssembly({
-        uploads: { text: "hello" },
-        params: toSteps({ ":original": { robot: "/upload/handle" } }),
-        waitForCompletion: true
-      })
-    )
-    const replayed = yield* Effect.promise(() =>
-      transloadit.replayAssembly(original.assembly_id ?? "", toSteps(storeAt("replayed.txt")))
-    )
-    assert.strictEqual(replayed.ok, "ASSEMBLY_REPLAYING")
-    assert.notStrictEqual(replayed.assembly_id, original.assembly_id)
-    const status = yield* Effect.promise(() => transloadit.awaitAssemblyCompletion(replayed.assembly_id ?? ""))
-    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-    assert.strictEqual(status.uploads?.[0]?.sha256, createHash("sha256").update("hello").digest("hex"))
-    assert.strictEqual(status.results?.["stored"]?.[0]?.path, "replayed.txt")
-  })
-
   it.effect("waits for a replay that takes its time", function* () {
     const transloadit = yield* official
     const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))

@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -9,6 +8,7 @@ import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { request } from "node:http"
 import {
+  begin,
   createUpload,
   creationHeaders,
   head,
@@ -17,25 +17,16 @@ import {
   metadata,
   patch,
   patchForever,
+  refusedByTus,
   send,
-  terminate
+  statusOf,
+  terminate,
+  waiting
 } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
-
-const waiting = (numExpectedUploadFiles = 1) => Assemblies.create({ numExpectedUploadFiles })
-
-const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
-
-/** Creates an upload. Returns its Assembly and its URL. */
-const begin = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>) {
-  const assembly = yield* waiting()
-  const created = yield* createUpload(assembly, headers)
-  assert.strictEqual(created.status, 201)
-  return { assembly, url: created.headers["location"] ?? "" }
-})
 
 /** Sends chunks at an offset, without `content-length`. */
 const patchStream = (url: string, offset: number, ...chunks: ReadonlyArray<Uint8Array>) =>
@@ -63,15 +54,10 @@ const patchWithoutEnd = (url: string, offset: number) =>
     return Effect.sync(() => message.destroy())
   })
 
-const refused = (answer: { readonly status: number; readonly text: string }, status: number, code: string) => {
-  assert.strictEqual(answer.status, status)
-  assert.match(answer.text, new RegExp(`^${code}: .+\\n$`))
-}
-
 layer(layerEmulator())("An upload", (it) => {
   it.effect("is created, filled, and completes its Assembly", function* () {
     const { baseUrl } = yield* Emulator.Emulator
-    const assembly = yield* waiting()
+    const assembly = yield* waiting
     const created = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
     const url = created.headers["location"] ?? ""
     assert.strictEqual(created.status, 201)
@@ -119,23 +105,12 @@ layer(layerEmulator())("An upload", (it) => {
     assert.strictEqual(broken._tag, "Failure")
 
     assert.strictEqual((yield* head(url)).headers["upload-offset"], "123456")
-    refused(yield* patch(url, 0, bytes), 409, "ERR_MISMATCHED_OFFSET")
+    refusedByTus(yield* patch(url, 0, bytes), 409, "ERR_MISMATCHED_OFFSET")
     const resumed = yield* patch(url, 123_456, bytes.subarray(123_456))
     assert.strictEqual(resumed.headers["upload-offset"], "300000")
     const done = yield* statusOf(assembly)
     assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
   })
-
-  it.effect("is finished when only the answer was lost", function* () {
-    const faults = yield* Faults.Faults
-    const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
-    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: bytes.length }))
-    assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes)))._tag, "Failure")
-    // No other request for the upload is needed.
-    yield* Effect.repeat(statusOf(assembly), { until: ({ ok }) => ok === "ASSEMBLY_COMPLETED" })
-    assert.strictEqual((yield* head(url)).headers["upload-offset"], "300000")
-  })
-
   it.effect("can have its length told later", function* () {
     const { assembly, url } = yield* begin({ "upload-defer-length": "1" })
     const before = yield* head(url)
@@ -143,11 +118,19 @@ layer(layerEmulator())("An upload", (it) => {
     assert.isUndefined(before.headers["upload-length"])
 
     yield* patch(url, 0, bytes.subarray(0, 1000))
-    refused(yield* patch(url, 1000, bytes.subarray(0, 1), { "upload-length": "999" }), 400, "ERR_INVALID_UPLOAD_LENGTH")
+    refusedByTus(
+      yield* patch(url, 1000, bytes.subarray(0, 1), { "upload-length": "999" }),
+      400,
+      "ERR_INVALID_UPLOAD_LENGTH"
+    )
     const last = yield* patch(url, 1000, bytes.subarray(1000, 1500), { "upload-length": "1500" })
     assert.strictEqual(last.headers["upload-offset"], "1500")
     assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 1500)
-    refused(yield* patch(url, 1500, new Uint8Array(), { "upload-length": "1501" }), 400, "ERR_INVALID_UPLOAD_LENGTH")
+    refusedByTus(
+      yield* patch(url, 1500, new Uint8Array(), { "upload-length": "1501" }),
+      400,
+      "ERR_INVALID_UPLOAD_LENGTH"
+    )
   })
 
   it.effect("of no bytes is finished at once", function* () {
@@ -159,7 +142,7 @@ layer(layerEmulator())("An upload", (it) => {
   })
 
   it.effect("may come with its creation (spec O-48)", function* () {
-    const assembly = yield* waiting()
+    const assembly = yield* waiting
     const created = yield* send(
       HttpClientRequest.post(assembly.tus_url ?? "", {
         headers: creationHeaders(assembly, { "upload-length": "300000" })
@@ -172,8 +155,12 @@ layer(layerEmulator())("An upload", (it) => {
 
   it.effect("takes no more bytes than its length", function* () {
     const { assembly, url } = yield* begin({ "upload-length": "10" })
-    refused(yield* patch(url, 0, bytes.subarray(0, 11)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
-    refused(yield* patchStream(url, 0, bytes.subarray(0, 6), bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+    refusedByTus(yield* patch(url, 0, bytes.subarray(0, 11)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+    refusedByTus(
+      yield* patchStream(url, 0, bytes.subarray(0, 6), bytes.subarray(0, 6)),
+      413,
+      "ERR_UPLOAD_SIZE_EXCEEDED"
+    )
     assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
   })
 
@@ -181,7 +168,7 @@ layer(layerEmulator())("An upload", (it) => {
     const { assembly, url } = yield* begin({ "upload-length": "10" })
     yield* patch(url, 0, bytes.subarray(0, 10))
     assert.strictEqual((yield* patchStream(url, 10)).status, 204)
-    refused(yield* patchStream(url, 10, bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+    refusedByTus(yield* patchStream(url, 10, bytes.subarray(0, 6)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
     assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 10)
 
     const stuck = yield* Effect.forkChild(patchWithoutEnd(url, 10))
@@ -195,7 +182,7 @@ layer(layerEmulator())("An upload", (it) => {
     yield* Effect.repeat(statusOf(assembly), { until: ({ bytes_received }) => bytes_received === 3 })
 
     assert.strictEqual((yield* head(url)).headers["upload-offset"], "3")
-    refused(yield* Fiber.join(stuck), 423, "ERR_UPLOAD_LOCKED")
+    refusedByTus(yield* Fiber.join(stuck), 423, "ERR_UPLOAD_LOCKED")
     assert.strictEqual((yield* patch(url, 3, bytes.subarray(3, 10))).status, 204)
     assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
   })
@@ -204,7 +191,7 @@ layer(layerEmulator())("An upload", (it) => {
     const { assembly, url } = yield* begin({ "upload-length": "10" })
     assert.strictEqual((yield* terminate(url)).status, 204)
     assert.strictEqual((yield* head(url)).status, 404)
-    refused(yield* patch(url, 0, bytes.subarray(0, 1)), 404, "ERR_UPLOAD_NOT_FOUND")
+    refusedByTus(yield* patch(url, 0, bytes.subarray(0, 1)), 404, "ERR_UPLOAD_NOT_FOUND")
     assert.deepStrictEqual((yield* statusOf(assembly)).tus_uploads, [])
 
     const again = yield* createUpload(assembly, { "upload-length": "1" })
@@ -232,8 +219,8 @@ layer(layerEmulator())("A creation", (it) => {
     [404, "ERR_UPLOAD_NOT_FOUND", { "upload-concat": "final;/resumable/files/unknown" }],
     [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "1", "upload-concat": "final;/resumable/files/a" }]
   ] as const)("is refused with %s", function* ([status, code, headers]) {
-    const answer = yield* createUpload(yield* waiting(), headers)
-    refused(answer, status, code)
+    const answer = yield* createUpload(yield* waiting, headers)
+    refusedByTus(answer, status, code)
     assert.deepInclude(answer.headers, {
       "content-type": "text/plain; charset=utf-8",
       "tus-resumable": "1.0.0",
@@ -242,7 +229,7 @@ layer(layerEmulator())("A creation", (it) => {
   })
 
   it.effect("is refused in the other form by the Assembly behind it", function* () {
-    const unknown = yield* createUpload(yield* waiting(), { "upload-length": "1", "upload-metadata": missing })
+    const unknown = yield* createUpload(yield* waiting, { "upload-length": "1", "upload-metadata": missing })
     assert.strictEqual(unknown.status, 404)
     assert.match(String(json(unknown)["error"]), /^ERR_ASSEMBLY_NOT_FOUND: /)
     assert.strictEqual(unknown.headers["content-type"], "text/plain; charset=utf-8")
@@ -258,13 +245,5 @@ layer(layerEmulator())("A creation", (it) => {
     const answer = yield* createUpload(done, { "upload-length": "1" })
     assert.strictEqual(answer.status, 403)
     assert.match(answer.text, /ERR_ASSEMBLY_NOT_UPLOADING/)
-  })
-
-  it.effect("can be prepared by asking what the server can do", function* () {
-    const answer = yield* send(HttpClientRequest.options("/resumable/files/"))
-    // The status is 200, as in the service.
-    assert.strictEqual(answer.status, 200)
-    assert.strictEqual(answer.headers["tus-version"], "1.0.0")
-    assert.include(answer.headers["tus-extension"], "creation-defer-length")
   })
 })

@@ -1,10 +1,9 @@
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash } from "node:crypto"
-import { createUpload, creationHeaders, head, layer as layerEmulator, patch, send } from "./support.ts"
+import { begin, creationHeaders, head, layer as layerEmulator, patch, send, statusOf, waiting } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
@@ -15,14 +14,7 @@ const checksum = (content: Uint8Array, algorithm = "sha1") => ({
   "upload-checksum": `${algorithm} ${createHash(algorithm).update(content).digest("base64")}`
 })
 
-const waiting = Assemblies.create({ numExpectedUploadFiles: 1 })
-const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
-
-const begin = Effect.gen(function* () {
-  const assembly = yield* waiting
-  const created = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
-  return { assembly, url: created.headers["location"] ?? "" }
-})
+const whole = begin({ "upload-length": String(bytes.length) })
 
 const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => headers["upload-offset"])
 
@@ -42,7 +34,7 @@ layer(layerEmulator())("A checksum", (it) => {
   })
 
   it.effect("lets the right bytes through, by every algorithm and without one", function* () {
-    const { assembly, url } = yield* begin
+    const { assembly, url } = yield* whole
     const pieces = [undefined, "sha1", "sha256", "md5"].map((algorithm, index) => {
       const piece = bytes.subarray(index * 75_000, (index + 1) * 75_000)
       return { piece, headers: algorithm === undefined ? {} : checksum(piece, algorithm), offset: index * 75_000 }
@@ -56,7 +48,7 @@ layer(layerEmulator())("A checksum", (it) => {
   })
 
   it.effect("keeps nothing of other bytes, and the upload goes on", function* () {
-    const { assembly, url } = yield* begin
+    const { assembly, url } = yield* whole
     yield* patch(url, 0, bytes.subarray(0, half), checksum(bytes.subarray(0, half)))
     const changed = bytes.slice(half)
     changed[changed.length - 1]! ^= 1
@@ -73,7 +65,7 @@ layer(layerEmulator())("A checksum", (it) => {
 
   it.effect("keeps nothing of a body that broke off", function* () {
     const faults = yield* Faults.Faults
-    const { url } = yield* begin
+    const { url } = yield* whole
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 200_000 }))
     assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes, checksum(bytes))))._tag, "Failure")
     assert.strictEqual(yield* offsetOf(url), "0")
@@ -81,7 +73,7 @@ layer(layerEmulator())("A checksum", (it) => {
   })
 
   it.effect("that nobody can compute is refused, and nothing is read", function* () {
-    const { url } = yield* begin
+    const { url } = yield* whole
     const right = createHash("sha1").update(bytes).digest("base64")
     const refused: ReadonlyArray<readonly [header: string, code: string]> = [
       [`crc32 ${right}`, "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM"],

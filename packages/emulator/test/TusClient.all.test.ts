@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { Upload, type UploadOptions } from "tus-js-client"
-import { head, layer as layerEmulator } from "./support.ts"
+import { layer as layerEmulator } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251))
@@ -63,34 +63,6 @@ layer(layerEmulator())("tus-js-client", (it) => {
     yield* run(bytes, optionsFor(assembly))
     yield* completed(assembly)
   })
-
-  it.effect("resumes from a URL", function* () {
-    const faults = yield* Faults.Faults
-    const assembly = yield* waiting
-    let url: string | null = null
-    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
-    const broken = yield* Effect.exit(
-      run(bytes, {
-        ...optionsFor(assembly),
-        retryDelays: [],
-        onAfterResponse: (_request, response) => {
-          url = response.getHeader("location") ?? url
-        }
-      })
-    )
-    assert.strictEqual(broken._tag, "Failure")
-    assert.strictEqual((yield* head(String(url))).headers["upload-offset"], "100000")
-
-    const offsets: Array<number> = []
-    yield* run(bytes, {
-      ...optionsFor(assembly),
-      uploadUrl: url,
-      onProgress: (sent) => void offsets.push(sent)
-    })
-    assert.isAtLeast(Math.min(...offsets), 100_000)
-    yield* completed(assembly)
-  })
-
   it.effect("uploads a stream of unknown length", function* () {
     const assembly = yield* waiting
     const source = Readable.from([bytes.subarray(0, 123_456), bytes.subarray(123_456)])
@@ -108,36 +80,5 @@ layer(layerEmulator())("tus-js-client", (it) => {
     // By default, `tus-js-client` sends no metadata with parts.
     const refused = yield* Effect.flip(run(bytes, { ...optionsFor(yield* waiting), parallelUploads: 3 }))
     assert.match(refused.message, /ERR_INVALID_METADATA/)
-  })
-
-  it.effect("sends bytes with the creation", function* () {
-    const assembly = yield* waiting
-    const methods: Array<string> = []
-    yield* run(bytes, {
-      ...optionsFor(assembly),
-      uploadDataDuringCreation: true,
-      onBeforeRequest: (request) => void methods.push(request.getMethod())
-    })
-    assert.deepStrictEqual(methods, ["POST"])
-    yield* completed(assembly)
-  })
-
-  it.effect("terminates an upload", function* () {
-    const faults = yield* Faults.Faults
-    const assembly = yield* waiting
-    yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 }))
-    let url = ""
-    yield* Effect.exit(
-      run(bytes, {
-        ...optionsFor(assembly),
-        retryDelays: [],
-        onAfterResponse: (_request, response) => {
-          url = response.getHeader("location") ?? url
-        }
-      })
-    )
-    assert.strictEqual((yield* head(url)).status, 200)
-    yield* Effect.promise(() => Upload.terminate(url))
-    assert.strictEqual((yield* head(url)).status, 404)
   })
 })

@@ -1,15 +1,22 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { createHash } from "node:crypto"
-import { createUpload, head, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
+import {
+  createUpload,
+  head,
+  layer as layerEmulator,
+  patch,
+  send,
+  statusOf,
+  storeAt,
+  uploadOne,
+  waiting
+} from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const text = (value: string) => new TextEncoder().encode(value)
-const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
-const waiting = Assemblies.create({ numExpectedUploadFiles: 1 })
-
 const refused = (answer: { readonly status: number; readonly text: string }, status: number, code: string) => {
   assert.strictEqual(answer.status, status)
   assert.include(answer.text, `${code}: `)

@@ -209,24 +209,6 @@ live("a key acts for one Workspace", function* () {
   )
   assert.deepInclude(error, { code: "INSUFFICIENT_AUTH_SCOPE" })
 })
-
-live("a token grants no more than its key still does", function* () {
-  const data = yield* temporaryFolder
-  const token = yield* Effect.flatMap(officialAs(north), (client) =>
-    Effect.promise(() => client.mintBearerToken({ aud: "api2", scope: ["assemblies:write"] }))
-  ).pipe(Effect.provide(layerEmulator({ data, credentials: north })))
-  const create = (scopes: ReadonlyArray<Auth.Scope> | undefined) =>
-    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
-      codeOf(() =>
-        new Transloadit({ endpoint: baseUrl, authToken: token.access_token, maxRetries: 0 }).createAssembly({
-          params: { steps: {} }
-        })
-      )
-    ).pipe(Effect.provide(layerEmulator({ data, credentials: { ...north, scopes } })))
-  assert.strictEqual(yield* create(undefined), "accepted")
-  assert.strictEqual(yield* create(["assemblies:read"]), "INSUFFICIENT_AUTH_SCOPE")
-})
-
 live("a start that fails leaves the data as they were", function* () {
   const data = yield* temporaryFolder
   const start = (options: Emulator.Options) => Effect.exit(Effect.scoped(Layer.build(Emulator.layer(options))))

@@ -1,8 +1,10 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as FileSystem from "effect/FileSystem"
@@ -89,6 +91,32 @@ export const patchForever = (url: string, bytes: Uint8Array) =>
 export const head = (url: string) => send(HttpClientRequest.head(url, { headers: tus }))
 
 export const terminate = (url: string) => send(HttpClientRequest.delete(url, { headers: tus }))
+
+/** An Assembly that waits for one upload. */
+export const waiting = Assemblies.create({ numExpectedUploadFiles: 1 })
+
+/** Reads the Status of an Assembly again. */
+export const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(AssemblyId.make(assembly_id))
+
+/** Creates an Assembly, and an upload for it. */
+export const begin = Effect.fnUntraced(function* (
+  headers: Readonly<Record<string, string>>,
+  options: Assemblies.CreateOptions = {}
+) {
+  const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1, ...options })
+  const created = yield* createUpload(assembly, headers)
+  return { assembly, id: assembly.assembly_id, url: created.headers["location"] ?? "" }
+})
+
+/** Checks that a tus request was refused with a line of text. */
+export const refusedByTus = (
+  answer: { readonly status: number; readonly text: string },
+  status: number,
+  code: string
+) => {
+  assert.strictEqual(answer.status, status)
+  assert.match(answer.text, new RegExp(`^${code}: .+\\n$`))
+}
 
 /** Creates an Assembly, uploads one file to the Assembly, and returns its Status after the upload. */
 export const uploadOne = Effect.fnUntraced(function* (

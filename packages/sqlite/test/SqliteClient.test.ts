@@ -8,7 +8,6 @@ import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { DatabaseSync } from "node:sqlite"
@@ -210,19 +209,4 @@ it.effect("a statement is prepared once, and forgotten after many others", memor
   assert.strictEqual(prepare.mock.calls.length, 201)
   yield* run(0)
   assert.strictEqual(prepare.mock.calls.length, 202)
-})
-
-it.effect("the Migrator of effect/sql runs each migration once", memory, function* () {
-  const loader = Migrator.fromRecord({
-    "1_notes": SqlClient.SqlClient.use((sql) => sql`CREATE TABLE notes (text TEXT) STRICT`),
-    "2_first": SqlClient.SqlClient.use((sql) => sql`INSERT INTO notes (text) VALUES ('one')`)
-  })
-  const run = Migrator.make({})({ loader })
-  assert.deepStrictEqual(yield* run, [
-    [1, "notes"],
-    [2, "first"]
-  ])
-  assert.deepStrictEqual(yield* run, [])
-  const sql = yield* SqlClient.SqlClient
-  assert.deepStrictEqual(yield* sql`SELECT text FROM notes`.values, [["one"]])
 })

@@ -3,7 +3,6 @@
  * processes.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type * as Budget from "@assembly-effect/api/Budget"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
@@ -59,9 +58,6 @@ export interface Options {
   readonly database: Redacted.Redacted
   readonly expiry?: Duration.Duration
   readonly uploads?: number
-  /** The quotas of the service, and the budget of the runners. */
-  readonly quotas?: Emulator.Options["quotas"]
-  readonly budget?: Budget.Options
   /** Whether the output of the runners is shown. */
   readonly isShown?: boolean
 }
@@ -69,17 +65,10 @@ export interface Options {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 /** Starts a deployment without runners. It ends with the scope. */
-export const make = Effect.fnUntraced(function* ({
-  budget,
-  database,
-  expiry,
-  isShown = true,
-  quotas,
-  uploads = 4
-}: Options) {
+export const make = Effect.fnUntraced(function* ({ database, expiry, isShown = true, uploads = 4 }: Options) {
   const scope = yield* Effect.scope
   const front = yield* Front.make
-  const emulator = yield* Layer.build(Emulator.layer({ publicUrl: front.url, quotas })).pipe(
+  const emulator = yield* Layer.build(Emulator.layer({ publicUrl: front.url })).pipe(
     Effect.map(Context.get(Emulator.Emulator))
   )
   front.passTo(emulator.localUrl)
@@ -99,8 +88,7 @@ export const make = Effect.fnUntraced(function* ({
         database: Redacted.value(database),
         deployment: Redacted.value(secret),
         expiry: expiry === undefined ? undefined : Duration.toMillis(expiry),
-        uploads,
-        budget
+        uploads
       }
       const child = yield* Effect.acquireRelease(
         Effect.sync(() =>

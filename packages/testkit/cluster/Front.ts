@@ -29,12 +29,8 @@ export interface Front {
   readonly passTo: (url: string) => void
   /** How many bytes of each request are forwarded in a second. */
   speed: number
-  /** The status of each response to a creation of an Assembly, and its time in milliseconds since 1970. */
-  readonly creations: Array<{ readonly status: number; readonly at: number }>
   /** The ids of the Assemblies that were created, one for each creation that the service accepted. */
   readonly assemblies: Array<string>
-  /** The URLs of the uploads that were created, one for each creation that the service accepted. */
-  readonly uploads: Array<string>
   /** The runners that have created uploads. */
   readonly creators: Set<string>
   readonly sendings: Array<Sending>
@@ -103,15 +99,8 @@ const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, out
     if (response === undefined) return
     const status = response.statusCode ?? 0
     const assembly = /^\/assemblies\/([^/?]+)$/.exec(path)?.[1]
-    if (method === "POST" && assembly !== undefined) {
-      front.creations.push({ status, at: Date.now() })
-      if (status === 200) front.assemblies.push(assembly)
-    }
-    const location = response.headers.location
-    if (method === "POST" && status === 201 && location !== undefined) {
-      front.uploads.push(location)
-      front.creators.add(runner)
-    }
+    if (method === "POST" && status === 200 && assembly !== undefined) front.assemblies.push(assembly)
+    if (method === "POST" && status === 201) front.creators.add(runner)
     outgoing.writeHead(status, forwarded(response.headers))
     await pipeline(response, outgoing)
   } catch {
@@ -132,9 +121,7 @@ export const make = Effect.gen(function* () {
       to = new URL(url)
     },
     speed: Infinity,
-    creations: [],
     assemblies: [],
-    uploads: [],
     creators: new Set(),
     sendings: []
   }

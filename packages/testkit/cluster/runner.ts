@@ -1,5 +1,4 @@
 /** The process of one runner. It ends with the process that forked it. */
-import type * as Budget from "@assembly-effect/api/Budget"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -19,7 +18,6 @@ export interface Args {
   readonly deployment: string
   readonly expiry: number | undefined
   readonly uploads: number
-  readonly budget: Budget.Options | undefined
 }
 
 const args: Args = JSON.parse(process.argv[2] ?? "")
@@ -38,7 +36,6 @@ const runner = DurablePostgres.runner({
   secrets: [Redacted.make(args.deployment)],
   expiry: args.expiry,
   uploads: args.uploads,
-  budget: args.budget,
   pollInterval: "500 millis"
 }).pipe(Layer.provide(services))
 

@@ -105,6 +105,8 @@ export const layer = (
     Layer.effect(
       Durable.Durable,
       Effect.gen(function* () {
+        // Before the secret, because whether jobs have begun decides whether a new secret is made.
+        yield* Database.migrate
         const secrets = yield* Secrets.make(settings.secrets ?? [yield* OwnerFiles.readSecret(`${path}.secret`)])
         return yield* Host.make(secrets, settings, { expiry: undefined, runs: true })
       })

@@ -6,10 +6,11 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { assemblies, folder, hurried, job, live, query, storedIn, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, hurried, job, query, storedIn, withRunner } from "./support.ts"
 
 /** The ids of all Assemblies. */
 const ids = Effect.map(assemblies(), (all) => all.map(({ id }) => Assembly.AssemblyId.make(String(id))))
@@ -40,12 +41,10 @@ const lost: ReadonlyArray<readonly [string, Faults.Fault, (status: Assembly.Stat
   ]
 ]
 
-layer(live)("A runner that ends", (it) => {
+durableTests("A runner that ends", (it) => {
   for (const [what, fault, fits] of lost) {
     for (const size of [1000, 700_000]) {
-      it.effect(`during the creation of ${what} leaves it to the next one, with ${size} bytes`, function* () {
-        const { database, file } = yield* folder
-        const faults = yield* Faults.Faults
+      it.alone(`while it creates ${what} of ${size} bytes has a successor`, function* ({ database, file, faults }) {
         const content = yield* file("a.bin", size)
         const known = yield* ids
         yield* Effect.gen(function* () {
@@ -54,7 +53,7 @@ layer(live)("A runner that ends", (it) => {
           yield* created(known, fits)
         }).pipe(withRunner(database))
         yield* faults.clear
-        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried)
+        const status = yield* Durable.await("lost").pipe(withRunner(database), hurried())
         assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
         assert.deepStrictEqual(storedIn(status), [content.sha256])
         assert.strictEqual((yield* ids).length - known.length, 1)
@@ -62,8 +61,7 @@ layer(live)("A runner that ends", (it) => {
     }
   }
 
-  it.effect("after all bytes are stored leaves the Assembly to the next one, which sends nothing", function* () {
-    const { database, file } = yield* folder
+  it.alone("after all bytes are stored has a successor that sends nothing", function* ({ database, file }) {
     const content = yield* file("a.bin", 1000)
     const before = yield* Durable.run(job("again", [content])).pipe(withRunner(database))
     yield* query(database, "UPDATE durable_jobs SET state = 'Processing', runner = 'dead', due_at = 1, ended_at = NULL")

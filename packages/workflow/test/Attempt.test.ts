@@ -3,14 +3,14 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
-import { gated } from "./gates.ts"
-import { assemblies, folder, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, job, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 
@@ -32,115 +32,78 @@ const processed = <E, R>(key: string, end: (id: Assembly.AssemblyId) => Effect.E
 
 const hour = { pollInterval: "1 hour" } as const
 
-layer(live)("The next attempt of a durable job", (it) => {
-  it.effect("keeps nothing of the attempt before", function* () {
-    const { database, file } = yield* folder
+durableTests("The next attempt of a durable job", (it) => {
+  it.running("keeps nothing of the attempt before", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Effect.flip(Durable.run(job("clean", [content], { params: wrong })))
-      const before = yield* Durable.status("clean")
-      assert.isDefined(before.failure)
-      const next = yield* Durable.retry("clean", { params: { steps } })
-      assert.deepInclude(next, { endedAt: undefined, failure: undefined, waiting: undefined })
-      assert.isAtLeast(next.queuedAt, before.endedAt ?? Infinity)
-      yield* Durable.await("clean")
-      assert.isUndefined((yield* Durable.status("clean")).failure)
-    }).pipe(withRunner(database))
+    yield* Effect.flip(Durable.run(job("clean", [content], { params: wrong })))
+    const before = yield* Durable.status("clean")
+    assert.isDefined(before.failure)
+    const next = yield* Durable.retry("clean", { params: { steps } })
+    assert.deepInclude(next, { endedAt: undefined, failure: undefined, waiting: undefined })
+    assert.isAtLeast(next.queuedAt, before.endedAt ?? Infinity)
+    yield* Durable.await("clean")
+    assert.isUndefined((yield* Durable.status("clean")).failure)
   })
 
-  it.effect("follows an attempt that was canceled in the queue, although no secret belongs to it", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-      yield* gate.reached
-      yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
-      yield* Durable.cancel("queued")
-      assert.deepInclude(yield* Durable.retry("queued"), { attempt: 2, state: "Queued" })
-      yield* gate.open
-      assert.deepStrictEqual(storedIn(yield* Durable.await("queued")), [gate.sha256])
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+  it.running("follows an attempt without a secret, canceled in the queue", { uploads: 1 }, function* ({ gate }) {
+    yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+    yield* gate.reached
+    yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
+    yield* Durable.cancel("queued")
+    assert.deepInclude(yield* Durable.retry("queued"), { attempt: 2, state: "Queued" })
+    yield* gate.open
+    assert.deepStrictEqual(storedIn(yield* Durable.await("queued")), [gate.sha256])
   })
 })
 
-layer(live)("A durable job that another process continues", (it) => {
-  it.effect("ends with a notification, also after a new secret was put before its secret", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+durableTests("A durable job that another process continues", (it) => {
+  it.alone("ends with a notification, also if a new secret was put before its secret", function* ({ database, gate }) {
     const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
     yield* Effect.gen(function* () {
       yield* Durable.start(job("rotated", [], { params: expecting(3600), files: [gate.file("rotated")] }))
       yield* gate.reached
-    }).pipe(withRunner(database, { ...hour, secrets: [old] }), Effect.provide(gate.layer))
+    }).pipe(withRunner(database, { ...hour, secrets: [old] }))
     yield* gate.open
     yield* Effect.gen(function* () {
       yield* Durable.notified(yield* processed("rotated", Assemblies.cancel))
       assert.strictEqual((yield* Effect.flip(Durable.await("rotated")))._tag, "JobFailed")
-    }).pipe(withRunner(database, { ...hour, secrets: [young, old] }), Effect.provide(gate.layer))
+    }).pipe(withRunner(database, { ...hour, secrets: [young, old] }))
   })
 
-  it.effect("finds the upload of each of its files", function* () {
-    const { database, file } = yield* folder
-    const gate = yield* gated
+  it.alone("finds the upload of each of its files", function* ({ database, file, gate }) {
     const content = yield* file("small.bin", 900_000)
     const files = [gate.file("first"), ...job("", [content]).files, gate.file("last")]
     yield* Effect.gen(function* () {
       yield* Durable.start(job("three", [], { files }))
       yield* until("three", ({ stored = 0n }) => stored > BigInt(content.size) + BigInt(gate.size) / 2n)
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
     yield* gate.open
-    const status = yield* Durable.await("three").pipe(withRunner(database), Effect.provide(gate.layer))
+    const status = yield* Durable.await("three").pipe(withRunner(database))
     assert.deepInclude(status, { started_tus_uploads: 3, finished_tus_uploads: 3 })
     assert.deepStrictEqual(storedIn(status), [content.sha256, gate.sha256, gate.sha256].toSorted())
   })
-
-  it.effect("waits for its secret also while its Assembly is processed", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 100)
-    const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
-    const soon = { pollInterval: "100 millis" } as const
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("unknown", [content], { params: { steps: slow(600) } }))
-      yield* until("unknown", ({ state }) => state === "Processing")
-    }).pipe(withRunner(database, { ...soon, secrets: [old, young] }))
-    const { state, waiting } = yield* until(
-      "unknown",
-      (status) => status.waiting !== undefined || status.state === "Failed"
-    ).pipe(withRunner(database, { ...soon, secrets: [young] }))
-    assert.strictEqual(state, "Processing")
-    assert.strictEqual(waiting?.reason, "InvalidSecret")
-  })
 })
 
-layer(live)("A durable job", (it) => {
-  it.effect("is the same job although its file is gone by then, and its params have another order", function* () {
-    const { database, file } = yield* folder
+durableTests("A durable job", (it) => {
+  it.running("is the same job although its file is gone, and its params have another order", function* ({ file }) {
     const fs = yield* FileSystem.FileSystem
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Durable.run(job("gone", [content], { params: { steps, fields: { a: 1, b: 2 } } }))
-      yield* fs.remove(content.path)
-      const again = yield* Durable.start(job("gone", [content], { params: { fields: { b: 2, a: 1 }, steps } }))
-      assert.strictEqual(again.state, "Completed")
-    }).pipe(withRunner(database))
+    yield* Durable.run(job("gone", [content], { params: { steps, fields: { a: 1, b: 2 } } }))
+    yield* fs.remove(content.path)
+    const again = yield* Durable.start(job("gone", [content], { params: { fields: { b: 2, a: 1 }, steps } }))
+    assert.strictEqual(again.state, "Completed")
   })
 
-  it.effect("is Completed if its Assembly was faster than its cancellation", function* () {
-    const { database, file } = yield* folder
+  it.running("is Completed if its Assembly was faster than its cancellation", hour, function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("faster", [content], { params: expecting(4) }))
-      const id = yield* processed("faster", (own) => Assemblies.awaitCompletion(own, { interval: "50 millis" }))
-      assert.strictEqual((yield* Durable.cancel("faster")).state, "Canceling")
-      assert.strictEqual((yield* Durable.await("faster")).assembly_id, id)
-      assert.strictEqual((yield* Durable.status("faster")).state, "Completed")
-    }).pipe(withRunner(database, hour))
+    yield* Durable.start(job("faster", [content], { params: expecting(4) }))
+    const id = yield* processed("faster", (own) => Assemblies.awaitCompletion(own, { interval: "50 millis" }))
+    assert.strictEqual((yield* Durable.cancel("faster")).state, "Canceling")
+    assert.strictEqual((yield* Durable.await("faster")).assembly_id, id)
+    assert.strictEqual((yield* Durable.status("faster")).state, "Completed")
   })
 
-  it.effect("says no more that it waits when it sends again, and its runner has logged it", function* () {
-    const { database } = yield* folder
-    const faults = yield* Faults.Faults
-    const gate = yield* gated
+  it.alone("waits no more when it sends again, and its runner has logged it", function* ({ database, faults, gate }) {
     const said: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => void said.push(`${logLevel}: ${String(message)}`))
     yield* faults.inject(
@@ -155,24 +118,17 @@ layer(live)("A durable job", (it) => {
     assert.include(said.join("\n"), "Warn: A durable job waits: ServiceFailure")
   })
 
-  it.effect("says no more that it waits when the service answers again while its Assembly is processed", function* () {
-    const { database, file } = yield* folder
-    const faults = yield* Faults.Faults
+  it.running("waits no more for a service that answers", { pollInterval: "100 millis" }, function* ({ file, faults }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("back", [content], { params: { steps: slow(600) } }))
-      yield* until("back", ({ state }) => state === "Processing")
-      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, times: Infinity }))
-      yield* until("back", ({ waiting }) => waiting !== undefined)
-      yield* faults.clear
-      assert.strictEqual((yield* until("back", ({ waiting }) => waiting === undefined)).state, "Processing")
-    }).pipe(withRunner(database, { pollInterval: "100 millis" }))
+    yield* Durable.start(job("back", [content], { params: { steps: slow(600) } }))
+    yield* until("back", ({ state }) => state === "Processing")
+    yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, times: Infinity }))
+    yield* until("back", ({ waiting }) => waiting !== undefined)
+    yield* faults.clear
+    assert.strictEqual((yield* until("back", ({ waiting }) => waiting === undefined)).state, "Processing")
   })
 
-  it.effect("adds up the patience of its cancellation, also over several runners", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    const faults = yield* Faults.Faults
+  it.alone("adds up the patience of its cancellation, over several runners", function* ({ database, gate, faults }) {
     const waited = Effect.map(
       query(database, "UPDATE durable_jobs SET due_at = 0, waiting = NULL RETURNING waited"),
       ([row]) => Number(row?.["waited"])
@@ -181,7 +137,7 @@ layer(live)("A durable job", (it) => {
       Effect.gen(function* () {
         yield* before
         yield* until("patient", ({ waiting }) => waiting !== undefined)
-      }).pipe(withRunner(database), Effect.provide(gate.layer), Effect.andThen(waited))
+      }).pipe(withRunner(database), Effect.andThen(waited))
     const begin = Effect.gen(function* () {
       yield* Durable.start(job("patient", [], { files: [gate.file("patient")] }))
       yield* gate.reached
@@ -194,84 +150,43 @@ layer(live)("A durable job", (it) => {
     yield* faults.clear
   })
 
-  it.effect(
-    "that was processed for longer than its patience has its whole patience for its cancellation",
-    function* () {
-      const { database, file } = yield* folder
-      const faults = yield* Faults.Faults
-      const content = yield* file("a.bin", 100)
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("long", [content], { params: { steps: slow(600) } }))
-        yield* until("long", ({ state }) => state === "Processing")
-      }).pipe(withRunner(database))
-      yield* query(database, "UPDATE durable_jobs SET waited = 7200000")
-      yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
-      yield* Effect.gen(function* () {
-        yield* Durable.cancel("long")
-        const { state } = yield* until("long", ({ failure, waiting }) => (waiting ?? failure) !== undefined)
-        assert.strictEqual(state, "Canceling")
-        yield* faults.clear
-        assert.strictEqual((yield* Effect.flip(Durable.await("long")))._tag, "JobCanceled")
-      }).pipe(withRunner(database))
-    }
-  )
+  it.alone("has its whole patience for its cancellation after a long process", function* ({ database, file, faults }) {
+    const content = yield* file("a.bin", 100)
+    yield* Effect.gen(function* () {
+      yield* Durable.start(job("long", [content], { params: { steps: slow(600) } }))
+      yield* until("long", ({ state }) => state === "Processing")
+    }).pipe(withRunner(database))
+    yield* query(database, "UPDATE durable_jobs SET waited = 7200000")
+    yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, times: Infinity }))
+    yield* Effect.gen(function* () {
+      yield* Durable.cancel("long")
+      const { state } = yield* until("long", ({ failure, waiting }) => (waiting ?? failure) !== undefined)
+      assert.strictEqual(state, "Canceling")
+      yield* faults.clear
+      assert.strictEqual((yield* Effect.flip(Durable.await("long")))._tag, "JobCanceled")
+    }).pipe(withRunner(database))
+  })
 
-  it.effect("is continued if the service knows its Assembly only a moment later", function* () {
-    const { database } = yield* folder
-    const faults = yield* Faults.Faults
-    const gate = yield* gated
+  it.alone("continues if the service knows its Assembly only a moment later", function* ({ database, faults, gate }) {
     yield* Effect.gen(function* () {
       yield* Durable.start(job("late", [], { files: [gate.file("late")] }))
       yield* gate.reached
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
     yield* gate.open
     yield* faults.inject(Faults.Fault.Refuse({ method: "GET", path: "/assemblies/:assemblyId", status: 404, times: 1 }))
-    const status = yield* Durable.await("late").pipe(withRunner(database), Effect.provide(gate.layer))
+    const status = yield* Durable.await("late").pipe(withRunner(database))
     assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
     assert.deepStrictEqual(storedIn(status), [gate.sha256])
   })
 })
 
-layer(live)("An embedded runner", (it) => {
-  it.effect("refuses options out of their range, and names them", function* () {
-    const { database } = yield* folder
-    for (const [options, path] of [
-      [{ uploads: 0 }, "uploads"],
-      [{ patience: "-1 second" }, "patience"],
-      [{ pollInterval: "0 millis" }, "pollInterval"],
-      [{ retention: { failures: "0 millis" } }, "retention.failures"],
-      [{ upload: { maxRetries: -1 } }, "upload.maxRetries"]
-    ] as const) {
-      const error = yield* Effect.flip(withRunner(database, options)(Effect.asVoid(Durable.Durable)))
-      assert(error._tag === "InvalidRequest", `${path}: ${error._tag}`)
-      assert.deepStrictEqual(
-        error.issues.map((issue) => issue.path.join(".")),
-        [path]
-      )
-    }
+durableTests("An embedded runner", (it) => {
+  it.alone("ignores a line break after the secret, and half a secret file", function* ({ database, file, fs }) {
+    const content = yield* file("a.bin", 100)
+    yield* fs.writeFileString(`${database}.secret.new`, "half")
+    yield* Durable.run(job("one", [content])).pipe(withRunner(database))
+    const secret = yield* fs.readFileString(`${database}.secret`)
+    yield* fs.writeFileString(`${database}.secret`, `${secret}\n`)
+    assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
   })
-
-  it.effect("refuses a key that is longer than the table stores", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 10)
-    yield* Effect.gen(function* () {
-      const error = yield* Effect.flip(Durable.start(job("k".repeat(256), [content])))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      yield* Durable.start(job("k".repeat(255), [content]))
-    }).pipe(withRunner(database))
-  })
-
-  it.effect(
-    "has the same secret with a line break after it, and is not kept by a file that was not completed",
-    function* () {
-      const { database, file } = yield* folder
-      const fs = yield* FileSystem.FileSystem
-      const content = yield* file("a.bin", 100)
-      yield* fs.writeFileString(`${database}.secret.new`, "half")
-      yield* Durable.run(job("one", [content])).pipe(withRunner(database))
-      const secret = yield* fs.readFileString(`${database}.secret`)
-      yield* fs.writeFileString(`${database}.secret`, `${secret}\n`)
-      assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
-    }
-  )
 })

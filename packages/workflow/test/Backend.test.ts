@@ -3,7 +3,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -13,7 +13,8 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createServer } from "node:http"
 import { backend, report } from "../../../docs/examples/backend.ts"
-import { folder, live, storedIn } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { storedIn } from "./support.ts"
 
 const origin = Effect.map(HttpServer.HttpServer, ({ address }) => {
   assert(address._tag === "InetAddressV4")
@@ -33,9 +34,8 @@ const form = (album: string) => {
   return { method: "POST", body, headers: { cookie: "user=ada" } }
 }
 
-layer(live)("The backend of the example", (it) => {
-  it.effect("takes files from forms and from a folder, and keeps jobs and notifications in one database", function* () {
-    const { database, file, path } = yield* folder
+durableTests("The backend of the example", (it) => {
+  it.alone("takes files of forms and of a folder, with one database for all", function* ({ database, file, path }) {
     const content = yield* file("b.bin", 1000)
     const routes = Layer.unwrap(
       Effect.map(origin, (url) => HttpRouter.serve(backend(url, path), { disableListenLog: true, disableLogger: true }))
@@ -70,8 +70,7 @@ layer(live)("The backend of the example", (it) => {
     }).pipe(Effect.provide(server))
   })
 
-  it.effect("reports the Assemblies that failed", function* () {
-    const { path } = yield* folder
+  it.alone("reports the Assemblies that failed", function* ({ path }) {
     const { assembly_id } = yield* Assemblies.create({
       steps: { broken: { robot: "/emulator/fail", error: "BROKEN" } }
     })

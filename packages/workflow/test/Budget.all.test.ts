@@ -56,37 +56,34 @@ layer(NodeFileSystem.layer)("A budget in SQL", (it) => {
       assert.isAtMost(seconds, 46 * 0.103 * 1.5)
     })
 
-    it.effect(
-      `in ${name}: four processes that create 40 Assemblies at the same time run never more than 7`,
-      function* () {
-        const client = yield* database
-        const budgets = yield* processes(client, { running: 7 })
-        let running = 0
-        let most = 0
-        const run = (budget: Budget.Budget, index: number) =>
-          Effect.gen(function* () {
-            const assemblyId = String(index).padStart(32, "0")
-            yield* budget.enter({ url, need: "creation", until: Infinity, assemblyId })
-            most = Math.max(most, ++running)
-            yield* Effect.sleep("20 millis")
-            running--
-            yield* budget.release(url, assemblyId)
-          }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }))
-        yield* Effect.forEach(
-          Array.from({ length: 40 }, (_, index) => [budgets[index % 4]!, index] as const),
-          ([budget, index]) => run(budget, index),
-          { concurrency: "unbounded", discard: true }
-        )
-        assert.isAtMost(most, 7)
-        assert.isAtLeast(most, 4)
-        // Every place was given back.
-        const rows = yield* Effect.provide(
-          SqlClient.SqlClient.use((sql) => sql`SELECT place FROM assembly_budget_places`),
-          client
-        )
-        assert.isEmpty(rows)
-      }
-    )
+    it.effect(`in ${name}: of 40 Assemblies of four processes at the same time never more than 7 run`, function* () {
+      const client = yield* database
+      const budgets = yield* processes(client, { running: 7 })
+      let running = 0
+      let most = 0
+      const run = (budget: Budget.Budget, index: number) =>
+        Effect.gen(function* () {
+          const assemblyId = String(index).padStart(32, "0")
+          yield* budget.enter({ url, need: "creation", until: Infinity, assemblyId })
+          most = Math.max(most, ++running)
+          yield* Effect.sleep("20 millis")
+          running--
+          yield* budget.release(url, assemblyId)
+        }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }))
+      yield* Effect.forEach(
+        Array.from({ length: 40 }, (_, index) => [budgets[index % 4]!, index] as const),
+        ([budget, index]) => run(budget, index),
+        { concurrency: "unbounded", discard: true }
+      )
+      assert.isAtMost(most, 7)
+      assert.isAtLeast(most, 4)
+      // Every place was given back.
+      const rows = yield* Effect.provide(
+        SqlClient.SqlClient.use((sql) => sql`SELECT place FROM assembly_budget_places`),
+        client
+      )
+      assert.isEmpty(rows)
+    })
 
     it.effect(`in ${name}: a pause holds every process, and a longer one counts`, function* () {
       const [first, second, ...others] = yield* processes(yield* database, {})

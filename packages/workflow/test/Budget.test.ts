@@ -160,35 +160,32 @@ layerTest(NodeFileSystem.layer)("A budget in SQLite that two processes share", (
     }).pipe(Effect.provideService(Budget.Watcher, { isRunning: () => Effect.succeed(true) }), Effect.scoped)
   )
 
-  it.effect(
-    "250 places of a process that died are free in two minutes, and the tables have no id in plain",
-    function* () {
-      const { database } = yield* folder
-      const idsOf = (digit: string) =>
-        Array.from({ length: 250 }, (_, index) => digit.repeat(29) + String(index).padStart(3, "0"))
-      const ids = idsOf("a")
-      const asked: Array<string> = []
-      const isRunning = (id: string) => Effect.sync(() => asked.push(id) < 0)
-      const enterAll = (budget: Budget.Budget, all: ReadonlyArray<string>) =>
-        Effect.forEach(all, (assemblyId) => budget.enter({ ...creation, assemblyId }), { concurrency: 20 }).pipe(
-          Effect.provideService(Budget.Watcher, { isRunning })
-        )
-      // The encryption is a part of what is counted, so time does not pass during it.
-      const { value: died } = yield* passTime(
-        Effect.tap(processAt(database, { running: 250 }), (budget) => enterAll(budget, ids))
+  it.effect("250 places of a process that died are free in two minutes, and no id is in plain", function* () {
+    const { database } = yield* folder
+    const idsOf = (digit: string) =>
+      Array.from({ length: 250 }, (_, index) => digit.repeat(29) + String(index).padStart(3, "0"))
+    const ids = idsOf("a")
+    const asked: Array<string> = []
+    const isRunning = (id: string) => Effect.sync(() => asked.push(id) < 0)
+    const enterAll = (budget: Budget.Budget, all: ReadonlyArray<string>) =>
+      Effect.forEach(all, (assemblyId) => budget.enter({ ...creation, assemblyId }), { concurrency: 20 }).pipe(
+        Effect.provideService(Budget.Watcher, { isRunning })
       )
-      const text = dump(database)
-      for (const id of [...ids, Redacted.value(secret)]) assert.notInclude(text, id)
-      const { seconds } = yield* passTime(
-        Effect.flatMap(processAt(database, { running: 250 }), (budget) => enterAll(budget, idsOf("b")))
-      )
-      assert.isAtMost(seconds, 120)
-      assert.deepStrictEqual(asked.toSorted(), ids.toSorted())
-      // What the first process still does about its places changes nothing of the second one.
-      yield* Effect.forEach(ids, (id) => died.release(url, id))
-      assert.lengthOf(yield* query(database, "SELECT place FROM assembly_budget_places"), 250)
-    }
-  )
+    // The encryption is a part of what is counted, so time does not pass during it.
+    const { value: died } = yield* passTime(
+      Effect.tap(processAt(database, { running: 250 }), (budget) => enterAll(budget, ids))
+    )
+    const text = dump(database)
+    for (const id of [...ids, Redacted.value(secret)]) assert.notInclude(text, id)
+    const { seconds } = yield* passTime(
+      Effect.flatMap(processAt(database, { running: 250 }), (budget) => enterAll(budget, idsOf("b")))
+    )
+    assert.isAtMost(seconds, 120)
+    assert.deepStrictEqual(asked.toSorted(), ids.toSorted())
+    // What the first process still does about its places changes nothing of the second one.
+    yield* Effect.forEach(ids, (id) => died.release(url, id))
+    assert.lengthOf(yield* query(database, "SELECT place FROM assembly_budget_places"), 250)
+  })
 })
 
 /** Random pauses make the TestClock stop between milliseconds, which no real clock does. */

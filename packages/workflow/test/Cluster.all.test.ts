@@ -100,7 +100,7 @@ const on = <A, E, R>(cluster: Deployment, program: Effect.Effect<A, E, R>) => Ef
 
 layer(Server.layer)("Runners on several machines", (it) => {
   it.effect(
-    `one of three is killed during ${files} files: the others take over, and each file is stored once`,
+    `one of three is killed during ${files} files: the others store each file once`,
     function* () {
       const expiry = Duration.seconds(6)
       const cluster = yield* deployment({ expiry })
@@ -130,40 +130,6 @@ layer(Server.layer)("Runners on several machines", (it) => {
     },
     { timeout: Math.max(600_000, files * 1000) }
   )
-
-  it.effect("one that is busy takes over what another left, beside its own uploads", function* () {
-    const expiry = Duration.seconds(6)
-    const cluster = yield* deployment({ expiry, uploads: 1 })
-    const { front } = cluster
-    // No upload ends before the test lets it.
-    front.speed = 128 * kibi
-    const made = yield* makeFiles(
-      cluster,
-      Array.from({ length: 4 }, () => large)
-    )
-    yield* on(
-      cluster,
-      Effect.gen(function* () {
-        const [victim, other] = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
-        yield* cluster.settled(2)
-        yield* startAll(made)
-        const sent = 300 * kibi
-        yield* Wait.until("both runners send", () =>
-          ["A", "B"].every((name) => Front.sendingsOf(front, name, sent).length === 1)
-        )
-        const left = Front.sendingsOf(front, victim!.name, sent)
-        const killed = Date.now()
-        yield* victim!.signal("SIGKILL")
-        yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
-        assert.lengthOf(Front.sendingsOf(front, other!.name), 2, "its own upload, and the other one")
-        front.speed = Infinity
-        yield* checkAll(cluster, made)
-        const waits = takeovers(front, left, killed)
-        measure("a takeover by a busy runner", Math.max(...waits) / 1000, Duration.toSeconds(expiry) + 3, "s")
-      })
-    )
-  })
-
   it.effect("one joins during a batch, and one that ends on SIGTERM hands its jobs over at once", function* () {
     // Longer than the test, so that no lock expires.
     const cluster = yield* deployment({ expiry: Duration.minutes(5) })
@@ -199,60 +165,6 @@ layer(Server.layer)("Runners on several machines", (it) => {
       })
     )
   })
-
-  it.effect(
-    "one that was frozen until its locks expired and the one that took over do not push each other away",
-    function* () {
-      const cluster = yield* deployment({ expiry: Duration.seconds(6) })
-      const { front } = cluster
-      front.speed = 512 * kibi
-      const made = yield* makeFiles(cluster, [24 * mebi])
-      const runners = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
-      yield* cluster.settled(2)
-      yield* on(
-        cluster,
-        Effect.gen(function* () {
-          yield* startAll(made)
-          yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 300 * kibi))
-          const frozen = runners.find(({ name }) => front.sendings.some(({ runner }) => runner === name))!
-          yield* frozen.signal("SIGSTOP")
-          const other = (sending: Front.Sending) => sending.runner !== frozen.name && sending.end === undefined
-          yield* Wait.until("bytes of the other runner", () =>
-            front.sendings.some((sending) => other(sending) && sending.bytes > 100 * kibi)
-          )
-          yield* frozen.signal("SIGCONT")
-          const woken = Date.now()
-          const open = Front.sendingsOf(front, frozen.name)
-          // The woken runner joins again, so its shards come back to it.
-          yield* Wait.until(
-            "a time without a new request",
-            () => Date.now() > Math.max(woken, ...front.sendings.map(({ start }) => start)) + 3000
-          )
-          const after = front.sendings.filter(({ start }) => start > woken)
-          const settled = Math.max(0, ...after.map(({ start }) => start - woken))
-          assert.isAtMost(after.length, 6, "runners push each other away")
-          const late = open.map(({ lastByte }) => (lastByte - woken) / 1000)
-          measure("the last byte of a request from before the sleep", Math.max(0, ...late), 2, "s")
-          for (const { runner, start } of after) {
-            const ofOthers = front.sendings.filter((one) => one.runner !== runner && one.start < start)
-            const unfinished = ofOthers.filter(({ end = Infinity }) => end > start)
-            assert.isEmpty(
-              unfinished,
-              "a runner sends again only when the other one has stopped, and has its shards back"
-            )
-          }
-          if (isStrict) {
-            const times = after.map(({ runner, start }) => `${runner} after ${(start - woken) / 1000} s`)
-            console.log(`requests after ${frozen.name} woke up: ${times.length} (${times.join(", ")})`)
-          }
-          front.speed = Infinity
-          const again = yield* checkAll(cluster, made)
-          console.log(`frozen: ${after.length} requests within ${settled} ms of waking up, ${again} bytes again`)
-        })
-      )
-    }
-  )
-
   it.effect("Postgres does not answer for 8 seconds: all files are stored once", function* () {
     const cluster = yield* deployment()
     const { front } = cluster
@@ -300,51 +212,5 @@ layer(Server.layer)("Runners on several machines", (it) => {
       const again = yield* on(cluster, checkAll(cluster, made))
       console.log(`Postgres gone: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`)
     })
-  })
-
-  it.effect("a job is canceled while it waits, while it is sent, and while nobody has it", function* () {
-    const cluster = yield* deployment({ expiry: Duration.seconds(6) })
-    const { front } = cluster
-    front.speed = 256 * kibi
-    const [waiting, sent, left] = yield* makeFiles(cluster, [mebi, large, large])
-    const isCanceled = (key: string) =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(Durable.await(key))
-        assert.strictEqual(error._tag, "JobCanceled")
-        const assembly = front.assemblies.at(-1)!
-        const status = yield* Effect.promise(() => fetch(`${front.url}/assemblies/${assembly}`))
-        assert.include(yield* Effect.promise(() => status.text()), "ASSEMBLY_CANCELED")
-      })
-    yield* on(
-      cluster,
-      Effect.gen(function* () {
-        yield* Durable.start(waiting!.job)
-        assert.strictEqual((yield* Durable.cancel(waiting!.job.key)).state, "Canceled")
-
-        const first = yield* cluster.runner("A")
-        yield* Durable.start(sent!.job)
-        yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
-        const asked = Date.now()
-        yield* Durable.cancel(sent!.job.key)
-        yield* Wait.until("the end of the bytes", () => Front.sendingsOf(front, "A").length === 0)
-        const stopped = Date.now() - asked
-        measure("the last byte after a cancellation", stopped / 1000, 1, "s")
-        yield* isCanceled(sent!.job.key)
-
-        yield* Durable.start(left!.job)
-        yield* Wait.until("bytes", () => Front.sendingsOf(front, "A", 200 * kibi).length === 1)
-        yield* first.signal("SIGKILL")
-        yield* first.ended
-        yield* Durable.cancel(left!.job.key)
-        yield* cluster.runner("B")
-        yield* isCanceled(left!.job.key)
-        assert.isFalse(
-          front.sendings.some(({ runner }) => runner === "B"),
-          "no byte follows a cancellation"
-        )
-        assert.strictEqual(front.assemblies.length, 2, "a job that was canceled in the queue has no Assembly")
-        console.log(`canceled: the bytes stopped after ${stopped} ms`)
-      })
-    )
   })
 })

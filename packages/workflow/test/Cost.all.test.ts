@@ -1,9 +1,10 @@
 /** How many statements a job needs. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { StatementSync } from "node:sqlite"
-import { folder, job, live, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { job, withRunner } from "./support.ts"
 
 /** Collects the statements about jobs, without those that begin and end transactions, until the scope closes. */
 const statements = Effect.gen(function* () {
@@ -39,9 +40,8 @@ const polls = [
   /^UPDATE "durable_jobs" SET runner = \?, due_at/u
 ]
 
-layer(live)("A durable job", (it) => {
-  it.effect("needs at most 14 statements, whatever the size of its file", function* () {
-    const { database, file } = yield* folder
+durableTests("A durable job", (it) => {
+  it.alone("needs at most 14 statements, whatever the size of its file", function* ({ database, file }) {
     const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 4_000_000)]
     const texts = yield* statements
     const counts: Array<number> = []

@@ -1,17 +1,17 @@
 /** The secrets of a deployment: a process that does not fit is refused, and a rotation is not. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { old, other, warnings, young } from "./logged.ts"
-import { folder, job, live, query, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { job, query, withRunner } from "./support.ts"
 
-layer(live)("An embedded database", (it) => {
+durableTests("An embedded database", (it) => {
   const open = (database: string, secrets: ReadonlyArray<Redacted.Redacted> | undefined) =>
     warnings(withRunner(database, { secrets })(Effect.asVoid(Durable.Durable)))
 
-  it.effect("refuses other secrets than those of its jobs, also after these were sent", function* () {
-    const { database, file } = yield* folder
+  it.alone("refuses other secrets than those of its jobs, also after these were sent", function* ({ database, file }) {
     const content = yield* file("a.bin", 10)
     yield* Durable.run(job("one", [content])).pipe(withRunner(database, { secrets: [old] }))
     const error = yield* Effect.flip(open(database, [other]))
@@ -22,15 +22,13 @@ layer(live)("An embedded database", (it) => {
     assert.deepStrictEqual(yield* open(database, [old]), [])
   })
 
-  it.effect("accepts other secrets while no job has begun", function* () {
-    const { database } = yield* folder
+  it.alone("accepts other secrets while no job has begun", function* ({ database }) {
     for (const secrets of [[old], undefined, [young], [other]]) {
       assert.deepStrictEqual(yield* open(database, secrets), [])
     }
   })
 
-  it.effect("contains nothing of a secret", function* () {
-    const { database } = yield* folder
+  it.alone("contains nothing of a secret", function* ({ database }) {
     yield* open(database, [old, young])
     const rows = yield* query(database, "SELECT * FROM durable_deployment")
     assert.lengthOf(rows, 1)

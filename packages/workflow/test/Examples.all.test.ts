@@ -1,12 +1,12 @@
 /** Runs the examples of docs/examples: the nightly one every second, the one with notifications, and the one of many files. */
+import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
@@ -14,15 +14,15 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
+import { metrics, queries } from "../../../docs/examples/durable-metrics.ts"
 import { uploadAll } from "../../../docs/examples/durable-files.ts"
 import { nightly, queueFolder } from "../../../docs/examples/durable-nightly.ts"
 import { count, notifications, upload } from "../../../docs/examples/durable-webhook.ts"
-import { folder, live, steps, storedIn } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { job, steps, storedIn } from "./support.ts"
 
-layer(live)("The example of a nightly upload", (it) => {
-  it.effect("queues every file of a folder once a night", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const { database, file, path } = yield* folder
+durableTests("The example of a nightly upload", (it) => {
+  it.alone("queues every file of a folder once a night", function* ({ fs, database, file, path }) {
     yield* fs.makeDirectory(`${path}/outbox`)
     const contents = [yield* file("outbox/a.bin", 1000), yield* file("outbox/b.bin", 2000)]
     const everySecond = Cron.parseUnsafe("* * * * * *", "UTC")
@@ -47,9 +47,8 @@ layer(live)("The example of a nightly upload", (it) => {
   })
 })
 
-layer(live)("The example with notifications", (it) => {
-  it.effect("ends its wait with the notification of the service, and counts each notification once", function* () {
-    const { database, file } = yield* folder
+durableTests("The example with notifications", (it) => {
+  it.alone("ends its wait with a notification, and counts each one once", function* ({ database, file }) {
     const content = yield* file("a.bin", 1000)
     // Longer than the looks before the first pause.
     const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 4 } }
@@ -73,9 +72,8 @@ layer(live)("The example with notifications", (it) => {
   })
 })
 
-layer(live)("The example of many files", (it) => {
-  it.effect("returns when all jobs have ended, also if it runs again", function* () {
-    const { database, file } = yield* folder
+durableTests("The example of many files", (it) => {
+  it.alone("returns when all jobs have ended, also if it runs again", function* ({ database, file }) {
     const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 2000)]
     const paths = contents.map(({ path }) => path)
     yield* Effect.gen(function* () {
@@ -86,5 +84,30 @@ layer(live)("The example of many files", (it) => {
       }
       yield* uploadAll(paths)
     }).pipe(Effect.provide(DurableSqlite.layer(database)))
+  })
+})
+
+durableTests("The example of metrics", (it) => {
+  it.alone("writes every metric of its queries, after a refusal and a job", function* ({ database, file, faults }) {
+    const body = '{"error":"RATE_LIMIT_REACHED","info":{"retryIn":1}}'
+    yield* faults.inject(Faults.Fault.Refuse({ method: "POST", status: 413, body }))
+    const server = HttpRouter.serve(metrics, { disableListenLog: true, disableLogger: true }).pipe(
+      Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
+      Layer.provideMerge(DurableSqlite.layer(database))
+    )
+    yield* Effect.gen(function* () {
+      yield* Durable.run(job("one", [yield* file("a.bin", 10)]))
+      const { address } = yield* HttpServer.HttpServer
+      assert(address._tag === "InetAddressV4")
+      const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${address.port}/metrics`))
+      const text = yield* Effect.promise(() => response.text())
+      assert.match(text, /^durable_jobs\{state="Completed"\} 1$/mu)
+      assert.match(text, /^durable_jobs_ended\{state="Completed"\} [1-9]/mu)
+      const asked = Object.values(queries).flatMap((query) => query.match(/(?:durable|assembly)_\w+/gu) ?? [])
+      assert.deepStrictEqual(
+        asked.filter((name) => !text.includes(`# TYPE ${name.replace(/_count$/u, "")} `)),
+        []
+      )
+    }).pipe(Effect.provide(server))
   })
 })

@@ -9,12 +9,11 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
-import { InvalidSecret } from "@assembly-effect/workflow/DurableError"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import { execFileSync } from "node:child_process"
 import * as OwnerFiles from "../src/internal/ownerFiles.ts"
-import { gated } from "./gates.ts"
-import { folder, hurried, job, live, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { folder, hurried, job, until, withRunner } from "./support.ts"
 
 const modeOf = (path: string) =>
   Effect.gen(function* () {
@@ -25,9 +24,8 @@ const modeOf = (path: string) =>
 
 const open = (database: string) => withRunner(database)(Effect.asVoid(Durable.Durable))
 
-layer(live)("The database of an embedded runner", (it) => {
-  it.effect("can be read by its owner only, from its beginning", function* () {
-    const { database } = yield* folder
+durableTests("The database of an embedded runner", (it) => {
+  it.alone("can be read by its owner only, from its beginning", function* ({ database }) {
     yield* OwnerFiles.createDatabase(database)
     assert.strictEqual(yield* modeOf(database), "600")
     const modes = yield* withRunner(database)(
@@ -35,19 +33,8 @@ layer(live)("The database of an embedded runner", (it) => {
     )
     assert.deepStrictEqual(modes, ["600", "600", "600"])
   })
-
-  it.effect("is closed to others, with the file beside it, if somebody else could read it", function* () {
-    const { database } = yield* folder
-    const fs = yield* FileSystem.FileSystem
-    yield* open(database)
-    yield* fs.writeFileString(`${database}-shm`, "")
-    for (const name of [database, `${database}-shm`]) yield* fs.chmod(name, 0o644)
-    const modes = yield* withRunner(database)(Effect.all([modeOf(database), modeOf(`${database}-shm`)]))
-    assert.deepStrictEqual(modes, ["600", "600"])
-  })
-
   it.effect.each([
-    { what: "a folder", description: "Expected the file of a database, got a folder", make: "mkdir -m 755 $0" },
+    { what: "a folder", description: "unable to open database file", make: "mkdir -m 755 $0" },
     { what: "a short text", description: "file is not a database", make: "echo text > $0; chmod 644 $0" },
     {
       what: "a text behind a symbolic link",
@@ -64,20 +51,19 @@ layer(live)("The database of an embedded runner", (it) => {
     assert.strictEqual(yield* modeOf(database), before)
   })
 
-  it.effect("gets the mode 600 with the files beside it, if it has 644 and is behind a symbolic link", function* () {
-    const { database, path } = yield* folder
-    const fs = yield* FileSystem.FileSystem
+  it.alone("gets the mode 600 with its other files, behind a symbolic link", function* ({ database, path, fs }) {
     yield* open(database)
-    yield* fs.chmod(database, 0o644)
+    yield* fs.writeFileString(`${database}-shm`, "")
+    for (const name of [database, `${database}-shm`]) yield* fs.chmod(name, 0o644)
     yield* fs.symlink(database, `${path}/link.db`)
-    const modes = yield* withRunner(`${path}/link.db`)(Effect.all([modeOf(database), modeOf(`${database}-wal`)]))
-    assert.deepStrictEqual(modes, ["600", "600"])
+    const modes = yield* withRunner(`${path}/link.db`)(
+      Effect.all([modeOf(database), modeOf(`${database}-shm`), modeOf(`${database}-wal`)])
+    )
+    assert.deepStrictEqual(modes, ["600", "600", "600"])
   })
 
-  for (const mode of [0o644, 0o640, 0o602]) {
-    it.effect(`is refused with a secret of the mode ${mode.toString(8)}`, function* () {
-      const { database } = yield* folder
-      const fs = yield* FileSystem.FileSystem
+  for (const mode of [0o640, 0o602]) {
+    it.alone(`is refused with a secret of the mode ${mode.toString(8)}`, function* ({ database, fs }) {
       yield* open(database)
       yield* fs.chmod(`${database}.secret`, mode)
       const error = yield* Effect.flip(open(database))
@@ -88,14 +74,6 @@ layer(live)("The database of an embedded runner", (it) => {
       yield* open(database)
     })
   }
-
-  it.effect("is refused if its secret is a named pipe", function* () {
-    const { database } = yield* folder
-    execFileSync("mkfifo", ["-m", "600", `${database}.secret`])
-    const error = yield* Effect.flip(open(database))
-    assert.strictEqual(error.message, new InvalidSecret({ description: `${database}.secret is not a file` }).message)
-  })
-
   for (const path of ["", ":memory:", "file:jobs?mode=memory"]) {
     it.effect(`is refused at ${JSON.stringify(path)}, which is no file`, function* () {
       const error = yield* Effect.flip(open(path))
@@ -103,21 +81,7 @@ layer(live)("The database of an embedded runner", (it) => {
       assert.deepStrictEqual(error.issues[0]?.path, ["path"])
     })
   }
-
-  it.effect("that is no database is a typed error with the path and the cause", function* () {
-    const { database } = yield* folder
-    const fs = yield* FileSystem.FileSystem
-    yield* fs.writeFileString(database, "this is a text, and no database. ".repeat(100))
-    const error = yield* Effect.flip(open(database))
-    assert(error._tag === "StoreFailed", error.message)
-    assert.strictEqual(error.path, database)
-    assert.include(error.message, "file is not a database")
-    assert.include(error.message, database)
-  })
-
-  it.effect("that is damaged is a typed error with the path and the cause", function* () {
-    const { database, file } = yield* folder
-    const fs = yield* FileSystem.FileSystem
+  it.alone("that is damaged is a typed error with the path and the cause", function* ({ database, file, fs }) {
     const content = yield* file("a.bin", 100)
     yield* Durable.run(job("one", [content])).pipe(withRunner(database))
     const bytes = yield* fs.readFile(database)
@@ -135,15 +99,13 @@ layer(live)("The database of an embedded runner", (it) => {
     }
   })
 
-  it.effect("in a folder that is missing is a typed error with the path", function* () {
-    const { path } = yield* folder
+  it.alone("in a folder that is missing is a typed error with the path", function* ({ path }) {
     const error = yield* Effect.flip(open(`${path}/none/jobs.db`))
     assert(error._tag === "StoreFailed", error.message)
     assert.strictEqual(error.path, `${path}/none/jobs.db`)
   })
 
-  it.effect("is left without a warning, although the last reader of a file is slow to stop", function* () {
-    const { database } = yield* folder
+  it.alone("is left without a warning, although the last reader of a file is slow to stop", function* ({ database }) {
     const said: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => {
       if (logLevel === "Warn" || logLevel === "Error") said.push(String(message))
@@ -165,69 +127,61 @@ layer(live)("The database of an embedded runner", (it) => {
     yield* Effect.andThen(Durable.start(job("slow", [], { files })), Deferred.await(reopened)).pipe(
       withRunner(database),
       Effect.provide(Layer.merge(stores, Logger.layer([logger]))),
-      hurried
+      hurried(50)
     )
     assert.deepStrictEqual(said, [])
   })
 })
 
-layer(live)("A key of a stored job", (it) => {
-  it.effect("is not the key of a file with other bytes, which would not be uploaded", function* () {
-    const { database, file } = yield* folder
+durableTests("A key of a stored job", (it) => {
+  it.running("is not the key of a file with other bytes, which would not be uploaded", function* ({ file }) {
     const fs = yield* FileSystem.FileSystem
     const first = job("report", [yield* file("a.bin", 100)])
-    yield* Effect.gen(function* () {
-      yield* Durable.run(first)
-      assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
-      const { path } = yield* file("a.bin", 200)
-      const conflict = yield* Effect.flip(Durable.run(first))
-      assert(conflict._tag === "JobConflict", conflict.message)
-      assert.deepStrictEqual(conflict.changed, ["0.bin"])
-      assert.include(conflict.message, "0.bin")
-      assert.include(conflict.message, "use another key")
-      assert.include(conflict.message, "Durable.retry")
-      const [refused] = yield* Stream.runCollect(Durable.startAll(Stream.make(first)))
-      assert(refused?._tag === "Refused" && refused.error._tag === "JobConflict")
-      assert.deepStrictEqual(refused.error.changed, ["0.bin"])
-      // Bytes that were removed after their upload are not other bytes.
-      yield* fs.remove(path)
-      assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
-      const second = job("second", [{ path, size: 200, sha256: "" }])
-      const [again, unknown] = yield* Stream.runCollect(Durable.startAll(Stream.make(first, second)))
-      assert(again?._tag === "Known")
-      assert.strictEqual(again.summary.state, "Completed")
-      assert(unknown?._tag === "Refused")
-      assert.strictEqual(unknown.error._tag, "SourceFailed")
-    }).pipe(withRunner(database))
+    yield* Durable.run(first)
+    assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
+    const { path } = yield* file("a.bin", 200)
+    const conflict = yield* Effect.flip(Durable.run(first))
+    assert(conflict._tag === "JobConflict", conflict.message)
+    assert.deepStrictEqual(conflict.changed, ["0.bin"])
+    assert.include(conflict.message, "0.bin")
+    assert.include(conflict.message, "use another key")
+    assert.include(conflict.message, "Durable.retry")
+    const [refused] = yield* Stream.runCollect(Durable.startAll(Stream.make(first)))
+    assert(refused?._tag === "Refused" && refused.error._tag === "JobConflict")
+    assert.deepStrictEqual(refused.error.changed, ["0.bin"])
+    // Bytes that were removed after their upload are not other bytes.
+    yield* fs.remove(path)
+    assert.deepInclude(yield* Durable.start(first), { state: "Completed" })
+    const second = job("second", [{ path, size: 200, sha256: "" }])
+    const [again, unknown] = yield* Stream.runCollect(Durable.startAll(Stream.make(first, second)))
+    assert(again?._tag === "Known")
+    assert.strictEqual(again.summary.state, "Completed")
+    assert(unknown?._tag === "Refused")
+    assert.strictEqual(unknown.error._tag, "SourceFailed")
   })
 
-  it.effect("waits with a warning for a runner that knows its object store", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+  it.alone("waits with a warning for a runner that knows its object store", function* ({ database, gate }) {
     const messages: Array<string> = []
     const logger = Logger.layer([Logger.make(({ message }) => void messages.push(String(message)))])
     yield* gate.open
     yield* Effect.gen(function* () {
       yield* Durable.start(job("far", [], { files: [gate.file("far")] }))
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    }).pipe(withRunner(database, { uploads: 1 }))
     const { waiting } = yield* until("far", (now) => now.waiting !== undefined).pipe(
       withRunner(database),
-      Effect.provide(logger)
+      Effect.provide([logger, ObjectStores.layer({})])
     )
     const order = "Layer.provide(ObjectStores.layer("
     assert.include(waiting?.message, order)
     assert.include(messages.join("\n"), order)
   })
 
-  it.effect("is not told to start or to upload again what it never did", function* () {
-    const { database } = yield* folder
-    yield* Effect.gen(function* () {
-      const unknown = yield* Effect.flip(Durable.cancel("nobody"))
-      assert.notInclude(unknown.message, "start the job")
-      const missing = job("missing", [{ path: "/nowhere/at/all", size: 1, sha256: "" }])
-      const { message } = yield* Effect.flip(Durable.start(missing))
-      assert.include(message, "/nowhere/at/all")
-      assert.notInclude(message, "run the upload again")
-    }).pipe(withRunner(database))
+  it.running("is not told to start or to upload again what it never did", function* () {
+    const unknown = yield* Effect.flip(Durable.cancel("nobody"))
+    assert.notInclude(unknown.message, "start the job")
+    const missing = job("missing", [{ path: "/nowhere/at/all", size: 1, sha256: "" }])
+    const { message } = yield* Effect.flip(Durable.start(missing))
+    assert.include(message, "/nowhere/at/all")
+    assert.notInclude(message, "run the upload again")
   })
 })

@@ -1,14 +1,15 @@
 /** A database whose disk is full or loses its power: few lines in the log, and nothing that was acknowledged is lost. */
 import * as Durable from "@assembly-effect/workflow/Durable"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import { DatabaseSync, StatementSync } from "node:sqlite"
-import { gated } from "./gates.ts"
-import { assemblies, folder, job, live, storedIn, withRunner } from "./support.ts"
+import type { gated } from "./gates.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, job, storedIn, withRunner } from "./support.ts"
 
 /** A disk that a test can fill. `tries`: how many statements have failed since then. */
 interface Disk {
@@ -22,14 +23,13 @@ const isFullError = (error: unknown) => Predicate.hasProperty(error, "errcode") 
 /**
  * Watches the statements of a database in this process until the scope closes.
  *
- * - `refuses`: whether statements that write fail as they do on a full disk.
  * - `connection`: the open database at `path`.
  */
 const watch = (path: string) =>
   Effect.gen(function* () {
     const { all, run } = StatementSync.prototype
     const { prepare } = DatabaseSync.prototype
-    const seen = { refuses: false, tries: 0, connection: undefined as DatabaseSync | undefined }
+    const seen = { tries: 0, connection: undefined as DatabaseSync | undefined }
     yield* Effect.acquireRelease(
       Effect.sync(() => {
         DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...args: Parameters<typeof prepare>) {
@@ -42,10 +42,6 @@ const watch = (path: string) =>
         ] as const) {
           StatementSync.prototype[name] = function (this: StatementSync, ...params: Array<never>) {
             try {
-              // The emulator has a database in this process as well.
-              if (seen.refuses && /^\s*(?:INSERT|UPDATE|DELETE)[^]*durable_/u.test(this.sourceSQL)) {
-                throw Object.assign(new Error("database or disk is full"), { errcode: 13 })
-              }
               return Reflect.apply(method, this, params)
             } catch (error) {
               if (isFullError(error)) seen.tries++
@@ -61,16 +57,6 @@ const watch = (path: string) =>
         })
     )
     return seen
-  })
-
-/** Nothing can be written. */
-const withoutWrites = (path: string) =>
-  Effect.map(watch(path), (seen): Disk => {
-    const set = (to: boolean) =>
-      Effect.sync(() => {
-        seen.refuses = to
-      })
-    return { fill: set(true), empty: set(false), tries: () => seen.tries }
   })
 
 /** No page can be added to the database: SQLite itself fails, but only some of the statements. */
@@ -124,14 +110,8 @@ const checkJobs = Effect.fnUntraced(function* (
   assert.strictEqual((yield* assemblies()).length - before, 1 + contents.length)
 })
 
-const disks = [
-  ["that cannot be written", withoutWrites],
-  ["that cannot grow", withoutPages]
-] as const
-
-layer(live)("A database", (it) => {
-  it.effect("writes each transaction to the disk before it ends, so that a power failure loses none", function* () {
-    const { database, file } = yield* folder
+durableTests("A database", (it) => {
+  it.alone("writes each transaction to the disk before the transaction ends", function* ({ database, file }) {
     const seen = yield* watch(database)
     const [synchronous] = yield* Effect.gen(function* () {
       yield* Durable.run(job("a", [yield* file("a", 1000)]))
@@ -141,60 +121,52 @@ layer(live)("A database", (it) => {
     assert.strictEqual(synchronous, 2)
   })
 
-  for (const [what, disk] of disks) {
-    it.effect(`${what} is one line of the log, and its jobs continue when it has space again`, function* () {
-      const { database, file } = yield* folder
-      const gate = yield* gated
-      const said: Array<string> = []
-      const logger = Logger.make(({ cause, logLevel, message }) => {
-        if (logLevel !== "Info") said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
-      })
-      const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
-      const full = yield* disk(database)
-      const before = (yield* assemblies()).length
-      yield* Effect.gen(function* () {
-        yield* startJobs(gate, contents)
-        yield* full.fill
-        const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
-        const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
-        assert(refused._tag === "StoreFailed", refused.message)
-        assert.include(refused.message, "database or disk is full")
-        yield* gate.open
-        yield* untilTried(full, 4)
-        // A line follows its statement some turns later.
-        yield* Effect.sync(() => said.length).pipe(
-          Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
-        )
-        assert.lengthOf(said, 1, said.join("\n"))
-        for (const line of said) {
-          assert.match(line, /^Warn Durable jobs wait for their database: /u)
-          assert.include(line, database)
-          assert.include(line, "database or disk is full")
-          assert.notMatch(line, /cause$|\n/u)
-        }
-        yield* full.empty
-        yield* checkJobs(gate, contents, before)
-      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
+  it.alone("that is full is one line of the log, and its jobs continue later", function* ({ database, file, gate }) {
+    const said: Array<string> = []
+    const logger = Logger.make(({ cause, logLevel, message }) => {
+      if (logLevel !== "Info") said.push([logLevel, String(message), ...cause.reasons.map(() => "cause")].join(" "))
     })
-  }
-
-  for (const [what, disk] of disks) {
-    it.effect(`${what} does not keep its runner from its end, and the next runner continues`, function* () {
-      const { database, file } = yield* folder
-      const gate = yield* gated
-      const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
-      const full = yield* disk(database)
-      const before = (yield* assemblies()).length
-      yield* Effect.gen(function* () {
-        yield* startJobs(gate, contents)
-        yield* full.fill
-        yield* gate.open
-        yield* untilTried(full, 3)
-      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer), Effect.timeout("15 seconds"))
+    const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
+    const full = yield* withoutPages(database)
+    const before = (yield* assemblies()).length
+    yield* Effect.gen(function* () {
+      yield* startJobs(gate, contents)
+      yield* full.fill
+      const big = { params: { fields: { a: "x".repeat(20_000) }, steps: {} } }
+      const refused = yield* Effect.flip(Durable.start(job("refused", contents, big)))
+      assert(refused._tag === "StoreFailed", refused.message)
+      assert.include(refused.message, "database or disk is full")
+      yield* gate.open
+      yield* untilTried(full, 4)
+      // A line follows its statement some turns later.
+      yield* Effect.sync(() => said.length).pipe(
+        Effect.repeat({ until: (lines) => lines > 0, schedule: Schedule.spaced("20 millis") })
+      )
+      assert.lengthOf(said, 1, said.join("\n"))
+      for (const line of said) {
+        assert.match(line, /^Warn Durable jobs wait for their database: /u)
+        assert.include(line, database)
+        assert.include(line, "database or disk is full")
+        assert.notMatch(line, /cause$|\n/u)
+      }
       yield* full.empty
-      yield* Effect.gen(function* () {
-        yield* checkJobs(gate, contents, before)
-      }).pipe(withRunner(database), Effect.provide(gate.layer))
-    })
-  }
+      yield* checkJobs(gate, contents, before)
+    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(Layer.merge(gate.layer, Logger.layer([logger]))))
+  })
+
+  it.alone("that is full lets its runner end, and the next runner continues", function* ({ database, file, gate }) {
+    const contents = yield* Effect.forEach(["a", "b", "c", "d"], (name) => file(name, 1000))
+    const full = yield* withoutPages(database)
+    const before = (yield* assemblies()).length
+    yield* Effect.gen(function* () {
+      yield* startJobs(gate, contents)
+      yield* full.fill
+      yield* gate.open
+      yield* untilTried(full, 3)
+    }).pipe(withRunner(database, { uploads: 1 }), Effect.timeout("15 seconds"))
+    yield* full.empty
+    yield* Effect.gen(function* () {
+      yield* checkJobs(gate, contents, before)
+    }).pipe(withRunner(database))
+  })
 })

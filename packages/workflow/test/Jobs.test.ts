@@ -30,7 +30,7 @@ const kind = JSON.stringify({ files: 8, bytes: 1000, within: 3_600_000, params: 
 const newRow = (key: string, pack?: string): Row.NewRow => ({
   key,
   pack,
-  job: JSON.stringify({ params: {}, files: [{ source: { _tag: "Path", path: "/a" }, filename: "a" }] }),
+  job: { params: {}, files: [{ source: { _tag: "Path", path: "/a" }, filename: "a" }] },
   sources: [{ size: "1", identity: "" }]
 })
 
@@ -45,7 +45,7 @@ const statements = Effect.gen(function* () {
   const pack = (name: string) =>
     Effect.gen(function* () {
       yield* jobs.insert([newRow(`${name}1`, kind), ...[2, 3, 4, 5, 6, 7, 8].map((n) => newRow(`${name}${n}`, kind))])
-      const { rows } = yield* packs.form(runner)
+      const rows = yield* packs.form(runner, 1)
       return yield* Effect.fromResult(rows[0]?.[1] ?? assert.fail())
     })
   return { secrets, jobs, packs, claim, pack }

@@ -30,40 +30,37 @@ layer(NodeFileSystem.layer)("A journal in SQL", (it) => {
     ["SQLite", sqlite],
     ["Postgres", postgres]
   ] as const) {
-    it.effect(
-      `in ${name} is created by ${processes} processes at once, and each key has one holder at a time`,
-      function* () {
-        const client = yield* database
-        const journals = yield* Effect.forEach(
-          Array.from({ length: processes }),
-          () =>
-            Layer.build(UploadJournalSql.layer({ table: "my_uploads" }).pipe(Layer.provide(client), Layer.fresh)).pipe(
-              Effect.map(Context.get(UploadJournal.UploadJournal))
-            ),
+    it.effect(`in ${name} is created by ${processes} processes at once: a key has one holder at a time`, function* () {
+      const client = yield* database
+      const journals = yield* Effect.forEach(
+        Array.from({ length: processes }),
+        () =>
+          Layer.build(UploadJournalSql.layer({ table: "my_uploads" }).pipe(Layer.provide(client), Layer.fresh)).pipe(
+            Effect.map(Context.get(UploadJournal.UploadJournal))
+          ),
+        { concurrency: "unbounded" }
+      )
+      for (let round = 0; round < 20; round++) {
+        const scope = yield* Scope.make()
+        const leases = yield* Effect.forEach(
+          journals,
+          (journal) => Effect.option(Scope.provide(journal.lease(`k${round % 3}`), scope)),
           { concurrency: "unbounded" }
         )
-        for (let round = 0; round < 20; round++) {
-          const scope = yield* Scope.make()
-          const leases = yield* Effect.forEach(
-            journals,
-            (journal) => Effect.option(Scope.provide(journal.lease(`k${round % 3}`), scope)),
-            { concurrency: "unbounded" }
-          )
-          assert.lengthOf(leases.filter(Option.isSome), 1, `round ${round}`)
-          yield* Scope.close(scope, Exit.void)
-        }
-        // What one process has written, the others read.
-        const entry = { _tag: "Created" as const, assemblyId: "0".repeat(32) as never, writtenAt: Date.now() }
-        yield* journals[0]!.assemblies.put("joba", entry)
-        yield* journals[1]!.assemblies.put("joba", { ...entry, _tag: "Completed" })
-        for (const { assemblies } of journals) {
-          assert.strictEqual(Option.getOrThrow(yield* assemblies.get("joba"))._tag, "Completed")
-          assert.deepStrictEqual(
-            (yield* assemblies.list).map(({ key }) => key),
-            ["joba"]
-          )
-        }
+        assert.lengthOf(leases.filter(Option.isSome), 1, `round ${round}`)
+        yield* Scope.close(scope, Exit.void)
       }
-    )
+      // What one process has written, the others read.
+      const entry = { _tag: "Created" as const, assemblyId: "0".repeat(32) as never, writtenAt: Date.now() }
+      yield* journals[0]!.assemblies.put("joba", entry)
+      yield* journals[1]!.assemblies.put("joba", { ...entry, _tag: "Completed" })
+      for (const { assemblies } of journals) {
+        assert.strictEqual(Option.getOrThrow(yield* assemblies.get("joba"))._tag, "Completed")
+        assert.deepStrictEqual(
+          (yield* assemblies.list).map(({ key }) => key),
+          ["joba"]
+        )
+      }
+    })
   }
 })

@@ -7,9 +7,10 @@ import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import { randomBytes } from "node:crypto"
-import { folder, job, live, sha256, storedIn, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { job, sha256, storedIn, withRunner } from "./support.ts"
 
 /** An object store with one object. `refused` are the numbers of the signatures that it refuses. */
 const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>, etag: string | undefined) {
@@ -46,9 +47,8 @@ const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>,
 
 const file = (key: string) => ({ source: DurableJob.object("store", key), filename: "a.bin" })
 
-layer(live)("An object store", (it) => {
-  it.effect("is asked for another address, if the address of a queued job does not work any more", function* () {
-    const { database } = yield* folder
+durableTests("An object store", (it) => {
+  it.alone("is asked for another address if that of a queued job works no more", function* ({ database }) {
     // `start` presigns the first URL, and the first try of the upload presigns the second.
     const store = yield* objectStore([2], '"one"')
     const status = yield* Durable.run(job("object", [], { files: [file("video")] })).pipe(
@@ -59,8 +59,7 @@ layer(live)("An object store", (it) => {
     assert.strictEqual(store.signatures(), 3)
   })
 
-  it.effect("that cannot tell whether an object has changed is refused, and so is a missing object", function* () {
-    const { database } = yield* folder
+  it.alone("that cannot tell whether an object has changed is refused, or has none", function* ({ database }) {
     const store = yield* objectStore([], undefined)
     yield* Effect.gen(function* () {
       for (const key of ["video", "missing"]) {
@@ -71,10 +70,9 @@ layer(live)("An object store", (it) => {
   })
 })
 
-layer(live)("The places of a runner", (it) => {
+durableTests("The places of a runner", (it) => {
   for (const uploads of [1, 2]) {
-    it.effect(`let ${uploads} files be sent at the same time, also those of one job`, function* () {
-      const { database } = yield* folder
+    it.alone(`let ${uploads} files be sent at the same time, also those of one job`, function* ({ database }) {
       let now = 0
       let most = 0
       const whole = UploadSource.fromBytes(new Uint8Array(1000))

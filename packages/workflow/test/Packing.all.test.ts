@@ -3,15 +3,15 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
-import { gated } from "./gates.ts"
-import { folder, hurried, live, sha256, steps, storedIn, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { hurried, sha256, steps, storedIn, withRunner } from "./support.ts"
 
 const packing = { files: 20, bytes: 67_108_864, within: "1 second", repeatable: true } as const
 
@@ -74,9 +74,8 @@ const isOwn = (key: string, hash = "") =>
     return status.assembly_id
   })
 
-layer(live)("Durable.startAll with packing", ({ effect }) => {
-  effect("20 jobs are one Assembly, each sees its own file, and another job has an Assembly of its own", function* () {
-    const { database, path } = yield* folder
+durableTests("Durable.startAll with packing", (it) => {
+  it.alone("20 jobs are one Assembly, each sees its own file; another job is alone", function* ({ database, path }) {
     const { hashes, jobs } = yield* jobsIn(path, "whole", 21)
     yield* Effect.gen(function* () {
       yield* startAll(jobs)
@@ -85,11 +84,10 @@ layer(live)("Durable.startAll with packing", ({ effect }) => {
       assert.strictEqual(new Set(ids).size, 2)
       assert.strictEqual((yield* assembliesOf("whole")).length, 2)
       assert.deepStrictEqual([...new Set(yield* statesOf)], ["Completed"])
-    }).pipe(withRunner(database), hurried)
+    }).pipe(withRunner(database), hurried())
   })
 
-  effect("one poison file of 20: 19 jobs complete, and one fails with the error of its Assembly", function* () {
-    const { database, path } = yield* folder
+  it.alone("one poison file of 20: 19 jobs complete, one fails with its own error", function* ({ database, path }) {
     const { hashes, jobs } = yield* jobsIn(path, "poison", 20, { poison: 13 })
     yield* Effect.gen(function* () {
       yield* startAll(jobs)
@@ -100,171 +98,128 @@ layer(live)("Durable.startAll with packing", ({ effect }) => {
       assert(error._tag === "JobFailed")
       assert.strictEqual(error.failure.reason, "AssemblyFailed")
       assert.isAtMost((yield* assembliesOf("poison")).length, 1 + 2 * Math.log2(20) + 1)
-    }).pipe(withRunner(database), hurried)
+    }).pipe(withRunner(database), hurried())
   })
 
-  effect(
-    "a canceled job is Canceled when its pack has ended, the others complete; one notification ends the pack",
-    function* () {
-      const { database, path } = yield* folder
+  it.running(
+    "a canceled job ends with its pack, after one notification",
+    { pollInterval: "1 hour" },
+    function* ({ path }) {
       const short = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 1 } }
       const { hashes, jobs } = yield* jobsIn(path, "cancel", 5, { steps: short })
       const [first, second] = jobs.map(({ key }) => key)
       assert(first !== undefined && second !== undefined)
-      yield* Effect.gen(function* () {
-        yield* startAll(jobs)
-        yield* until(statesOf, (states) => states.every((state) => state === "Processing"))
-        const canceling = yield* Durable.cancel(second)
-        assert.strictEqual(canceling.state, "Canceling")
-        const [entry] = yield* until(assembliesOf("cancel"), ([one]) => one?.ok === "ASSEMBLY_COMPLETED")
-        yield* Durable.notified(entry?.id ?? "")
-        assert.deepStrictEqual(storedIn(yield* Durable.await(first)), [hashes.get(first) ?? ""])
-        const states = ["Completed", "Canceled", "Completed", "Completed", "Completed"]
-        assert.deepStrictEqual(yield* statesOf, states as Array<DurableJob.State>)
-        assert.strictEqual((yield* assembliesOf("cancel")).length, 1)
-        // The next attempt has an Assembly of its own.
-        yield* Durable.retry(second)
-        assert.deepStrictEqual(storedIn(yield* Durable.await(second)), [hashes.get(second) ?? ""])
-      }).pipe(withRunner(database, { pollInterval: "1 hour" }))
+      yield* startAll(jobs)
+      yield* until(statesOf, (states) => states.every((state) => state === "Processing"))
+      const canceling = yield* Durable.cancel(second)
+      assert.strictEqual(canceling.state, "Canceling")
+      const [entry] = yield* until(assembliesOf("cancel"), ([one]) => one?.ok === "ASSEMBLY_COMPLETED")
+      yield* Durable.notified(entry?.id ?? "")
+      assert.deepStrictEqual(storedIn(yield* Durable.await(first)), [hashes.get(first) ?? ""])
+      const states = ["Completed", "Canceled", "Completed", "Completed", "Completed"]
+      assert.deepStrictEqual(yield* statesOf, states as Array<DurableJob.State>)
+      assert.strictEqual((yield* assembliesOf("cancel")).length, 1)
+      // The next attempt has an Assembly of its own.
+      yield* Durable.retry(second)
+      assert.deepStrictEqual(storedIn(yield* Durable.await(second)), [hashes.get(second) ?? ""])
     }
   )
 
-  effect(
-    "a pack that is halved: a canceled job of either half is Canceled, and each retry has an own Assembly",
-    function* () {
-      const { database, path } = yield* folder
-      const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 2 } }
-      const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: slow, poison: 6 })
-      const keys = jobs.map(({ key }) => key)
-      const [, second = "", , , , sixth = "", poison = ""] = keys
-      yield* Effect.gen(function* () {
-        yield* startAll(jobs)
-        yield* until(statesOf, (states) => states[0] === "Processing" && states[7] === "Queued")
-        yield* Durable.cancel(second)
-        yield* Durable.cancel(sixth)
-        yield* until(statesOf, (states) => states.every((state) => /^(Completed|Failed|Canceled)$/.test(state)))
-        const ended = [
-          "Completed",
-          "Canceled",
-          "Completed",
-          "Completed",
-          "Completed",
-          "Canceled",
-          "Failed",
-          "Completed"
-        ]
-        assert.deepStrictEqual(yield* statesOf, ended as Array<DurableJob.State>)
-        const files = [{ source: DurableJob.path(`${path}/${poison}`), filename: "photo.bin" }]
-        yield* Durable.retry(poison, { files })
-        yield* Effect.forEach([second, sixth], (key) => Durable.retry(key))
-        const ids = yield* Effect.forEach(keys, (key) => isOwn(key, hashes.get(key)))
-        assert.strictEqual(new Set([ids[1], ids[5], ids[6]]).size, 3)
-      }).pipe(withRunner(database, { pollInterval: "1 second" }))
-    }
-  )
-
-  effect(
-    "one source of 12 vanishes before the pack is full: 11 jobs complete, and one fails with SourceFailed",
-    function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { database, path } = yield* folder
-      const { hashes, jobs } = yield* jobsIn(path, "vanished", 12)
-      const full = { packing: { ...packing, files: 12, within: "1 hour" } } as const
-      yield* Effect.gen(function* () {
-        yield* startAll(jobs.slice(0, 11), full)
-        yield* fs.remove(`${path}/${jobs[3]?.key}`)
-        yield* startAll(jobs.slice(11), full)
-        for (const [row, { key }] of jobs.entries()) if (row !== 3) yield* isOwn(key, hashes.get(key))
-        const error = yield* Effect.flip(Durable.await(jobs[3]?.key ?? ""))
-        assert(error._tag === "JobFailed")
-        assert.strictEqual(error.failure.reason, "SourceFailed")
-      }).pipe(withRunner(database))
-    }
-  )
-
-  effect("the last of 3 jobs in a pack has the first key: each sees its own file", function* () {
-    const { database, path } = yield* folder
-    const { hashes, jobs } = yield* jobsIn(path, "order", 3)
-    const full = { packing: { ...packing, files: 3, within: "1 hour" } } as const
-    yield* Effect.gen(function* () {
-      yield* startAll(jobs.slice(1), full)
-      // The order of a pack is that of its milliseconds, and then that of its keys.
-      yield* Effect.sleep("5 millis")
-      yield* startAll(jobs.slice(0, 1), full)
-      const ids = yield* Effect.forEach(jobs, ({ key }) => isOwn(key, hashes.get(key)))
-      assert.strictEqual(new Set(ids).size, 1)
-    }).pipe(withRunner(database))
+  it.running("a canceled job of either half ends with its half", { pollInterval: "1 second" }, function* ({ path }) {
+    const slow = { ...hashing, wait: { robot: "/emulator/wait", use: ":original", seconds: 2 } }
+    const { hashes, jobs } = yield* jobsIn(path, "halved", 8, { steps: slow, poison: 6 })
+    const keys = jobs.map(({ key }) => key)
+    const [, second = "", , , , sixth = "", poison = ""] = keys
+    yield* startAll(jobs)
+    yield* until(statesOf, (states) => states[0] === "Processing" && states[7] === "Queued")
+    yield* Durable.cancel(second)
+    yield* Durable.cancel(sixth)
+    yield* until(statesOf, (states) => states.every((state) => /^(Completed|Failed|Canceled)$/.test(state)))
+    const ended = ["Completed", "Canceled", "Completed", "Completed", "Completed", "Canceled", "Failed", "Completed"]
+    assert.deepStrictEqual(yield* statesOf, ended as Array<DurableJob.State>)
+    const files = [{ source: DurableJob.path(`${path}/${poison}`), filename: "photo.bin" }]
+    yield* Durable.retry(poison, { files })
+    yield* Effect.forEach([second, sixth], (key) => Durable.retry(key))
+    const ids = yield* Effect.forEach(keys, (key) => isOwn(key, hashes.get(key)))
+    assert.strictEqual(new Set([ids[1], ids[5], ids[6]]).size, 3)
   })
 
-  effect(
-    "a runner that ends leaves its pack to the next one, which sends it again: one Assembly is not canceled",
-    function* () {
-      const { database, path } = yield* folder
-      const { jobs } = yield* jobsIn(path, "handed", 5, { steps: waiting })
-      yield* startAll(jobs).pipe(
-        Effect.andThen(until(assembliesOf("handed"), ({ length }) => length === 1)),
-        withRunner(database)
-      )
-      yield* until(statesOf, (states) => states.every((state) => state === "Processing")).pipe(withRunner(database))
-      const entries = yield* assembliesOf("handed")
-      assert.strictEqual(entries.filter(({ ok }) => ok !== "ASSEMBLY_CANCELED").length, 1)
-      yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
-    }
-  )
+  it.running("one source of 12 vanishes: 11 jobs complete, and one fails with SourceFailed", function* ({ path }) {
+    const fs = yield* FileSystem.FileSystem
+    const { hashes, jobs } = yield* jobsIn(path, "vanished", 12)
+    const full = { packing: { ...packing, files: 12, within: "1 hour" } } as const
+    yield* startAll(jobs.slice(0, 11), full)
+    yield* fs.remove(`${path}/${jobs[3]?.key}`)
+    yield* startAll(jobs.slice(11), full)
+    for (const [row, { key }] of jobs.entries()) if (row !== 3) yield* isOwn(key, hashes.get(key))
+    const error = yield* Effect.flip(Durable.await(jobs[3]?.key ?? ""))
+    assert(error._tag === "JobFailed")
+    assert.strictEqual(error.failure.reason, "SourceFailed")
+  })
 
-  effect(
-    "a job that waits for its pack is Queued and canceled at once; a full pack does not wait, also not for an older job",
-    function* () {
-      const { database, path } = yield* folder
-      const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
-      const older = yield* jobsIn(path, "older", 1)
-      const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
-      yield* Effect.gen(function* () {
-        yield* startAll(older.jobs, patient)
-        yield* startAll(jobs.slice(0, 2), patient)
-        const canceled = yield* Durable.cancel("full 00000")
-        assert.strictEqual(canceled.state, "Canceled")
-        yield* startAll(jobs.slice(2, 4), patient)
-        const states = ["Canceled", "Processing", "Processing", "Processing", "Queued"]
-        yield* until(statesOf, (all) => String(all) === String(states))
-        yield* startAll(jobs.slice(4), patient)
-        assert.strictEqual((yield* Durable.status("full 00004")).state, "Queued")
-        const entries = yield* assembliesOf("full")
-        assert.strictEqual(entries.length, 1)
-        yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
-      }).pipe(withRunner(database))
-    }
-  )
+  it.running("the last of 3 jobs in a pack has the first key: each sees its own file", function* ({ path }) {
+    const { hashes, jobs } = yield* jobsIn(path, "order", 3)
+    const full = { packing: { ...packing, files: 3, within: "1 hour" } } as const
+    yield* startAll(jobs.slice(1), full)
+    // The order of a pack is that of its milliseconds, and then that of its keys.
+    yield* Effect.sleep("5 millis")
+    yield* startAll(jobs.slice(0, 1), full)
+    const ids = yield* Effect.forEach(jobs, ({ key }) => isOwn(key, hashes.get(key)))
+    assert.strictEqual(new Set(ids).size, 1)
+  })
 
-  effect("a pack one of whose rows is damaged while it is sent: no job sees the file of its neighbor", function* () {
-    const { database, path } = yield* folder
-    const gate = yield* gated
+  it.alone("a runner that ends leaves its pack to the next one: one Assembly is left", function* ({ database, path }) {
+    const { jobs } = yield* jobsIn(path, "handed", 5, { steps: waiting })
+    yield* startAll(jobs).pipe(
+      Effect.andThen(until(assembliesOf("handed"), ({ length }) => length === 1)),
+      withRunner(database)
+    )
+    yield* until(statesOf, (states) => states.every((state) => state === "Processing")).pipe(withRunner(database))
+    const entries = yield* assembliesOf("handed")
+    assert.strictEqual(entries.filter(({ ok }) => ok !== "ASSEMBLY_CANCELED").length, 1)
+    yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
+  })
+
+  it.running("a job that waits for its pack is canceled at once; a full pack waits for none", function* ({ path }) {
+    const { jobs } = yield* jobsIn(path, "full", 5, { steps: waiting })
+    const older = yield* jobsIn(path, "older", 1)
+    const patient = { packing: { ...packing, files: 3, within: "1 hour" } } as const
+    yield* startAll(older.jobs, patient)
+    yield* startAll(jobs.slice(0, 2), patient)
+    const canceled = yield* Durable.cancel("full 00000")
+    assert.strictEqual(canceled.state, "Canceled")
+    yield* startAll(jobs.slice(2, 4), patient)
+    const states = ["Canceled", "Processing", "Processing", "Processing", "Queued"]
+    yield* until(statesOf, (all) => String(all) === String(states))
+    yield* startAll(jobs.slice(4), patient)
+    assert.strictEqual((yield* Durable.status("full 00004")).state, "Queued")
+    const entries = yield* assembliesOf("full")
+    assert.strictEqual(entries.length, 1)
+    yield* Effect.forEach(entries, ({ id }) => Effect.ignore(Assemblies.cancel(Assembly.AssemblyId.make(id))))
+  })
+
+  it.running("a pack with a row damaged meanwhile: no job sees the file of its neighbor", function* ({ path, gate }) {
     const { hashes, jobs } = yield* jobsIn(path, "torn", 4)
     const [torn, ...others] = jobs
     const { key, params } = torn ?? assert.fail()
-    yield* Effect.gen(function* () {
-      yield* startAll([...jobs, { key: "torn last", params, files: [gate.file("last")] }])
-      yield* gate.reached
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE durable_jobs SET sources = '{' WHERE job_key = ${key}`
-      yield* gate.open
-      for (const other of others) yield* isOwn(other.key, hashes.get(other.key))
-      assert.include(["StoreFailed", "JobFailed"], (yield* Effect.flip(Durable.await(key)))._tag)
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    yield* startAll([...jobs, { key: "torn last", params, files: [gate.file("last")] }])
+    yield* gate.reached
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE durable_jobs SET sources = '{' WHERE job_key = ${key}`
+    yield* gate.open
+    for (const other of others) yield* isOwn(other.key, hashes.get(other.key))
+    assert.include(["StoreFailed", "JobFailed"], (yield* Effect.flip(Durable.await(key)))._tag)
   })
 
-  effect("a missing `repeatable` is refused, and nothing is stored", function* () {
-    const { database, path } = yield* folder
+  it.running("a missing `repeatable` is refused, and nothing is stored", function* ({ path }) {
     const { jobs } = yield* jobsIn(path, "refused", 2)
-    yield* Effect.gen(function* () {
-      const invalid = { packing: {} } as unknown as Durable.AllOptions
-      const error = yield* Effect.flip(Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), invalid)))
-      assert(error._tag === "InvalidRequest")
-      assert.deepStrictEqual(
-        error.issues.map((issue) => issue.path),
-        [["packing", "repeatable"]]
-      )
-      assert.deepStrictEqual(yield* statesOf, [])
-    }).pipe(withRunner(database))
+    const invalid = { packing: {} } as unknown as Durable.AllOptions
+    const error = yield* Effect.flip(Stream.runDrain(Durable.startAll(Stream.fromIterable(jobs), invalid)))
+    assert(error._tag === "InvalidRequest")
+    assert.deepStrictEqual(
+      error.issues.map((issue) => issue.path),
+      [["packing", "repeatable"]]
+    )
+    assert.deepStrictEqual(yield* statesOf, [])
   })
 })

@@ -20,7 +20,7 @@ const steps = {
 
 layer(Layer.empty)("Packs of three runners", (it) => {
   it.effect(
-    `${files} files, one of them poison, in packs of 20; a runner is killed: all others complete, each in one Assembly`,
+    `${files} files, one of them poison, in packs of 20; a runner is killed: the others complete`,
     function* () {
       const postgres = yield* Server.make
       const cluster = yield* Cluster.make({

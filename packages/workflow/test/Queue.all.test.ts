@@ -6,7 +6,7 @@ import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Reactivity from "effect/reactivity/Reactivity"
@@ -17,8 +17,8 @@ import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"
-import { gated } from "./gates.ts"
-import { folder, job, live } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { folder, job } from "./support.ts"
 
 const full = process.env["DURABLE_JOBS"]
 const count = Number(full ?? 100)
@@ -86,18 +86,16 @@ const postgres = Effect.gen(function* () {
   return store
 })
 
-layer(live)("A queue of durable jobs", (it) => {
+durableTests("A queue of durable jobs", (it) => {
   for (const { name, store } of [
     { name: "SQLite", store: sqlite },
     { name: "Postgres", store: postgres }
   ]) {
-    it.effect(
-      `stores ${count} jobs in ${name}, uploads every one once, and few at the same time`,
-      function* () {
-        const { file } = yield* folder
+    it.alone(
+      `has ${count} jobs in ${name}, uploads each once, and few at the same time`,
+      function* ({ file, gate }) {
         const { runner, whileHeld } = yield* store
         const content = yield* file("a.bin", 1000)
-        const gate = yield* gated
         yield* Effect.gen(function* () {
           yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
           yield* gate.reached
@@ -117,7 +115,7 @@ layer(live)("A queue of durable jobs", (it) => {
           assert.isBelow(queuing, 32)
           const seconds = (performance.now() - begun) / 1000
           yield* print(`${count} jobs queued in ${seconds.toFixed(1)} s, ${queuing.toFixed(1)} MiB more`)
-        }).pipe(Effect.provide(runner({ uploads: 1 }), { local: true }), Effect.provide(gate.layer))
+        }).pipe(Effect.provide(runner({ uploads: 1 }), { local: true }))
 
         // The next process continues the queue.
         yield* Effect.gen(function* () {
@@ -144,7 +142,7 @@ layer(live)("A queue of durable jobs", (it) => {
           )
           const completed = yield* Stream.runCount(Durable.list({ state: "Completed" }))
           assert.strictEqual(completed, count + 1)
-        }).pipe(Effect.provide(runner(), { local: true }), Effect.provide(gate.layer))
+        }).pipe(Effect.provide(runner(), { local: true }))
       },
       { timeout: 3_600_000 }
     )

@@ -12,7 +12,8 @@ import * as Layer from "effect/Layer"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { type Call, race, type Said } from "./interleave.ts"
-import { assemblies, folder, job, live, steps, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, job, steps, until, withRunner } from "./support.ts"
 
 /** The Assemblies that still run. */
 const running = Effect.map(
@@ -77,9 +78,8 @@ const raceOf = (seed: number, key: string) => ({
   options: { kills: seed % 3 === 0 }
 })
 
-layer(live)("A cancellation beside a retry", (it) => {
-  it.effect("has the outcome of one of the two orders, and leaves at most one Assembly", function* () {
-    const { database, file } = yield* folder
+durableTests("A cancellation beside a retry", (it) => {
+  it.alone("has the outcome of one of the two orders, and leaves at most one Assembly", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     const kinds = new Set<string>()
     yield* Effect.gen(function* () {

@@ -8,7 +8,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, describe, layer, test } from "@assembly-effect/testkit/flow"
+import { assert, describe, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -16,8 +16,8 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type * as Journal from "../src/internal/journal.ts"
 import * as Verdict from "../src/internal/verdict.ts"
-import { gated } from "./gates.ts"
-import { folder, hurried, job, live, steps, storedIn, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { hurried, job, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** Reads a job until it says why it waits. */
 const untilWaiting = (key: string) => until(key, ({ waiting }) => waiting !== undefined)
@@ -36,9 +36,8 @@ const forever = { times: Infinity } as const
 
 const uploadPaths = { POST: "/resumable/files/", PATCH: "/resumable/files/:uploadId" } as const
 
-layer(live)("A durable job", (it) => {
-  it.effect("waits while the Auth Secret is wrong, and other jobs stay in the queue", function* () {
-    const { database, file } = yield* folder
+durableTests("A durable job", (it) => {
+  it.alone("waits while the Auth Secret is wrong, and other jobs stay in the queue", function* ({ database, file }) {
     const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 1000), yield* file("c.bin", 1000)]
     yield* Effect.gen(function* () {
       for (const [index, content] of contents.entries()) yield* Durable.start(job(`${index}`, [content]))
@@ -62,29 +61,12 @@ layer(live)("A durable job", (it) => {
       assert.isUndefined((yield* Durable.status("1")).waiting)
     }).pipe(withRunner(database))
   })
-
-  it.effect("waits while the account is refused", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 1000)
-    const faults = yield* Faults.Faults
-    yield* faults.inject(
-      Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 402, times: 2 })
-    )
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("owes", [content]))
-      assert.strictEqual((yield* untilWaiting("owes")).waiting?.reason, "ServiceFailure")
-      assert.deepStrictEqual(storedIn(yield* Durable.await("owes")), [content.sha256])
-    }).pipe(withRunner(database, { patience: "1 milli" }))
-  })
-
   for (const [method, size] of [
     ["POST", 1000],
     ["PATCH", 700_000]
   ] as const) {
-    it.effect(`waits while a proxy refuses each ${method} of an upload`, function* () {
-      const { database, file } = yield* folder
+    it.alone(`waits while a proxy refuses each ${method} of an upload`, function* ({ database, file, faults }) {
       const content = yield* file("a.bin", size)
-      const faults = yield* Faults.Faults
       yield* faults.inject(Faults.Fault.Refuse({ method, path: uploadPaths[method], status: 407, times: 1 }))
       yield* Effect.gen(function* () {
         yield* Durable.start(job(method, [content]))
@@ -94,14 +76,13 @@ layer(live)("A durable job", (it) => {
     })
   }
 
-  it.effect("waits for a runner that knows the secret it began with", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+  it.alone("waits for a runner that knows the secret it began with", function* ({ database, gate }) {
     const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
     yield* Effect.gen(function* () {
       yield* Durable.start(job("begun", [], { files: [gate.file("begun")] }))
       yield* gate.reached
-    }).pipe(withRunner(database, { secrets: [old, young] }), Effect.provide(gate.layer))
+    }).pipe(withRunner(database, { secrets: [old] }))
+    yield* Effect.asVoid(Durable.Durable).pipe(withRunner(database, { secrets: [young, old] }))
     yield* gate.open
     yield* Effect.gen(function* () {
       const { state, waiting } = yield* untilWaiting("begun")
@@ -110,19 +91,14 @@ layer(live)("A durable job", (it) => {
       // It does not keep the place from jobs of the new secret.
       yield* Durable.run(job("new", [], { files: [gate.file("new")] }))
       assert.strictEqual((yield* Durable.status("begun")).state, "Uploading")
-    }).pipe(withRunner(database, { secrets: [young], uploads: 1, patience: "1 milli" }), Effect.provide(gate.layer))
-    const status = yield* Durable.await("begun").pipe(
-      withRunner(database, { secrets: [young, old] }),
-      Effect.provide(gate.layer)
-    )
+    }).pipe(withRunner(database, { secrets: [young], uploads: 1, patience: "1 milli" }))
+    const status = yield* Durable.await("begun").pipe(withRunner(database, { secrets: [young, old] }))
     assert.deepInclude(status, { started_tus_uploads: 1 })
     assert.deepStrictEqual(storedIn(status), [gate.sha256])
   })
 
-  it.effect("shows that the service does not answer, and does not know then how much is stored", function* () {
-    const { database, file } = yield* folder
+  it.alone("says that the service is silent, not how much is stored", function* ({ database, file, gate, faults }) {
     const content = yield* file("a.bin", 100)
-    const faults = yield* Faults.Faults
     const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
     yield* Effect.gen(function* () {
       yield* Durable.start(job("looks", [content], { params: { steps: slow } }))
@@ -138,7 +114,6 @@ layer(live)("A durable job", (it) => {
       yield* faults.clear
     }).pipe(withRunner(database, { pollInterval: "100 millis" }))
 
-    const gate = yield* gated
     yield* Effect.gen(function* () {
       yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
       yield* gate.reached
@@ -147,25 +122,20 @@ layer(live)("A durable job", (it) => {
       yield* faults.clear
       yield* gate.open
       yield* Durable.await("sends")
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
   })
 
-  it.effect("has its whole patience again after a refusal that is not about the job", function* () {
-    const { database, file } = yield* folder
+  it.alone("has its whole patience after a refusal that is not about it", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 100)
-    const faults = yield* Faults.Faults
     const once = { method: "POST", path: "/assemblies/:assemblyId", times: 1 } as const
     for (const status of [403, 407, 403]) yield* faults.inject(Faults.Fault.Refuse({ ...once, status }))
     yield* Effect.gen(function* () {
       yield* Durable.start(job("paused", [content]))
       assert.deepStrictEqual(storedIn(yield* Durable.await("paused")), [content.sha256])
-    }).pipe(withRunner(database, { patience: "1 second" }), hurried)
+    }).pipe(withRunner(database, { patience: "1 second" }), hurried())
   })
 
-  it.effect("says why its cancellation waits, and ends after the patience of the runner", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    const faults = yield* Faults.Faults
+  it.alone("says why its cancellation waits, and ends after its patience", function* ({ database, gate, faults }) {
     const gone = Effect.gen(function* () {
       yield* faults.inject(Faults.Fault.Refuse({ method: "GET", status: 403, ...forever }))
       yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 403, ...forever }))
@@ -178,7 +148,7 @@ layer(live)("A durable job", (it) => {
       const { state, waiting } = yield* untilWaiting("patient")
       assert.strictEqual(state, "Canceling")
       assert.strictEqual(waiting?.reason, "ServiceFailure")
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
     yield* Effect.gen(function* () {
       const error = yield* Effect.flip(Durable.await("patient"))
       assert(error._tag === "JobFailed")
@@ -188,7 +158,7 @@ layer(live)("A durable job", (it) => {
       // The next attempt first ends the Assembly.
       yield* Durable.retry("patient")
       assert.deepStrictEqual(storedIn(yield* Durable.await("patient")), [gate.sha256])
-    }).pipe(withRunner(database, { patience: "1 milli" }), Effect.provide(gate.layer), hurried)
+    }).pipe(withRunner(database, { patience: "1 milli" }), hurried())
   })
 })
 

@@ -2,58 +2,49 @@
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
-import { assemblies, folder, hurried, job, live, steps, storedIn, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, hurried, job, steps, storedIn, withRunner } from "./support.ts"
 
 /** How many Assemblies exist, of all types or of one. */
 const count = (...type: Parameters<typeof assemblies>) => Effect.map(assemblies(...type), ({ length }) => length)
 
 const wrong = { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } }
 
-layer(live)("The next attempt of a durable job", (it) => {
-  it.effect("has other params and files, with the same key", function* () {
-    const { database, file } = yield* folder
+durableTests("The next attempt of a durable job", (it) => {
+  it.running("has other params and files, with the same key", function* ({ file }) {
     const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
     const before = yield* count()
-    yield* Effect.gen(function* () {
-      const failed = yield* Effect.flip(Durable.run(job("again", [first], { params: wrong })))
-      assert.strictEqual(failed._tag, "JobFailed")
-      const right = job("again", [second])
-      assert.strictEqual((yield* Effect.flip(Durable.start(right)))._tag, "JobConflict")
-      const { files, params } = right
-      const next = yield* Durable.retry("again", { params, files })
-      assert.deepInclude(next, { attempt: 2, size: 200n })
-      assert.deepStrictEqual(storedIn(yield* Durable.await("again")), [second.sha256])
-      // Now the key is this job.
-      assert.deepInclude(yield* Durable.start(right), { attempt: 2, state: "Completed" })
-    }).pipe(withRunner(database))
+    const failed = yield* Effect.flip(Durable.run(job("again", [first], { params: wrong })))
+    assert.strictEqual(failed._tag, "JobFailed")
+    const right = job("again", [second])
+    assert.strictEqual((yield* Effect.flip(Durable.start(right)))._tag, "JobConflict")
+    const { files, params } = right
+    const next = yield* Durable.retry("again", { params, files })
+    assert.deepInclude(next, { attempt: 2, size: 200n })
+    assert.deepStrictEqual(storedIn(yield* Durable.await("again")), [second.sha256])
+    // Now the key is this job.
+    assert.deepInclude(yield* Durable.start(right), { attempt: 2, state: "Completed" })
     assert.strictEqual((yield* count()) - before, 2)
   })
 
-  it.effect("is checked like the first one, and then the job stays as it is", function* () {
-    const { database, file } = yield* folder
+  it.running("is checked like the first one, and then the job stays as it is", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Effect.flip(Durable.run(job("checked", [content], { params: wrong })))
-      const error = yield* Effect.flip(Durable.retry("checked", { files: [] }))
-      assert(error._tag === "InvalidRequest")
-      assert.include(error.message, "Durable.retry: files")
-      const [missing] = job("checked", [{ ...content, path: `${content.path}.none` }]).files
-      assert.strictEqual((yield* Effect.flip(Durable.retry("checked", { files: [missing!] })))._tag, "SourceFailed")
-      assert.deepInclude(yield* Durable.status("checked"), { attempt: 1, state: "Failed" })
-    }).pipe(withRunner(database))
+    yield* Effect.flip(Durable.run(job("checked", [content], { params: wrong })))
+    const error = yield* Effect.flip(Durable.retry("checked", { files: [] }))
+    assert(error._tag === "InvalidRequest")
+    assert.include(error.message, "Durable.retry: files")
+    const [missing] = job("checked", [{ ...content, path: `${content.path}.none` }]).files
+    assert.strictEqual((yield* Effect.flip(Durable.retry("checked", { files: [missing!] })))._tag, "SourceFailed")
+    assert.deepInclude(yield* Durable.status("checked"), { attempt: 1, state: "Failed" })
   })
 
-  it.effect(
+  it.alone(
     "begins when the Assembly of the attempt before has surely ended",
-    function* () {
-      const { database, file } = yield* folder
+    function* ({ database, file, faults }) {
       const content = yield* file("a.bin", 700_000)
-      const faults = yield* Faults.Faults
       const canceled = yield* count("canceled")
       yield* Effect.gen(function* () {
         yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
@@ -69,56 +60,37 @@ layer(live)("The next attempt of a durable job", (it) => {
         assert.deepStrictEqual(storedIn(yield* Durable.await("kept")), [content.sha256])
         assert.strictEqual(yield* count("uploading"), 0)
         assert.strictEqual((yield* count("canceled")) - canceled, 1)
-      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }), hurried)
+      }).pipe(withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }), hurried())
     },
     { timeout: 60_000 }
   )
 
-  it.effect("is one of two that two callers want", function* () {
-    const { database, file } = yield* folder
+  it.running("is one of two that two callers want", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    yield* Effect.gen(function* () {
-      yield* Effect.flip(Durable.run(job("both", [content], { params: wrong })))
-      const before = yield* count()
-      const results = yield* Effect.forEach(
-        [{ a: 1 }, { a: 2 }],
-        (fields) => Effect.result(Durable.retry("both", { params: { steps, fields } })),
-        { concurrency: 2 }
-      )
-      const [error] = results.flatMap((result) => (Result.isFailure(result) ? [result.failure._tag] : []))
-      assert.include(["JobConflict", "NotRetryable"], error)
-      assert.lengthOf(results.filter(Result.isSuccess), 1)
-      yield* Durable.await("both")
-      assert.strictEqual((yield* count()) - before, 1)
-    }).pipe(withRunner(database))
-  })
-
-  it.effect("is no attempt of a job that had the same key and was removed", function* () {
-    const { database, file } = yield* folder
-    const [first, second] = [yield* file("a.bin", 100), yield* file("b.bin", 200)]
-    const before = yield* Durable.run(job("free", [first])).pipe(withRunner(database))
-    yield* Stream.runCollect(Durable.list()).pipe(
-      Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced("20 millis") }),
-      withRunner(database, { retention: { failures: "1 milli", successes: "1 milli" } })
+    yield* Effect.flip(Durable.run(job("both", [content], { params: wrong })))
+    const before = yield* count()
+    const results = yield* Effect.forEach(
+      [{ a: 1 }, { a: 2 }],
+      (fields) => Effect.result(Durable.retry("both", { params: { steps, fields } })),
+      { concurrency: 2 }
     )
-    const after = yield* Durable.run(job("free", [second])).pipe(withRunner(database))
-    assert.deepStrictEqual(storedIn(after), [second.sha256])
-    assert.notStrictEqual(after.assembly_id, before.assembly_id)
+    const [error] = results.flatMap((result) => (Result.isFailure(result) ? [result.failure._tag] : []))
+    assert.include(["JobConflict", "NotRetryable"], error)
+    assert.lengthOf(results.filter(Result.isSuccess), 1)
+    yield* Durable.await("both")
+    assert.strictEqual((yield* count()) - before, 1)
   })
 })
 
-layer(live)("A path of a job", (it) => {
-  it.effect("is absolute when it is stored, so that it names the same file in every process", function* () {
-    const { database, file, path } = yield* folder
+durableTests("A path of a job", (it) => {
+  it.running("is absolute when it is stored: the same file in every process", function* ({ file, path }) {
     const content = yield* file("a.bin", 100)
     const up = "../".repeat(process.cwd().split("/").length - 1)
     const relative = DurableJob.path(`./${up}${path.slice(1)}/a.bin`)
     const files = [{ source: relative, filename: "0.bin" }]
-    yield* Effect.gen(function* () {
-      yield* Durable.run(job("relative", [], { files }))
-      // The absolute path is the same job.
-      assert.deepInclude(yield* Durable.start(job("relative", [content])), { state: "Completed" })
-      assert.deepInclude(yield* Durable.start(job("relative", [], { files })), { state: "Completed" })
-    }).pipe(withRunner(database))
+    yield* Durable.run(job("relative", [], { files }))
+    // The absolute path is the same job.
+    assert.deepInclude(yield* Durable.start(job("relative", [content])), { state: "Completed" })
+    assert.deepInclude(yield* Durable.start(job("relative", [], { files })), { state: "Completed" })
   })
 })

@@ -7,8 +7,7 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
-import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Clock from "effect/Clock"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -26,16 +25,13 @@ import * as Stream from "effect/Stream"
 import { StatementSync } from "node:sqlite"
 import * as Host from "../src/internal/host.ts"
 import * as Secrets from "../src/internal/secrets.ts"
-import { gated } from "./gates.ts"
-import { assemblies, folder, hurried, job, live, steps, storedIn, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, hurried, job, steps, storedIn, until, withRunner } from "./support.ts"
 
 const secrets = [Redacted.make("the secret of a deployment for tests")]
 
 /** A database that several runners of this process share. */
-const shared = Effect.gen(function* () {
-  const { database } = yield* folder
-  return yield* Layer.build(SqliteClient.layer({ path: database }))
-})
+const shared = (database: string) => Layer.build(SqliteClient.layer({ path: database }))
 
 /** A runner that the test freezes: it does not prolong its row, or does nothing with the rows of runners. */
 const freezable = (what: "held_until =" | "durable_runners") =>
@@ -60,45 +56,41 @@ const runner = (options: Partial<Host.Options> = {}, expiry: Duration.Input = "1
     return { durable: Context.make(Durable.Durable, Durable.Durable.of(host)), end: Scope.close(scope, Exit.void) }
   })
 
-layer(live)("A runner that may have lost a job", (it) => {
-  it.effect(
-    "stops when the database has not confirmed its row for the expiry, and continues when it answers",
-    function* () {
-      const gate = yield* gated
-      // It can neither prolong its row nor join again, so that nothing else stops the upload.
-      const { freeze, run, thaw } = yield* freezable("durable_runners")
+durableTests("A runner that may have lost a job", (it) => {
+  it.alone("stops when its row is not confirmed for the expiry, and continues later", function* ({ database, gate }) {
+    // It can neither prolong its row nor join again, so that nothing else stops the upload.
+    const { freeze, run, thaw } = yield* freezable("durable_runners")
+    yield* Effect.gen(function* () {
+      const { durable } = yield* runner({ upload: { stallTimeout: "1 hour" } })
       yield* Effect.gen(function* () {
-        const { durable } = yield* runner({ upload: { stallTimeout: "1 hour" } })
-        yield* Effect.gen(function* () {
-          yield* Durable.start(job("stops", [], { files: [gate.file("stops")] }))
-          yield* gate.reached
-          yield* freeze
-          yield* gate.stopped
-          yield* gate.open
-          assert.deepInclude(yield* Durable.status("stops"), { state: "Uploading", failure: undefined })
-          yield* thaw
-          const status = yield* Durable.await("stops")
-          assert.deepStrictEqual(storedIn(status), [gate.sha256])
-          assert.deepInclude(status, { started_tus_uploads: 1 })
-        }).pipe(Effect.provide(durable))
-      }).pipe(run, Effect.provide(gate.layer), Effect.provide(yield* shared))
-    }
-  )
+        yield* Durable.start(job("stops", [], { files: [gate.file("stops")] }))
+        yield* gate.reached
+        yield* freeze
+        yield* gate.stopped
+        yield* gate.open
+        assert.deepInclude(yield* Durable.status("stops"), { state: "Uploading", failure: undefined })
+        yield* thaw
+        const status = yield* Durable.await("stops")
+        assert.deepStrictEqual(storedIn(status), [gate.sha256])
+        assert.deepInclude(status, { started_tus_uploads: 1 })
+      }).pipe(Effect.provide(durable))
+    }).pipe(run, Effect.provide(yield* shared(database)))
+  })
 
   for (const [what, size, isTorn] of [
     ["says that it failed, nor cancels its Assembly", 700_000, true],
     ["announces its upload", 1000, false]
   ] as const) {
-    it.effect(`neither sends the job after another one has taken it over, nor ${what}`, function* () {
-      const sql = yield* shared
+    it.alone(`neither sends the job after another one has taken it over, nor ${what}`, function* ({ database }) {
+      const client = yield* shared(database)
       const other = yield* Deferred.make<void>()
       let isMended = false
       const takeOver = Effect.gen(function* () {
-        const database = yield* SqlClient.SqlClient
-        yield* database`INSERT INTO durable_runners (id, held_until) VALUES ('other', ${Number.MAX_SAFE_INTEGER})`
-        yield* database`UPDATE durable_jobs SET runner = 'other'`
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`INSERT INTO durable_runners (id, held_until) VALUES ('other', ${Number.MAX_SAFE_INTEGER})`
+        yield* sql`UPDATE durable_jobs SET runner = 'other'`
         yield* Deferred.succeed(other, undefined)
-      }).pipe(Effect.provide(sql), Effect.orDie)
+      }).pipe(Effect.provide(client), Effect.orDie)
       const whole = UploadSource.fromBytes(new Uint8Array(size))
       const changed = new UploadSource.SourceFailed({ kind: "Changed", description: "the object is another one" })
       const stores = ObjectStores.layer({
@@ -122,18 +114,17 @@ layer(live)("A runner that may have lost a job", (it) => {
           // Another job of this runner has gone through all its states meanwhile.
           yield* Durable.run(torn("next"))
           assert.deepInclude(yield* Durable.status("left"), { state: "Uploading", failure: undefined, stored: 0n })
-          const database = yield* SqlClient.SqlClient
-          const announced = yield* database`SELECT entry FROM durable_uploads WHERE job_key = 'left'`
+          const sql = yield* SqlClient.SqlClient
+          const announced = yield* sql`SELECT entry FROM durable_uploads WHERE job_key = 'left'`
           assert.lengthOf(announced, isTorn ? 1 : 0)
-          yield* database`DELETE FROM durable_runners WHERE id = 'other'`
+          yield* sql`DELETE FROM durable_runners WHERE id = 'other'`
           assert.deepInclude(yield* Durable.await("left"), { started_tus_uploads: 1, finished_tus_uploads: 1 })
         }).pipe(Effect.provide(durable))
-      }).pipe(Effect.provide(stores), Effect.provide(sql))
+      }).pipe(Effect.provide(stores), Effect.provide(client))
     })
   }
 
-  it.effect("has lost it when it wakes up: the other runner has uploaded the file, with one Assembly", function* () {
-    const gate = yield* gated
+  it.alone("has lost it when it wakes up: another one has made its one Assembly", function* ({ database, gate }) {
     const { freeze, run, thaw } = yield* freezable("held_until =")
     const before = (yield* assemblies()).length
     yield* Effect.gen(function* () {
@@ -153,14 +144,13 @@ layer(live)("A runner that may have lost a job", (it) => {
       // The woken runner has joined again, and does new jobs.
       yield* other.end
       yield* Durable.run(job("next", [], { files: [gate.file("next")] })).pipe(Effect.provide(frozen.durable))
-    }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+    }).pipe(Effect.provide(yield* shared(database)))
     assert.strictEqual((yield* assemblies()).length - before, 2)
   })
 })
 
-layer(live)("A runner whose places are taken", (it) => {
-  it.effect("takes over what another one left when it ended, and no queued job", function* () {
-    const gate = yield* gated
+durableTests("A runner whose places are taken", (it) => {
+  it.alone("takes over what another one left when it ended, and no queued job", function* ({ database, gate }) {
     yield* Effect.gen(function* () {
       const first = yield* runner({ uploads: 1 }, "5 minutes")
       const start = (key: string) => Durable.start(job(key, [], { files: [gate.file(key)] }))
@@ -182,37 +172,12 @@ layer(live)("A runner whose places are taken", (it) => {
           assert.deepInclude(yield* Durable.await(key), { started_tus_uploads: 1, finished_tus_uploads: 1 })
         }
       }).pipe(Effect.provide(second.durable))
-    }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+    }).pipe(Effect.provide(yield* shared(database)))
   })
 })
 
-layer(live)("A runner", (it) => {
-  it.effect("uploads every one of 12 jobs that were queued in the same millisecond, once", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 10)
-    const before = (yield* assemblies()).length
-    const keys = Array.from({ length: 12 }, (_, index) => `job ${String(index).padStart(3, "0")}`)
-    yield* Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      const still: Clock.Clock = Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(1e12) })
-      yield* Durable.startAll(Stream.fromIterable(keys.map((key) => job(key, [content])))).pipe(
-        Stream.runDrain,
-        Effect.provideService(Clock.Clock, still)
-      )
-      yield* Effect.forEach(keys, Durable.await, { concurrency: "unbounded", discard: true })
-      const ended = yield* Stream.runCollect(Durable.list({ state: "Completed" }))
-      assert.deepStrictEqual(
-        ended.map(({ key }) => key),
-        keys
-      )
-      assert.deepStrictEqual([...new Set(ended.map(({ queuedAt }) => queuedAt))], [1e12])
-    }).pipe(withRunner(database, { uploads: 3 }))
-    assert.strictEqual((yield* assemblies()).length - before, keys.length)
-  })
-
-  it.effect("begins a slow cancellation once, and carries out later ones meanwhile", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+durableTests("A runner", (it) => {
+  it.alone("begins a slow cancellation once, and carries out later ones meanwhile", function* ({ database, gate }) {
     const slow = yield* Latch.make(false)
     const requests: Array<string> = []
     const counting = Effect.updateService(AssemblyClient, (client) =>
@@ -249,11 +214,10 @@ layer(live)("A runner", (it) => {
       yield* slow.open
       assert.strictEqual((yield* Effect.flip(Durable.await("slow")))._tag, "JobCanceled")
       yield* gate.open
-    }).pipe(withRunner(database), Effect.provide(gate.layer), counting)
+    }).pipe(withRunner(database), counting)
   })
 
-  it.effect("looks again if a notification comes while it looks", function* () {
-    const { database, file } = yield* folder
+  it.alone("looks again if a notification comes while it looks", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     const wait = { robot: "/emulator/wait", use: ":original", seconds: 3600 }
     const params = { steps: { ...steps, wait }, notifyUrl: "http://127.0.0.1:9/never" }
@@ -287,8 +251,7 @@ layer(live)("A runner", (it) => {
     }).pipe(withRunner(database, { pollInterval: "1 hour" }), late)
   })
 
-  it.effect("keeps the entries of uploads of the current attempt only", function* () {
-    const gate = yield* gated
+  it.alone("keeps the entries of uploads of the current attempt only", function* ({ database, gate }) {
     yield* Effect.gen(function* () {
       const { durable } = yield* runner()
       const sql = yield* SqlClient.SqlClient
@@ -313,7 +276,7 @@ layer(live)("A runner", (it) => {
         yield* gate.open
         for (const key of ["again", "other"]) yield* Durable.await(key)
       }).pipe(Effect.provide(durable))
-    }).pipe(Effect.provide(gate.layer), Effect.provide(yield* shared))
+    }).pipe(Effect.provide(yield* shared(database)))
   })
 })
 
@@ -345,10 +308,9 @@ const losing = (pattern: RegExp) =>
     return () => lost
   })
 
-layer(live)("A runner that does not get the response to", (it) => {
+durableTests("A runner that does not get the response to", (it) => {
   for (const [what, pattern] of Object.entries(statements)) {
-    it.effect(`${what} ends the job with one upload`, function* () {
-      const { database, file } = yield* folder
+    it.alone(`${what} ends the job with one upload`, function* ({ database, file }) {
       const content = yield* file("a.bin", 700_000)
       const before = (yield* assemblies("completed")).length
       yield* Effect.gen(function* () {
@@ -358,14 +320,13 @@ layer(live)("A runner that does not get the response to", (it) => {
         assert.deepStrictEqual(storedIn(status), [content.sha256])
         assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
         assert.strictEqual((yield* assemblies("completed")).length - before, 1)
-      }).pipe(withRunner(database), Effect.scoped, hurried)
+      }).pipe(withRunner(database), Effect.scoped, hurried())
     })
   }
 })
 
-layer(live)("A runner whose client interrupts its statements", (it) => {
-  it.effect("executes them again", function* () {
-    const { database, file } = yield* folder
+durableTests("A runner whose client interrupts its statements", (it) => {
+  it.alone("executes them again", function* ({ database, file }) {
     const content = yield* file("a.bin", 1000)
     const kinds = new Set<string>()
     let isReady = false
@@ -381,7 +342,7 @@ layer(live)("A runner whose client interrupts its statements", (it) => {
       isReady = true
       yield* Effect.retry(durable.start(job("again", [content])), { while: ({ _tag }) => _tag === "StoreFailed" })
       assert.deepStrictEqual(storedIn(yield* Effect.retry(durable.await("again"), { times: 3 })), [content.sha256])
-    }).pipe(withRunner(database), Effect.provideService(Statement.CurrentTransformer, interrupting), hurried)
+    }).pipe(withRunner(database), Effect.provideService(Statement.CurrentTransformer, interrupting), hurried())
     assert.isAbove(kinds.size, 10)
   })
 })

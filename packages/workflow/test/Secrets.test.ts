@@ -5,13 +5,13 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
-import { assert, describe, layer, test } from "@assembly-effect/testkit/flow"
+import { assert, describe, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Verdict from "../src/internal/verdict.ts"
 import { dump } from "./dump.ts"
-import { assemblies, folder, job, live, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, job, withRunner } from "./support.ts"
 
 const presigned = "https://store.example/object?X-Signature=presigned"
 
@@ -24,11 +24,8 @@ const stores = ObjectStores.layer({
     })
 })
 
-layer(live)("The database of an embedded runner", (it) => {
-  it.effect("contains no capability, no secret and no address", function* () {
-    const { database, file } = yield* folder
-    const fs = yield* FileSystem.FileSystem
-    const faults = yield* Faults.Faults
+durableTests("The database of an embedded runner", (it) => {
+  it.alone("contains no capability, no secret and no address", function* ({ database, file, fs, faults }) {
     const { baseUrl, credentials } = yield* Emulator.Emulator
     const content = yield* file("a.bin", 700_000)
     const ids: Array<string> = []
@@ -78,23 +75,7 @@ layer(live)("The database of an embedded runner", (it) => {
     // Not even the beginning of an id. A digest may contain the same digits by chance, but not at its beginning.
     for (const id of ids) assert.notMatch(text, new RegExp(`(?<![0-9a-f])${id.slice(0, 6)}`, "u"))
   })
-
-  it.effect("has its secret in a file that only its owner can read", function* () {
-    const { database } = yield* folder
-    const fs = yield* FileSystem.FileSystem
-    yield* withRunner(database)(Durable.Durable)
-    const { mode } = yield* fs.stat(`${database}.secret`)
-    assert.strictEqual((mode & 0o777).toString(8), "600")
-    const secret = yield* fs.readFileString(`${database}.secret`)
-    assert.match(secret, /^[0-9a-f]{64}$/u)
-    yield* withRunner(database)(Durable.Durable)
-    assert.strictEqual(yield* fs.readFileString(`${database}.secret`), secret)
-    assert.isFalse(yield* fs.exists(`${database}.secret.new`))
-  })
-
-  it.effect("is not opened with a new secret if the file is lost and jobs have begun", function* () {
-    const { database, file } = yield* folder
-    const fs = yield* FileSystem.FileSystem
+  it.alone("gets no new secret if the file is lost and jobs have begun", function* ({ database, file, fs }) {
     const path = `${database}.secret`
     const content = yield* file("a.bin", 100)
     yield* withRunner(database)(Durable.Durable)
@@ -109,16 +90,14 @@ layer(live)("The database of an embedded runner", (it) => {
     assert.strictEqual((yield* Durable.await("one").pipe(withRunner(database))).ok, "ASSEMBLY_COMPLETED")
   })
 
-  it.effect("is refused with a secret that is too short, and without any", function* () {
-    const { database } = yield* folder
+  it.alone("is refused with a secret that is too short, and without any", function* ({ database }) {
     for (const secrets of [[], [Redacted.make("short")]]) {
       const error = yield* withRunner(database, { secrets })(Durable.Durable).pipe(Effect.flip)
       assert.strictEqual(error._tag, "InvalidSecret")
     }
   })
 
-  it.effect("is opened by one process: a second one gets a typed error", function* () {
-    const { database } = yield* folder
+  it.alone("is opened by one process: a second one gets a typed error", function* ({ database }) {
     const error = yield* Effect.flip(withRunner(database)(Durable.Durable)).pipe(withRunner(database))
     assert.deepInclude(error, { _tag: "DatabaseInUse", path: database })
     // The lock ends with its holder.

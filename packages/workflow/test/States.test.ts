@@ -1,10 +1,8 @@
 /** The states of jobs: how a program reads them, and how it changes them. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import { assert } from "@assembly-effect/testkit/flow"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -12,9 +10,9 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
-import { gated } from "./gates.ts"
 import { select } from "./selecting.ts"
-import { assemblies, folder, hurried, job, live, query, steps, storedIn, until, withRunner } from "./support.ts"
+import { durableTests } from "./running.ts"
+import { assemblies, hurried, job, query, steps, storedIn, until, withRunner } from "./support.ts"
 
 /** How many Assemblies exist. */
 const count = Effect.map(assemblies(), ({ length }) => length)
@@ -23,27 +21,23 @@ const count = Effect.map(assemblies(), ({ length }) => length)
 const untilState = (key: string, ...states: ReadonlyArray<DurableJob.State>) =>
   until(key, ({ state }) => states.includes(state))
 
-layer(live)("A durable job", (it) => {
-  it.effect("is the same job with the same key, and a conflict with other files", function* () {
-    const { database, file } = yield* folder
+durableTests("A durable job", (it) => {
+  it.running("is the same job with the same key, and a conflict with other files", function* ({ file }) {
     const content = yield* file("a.bin", 1000)
     const before = yield* count
-    yield* Effect.gen(function* () {
-      const first = yield* Durable.start(job("same", [content]))
-      const second = yield* Durable.start(job("same", [content]))
-      assert.strictEqual(second.queuedAt, first.queuedAt)
-      yield* Durable.run(job("same", [content]))
-      const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
-      assert.strictEqual(error._tag, "JobConflict")
-      const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
-      assert(conflict?._tag === "Refused")
-      assert.strictEqual(conflict.error._tag, "JobConflict")
-    }).pipe(withRunner(database))
+    const first = yield* Durable.start(job("same", [content]))
+    const second = yield* Durable.start(job("same", [content]))
+    assert.strictEqual(second.queuedAt, first.queuedAt)
+    yield* Durable.run(job("same", [content]))
+    const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
+    assert.strictEqual(error._tag, "JobConflict")
+    const [conflict] = yield* Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
+    assert(conflict?._tag === "Refused")
+    assert.strictEqual(conflict.error._tag, "JobConflict")
     assert.strictEqual((yield* count) - before, 1)
   })
 
-  it.effect("is refused with the path of each invalid field, and then nothing is stored", function* () {
-    const { database, file } = yield* folder
+  it.running("is refused with the path of each invalid field, and then nothing is stored", function* ({ file }) {
     const content = yield* file("a.bin", 10)
     const valid = job("invalid", [content])
     const secret = Redacted.make("a secret") as unknown as string
@@ -56,62 +50,59 @@ layer(live)("A durable job", (it) => {
       [{ ...valid, key: "" }, "key"],
       [{ ...valid, key: "a\nb" }, "key"],
       [{ ...valid, key: "a\ud800" }, "key"],
+      [{ ...valid, key: "k".repeat(256) }, "key"],
       [{ ...valid, files: [] }, "files"],
       [{ ...valid, params: { steps: { a: { robot: "/upload/handle", use: "b" } } } }, "params.steps"],
       [{ ...valid, params: { fields: { token: secret } } }, "params.fields.token"],
-      [{ ...valid, params: { fields: endless } }, "params.fields.self"],
-      [{ ...valid, params: { fields: { deep: deep } } }, "params.fields.deep"],
+      [{ ...valid, params: { fields: endless } }, ""],
+      [{ ...valid, params: { fields: { deep: deep } } }, ""],
       [{ ...valid, files: [{ ...first!, metadata: { token: secret } }] }, "files.0.metadata.token"],
       [{ ...valid, files: [{ ...first!, metadata: { upload_marker: "x" } }] }, "files.0.metadata.upload_marker"]
     ]
-    yield* Effect.gen(function* () {
-      for (const [broken, path] of invalid) {
-        const error = yield* Effect.flip(Durable.start(broken))
-        assert(error._tag === "InvalidRequest", error.message)
-        assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
-        assert.notInclude(error.message, "a secret")
-        if (path.endsWith("token")) assert.include(error.message, "Expected no Redacted value")
-      }
-      const all = yield* Effect.flip(
-        Durable.start({
-          key: "",
-          params: { fields: { token: secret } },
-          files: [
-            { ...first!, filename: "" },
-            { ...first!, fieldname: "" }
-          ]
-        })
-      )
-      assert(all._tag === "InvalidRequest", all.message)
-      assert.deepStrictEqual(
-        all.issues.map((issue) => issue.path.join(".")),
-        ["params.fields.token", "key", "files.0.filename", "files.1.fieldname"]
-      )
-      // Also those that only the service has rules for.
-      const rules = yield* Effect.flip(
-        Durable.start({
-          ...valid,
-          params: { steps: { a: { robot: "/upload/handle", use: "b" } } },
-          files: [first!, { ...first!, metadata: { upload_marker: "x" } }]
-        })
-      )
-      assert(rules._tag === "InvalidRequest", rules.message)
-      assert.include(rules.message, "params.steps")
-      assert.include(rules.message, "files.1.metadata.upload_marker")
-      const missing = yield* Effect.flip(
-        Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
-      )
-      assert.strictEqual(missing._tag, "SourceFailed")
-      const unknown = yield* Effect.flip(
-        Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.object("toString", "a") }] })
-      )
-      assert.include(unknown.message, "no object store has the name toString")
-      assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
-    }).pipe(withRunner(database))
+    for (const [broken, path] of invalid) {
+      const error = yield* Effect.flip(Durable.start(broken))
+      assert(error._tag === "InvalidRequest", error.message)
+      assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
+      assert.notInclude(error.message, "a secret")
+    }
+    const all = yield* Effect.flip(
+      Durable.start({
+        key: "",
+        params: { fields: { token: secret } },
+        files: [
+          { ...first!, filename: "" },
+          { ...first!, fieldname: "" }
+        ]
+      })
+    )
+    assert(all._tag === "InvalidRequest", all.message)
+    assert.deepStrictEqual(
+      all.issues.map((issue) => issue.path.join(".")),
+      ["key", "params.fields.token", "files.0.filename", "files.1.fieldname"]
+    )
+    // Also those that only the service has rules for.
+    const rules = yield* Effect.flip(
+      Durable.start({
+        ...valid,
+        params: { steps: { a: { robot: "/upload/handle", use: "b" } } },
+        files: [first!, { ...first!, metadata: { upload_marker: "x" } }]
+      })
+    )
+    assert(rules._tag === "InvalidRequest", rules.message)
+    assert.include(rules.message, "params.steps")
+    assert.include(rules.message, "files.1.metadata.upload_marker")
+    const missing = yield* Effect.flip(
+      Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
+    )
+    assert.strictEqual(missing._tag, "SourceFailed")
+    const unknown = yield* Effect.flip(
+      Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.object("toString", "a") }] })
+    )
+    assert.include(unknown.message, "no object store has the name toString")
+    assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
   })
 
-  it.effect("is queued although others of its stream are refused, and each has its outcome", function* () {
-    const { database, file } = yield* folder
+  it.running("is queued although others of its stream are refused, and each has its outcome", function* ({ file }) {
     const content = yield* file("a.bin", 10)
     const gone = { ...content, path: `${content.path}.gone` }
     const jobs = [
@@ -122,202 +113,150 @@ layer(live)("A durable job", (it) => {
       job("good 1", [content, content]),
       job("good 1", [content])
     ]
-    yield* Effect.gen(function* () {
-      const outcomes = yield* Stream.runCollect(Durable.startAll(Stream.fromIterable(jobs)))
-      assert.deepStrictEqual(
-        outcomes.map((outcome) => [outcome.job.key, outcome._tag === "Refused" ? outcome.error._tag : outcome._tag]),
-        [
-          ["good 1", "Started"],
-          ["a\nb", "InvalidRequest"],
-          ["missing", "SourceFailed"],
-          ["good 2", "Started"],
-          ["good 1", "JobConflict"],
-          ["good 1", "Known"]
-        ]
-      )
-      for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
-    }).pipe(withRunner(database))
+    const outcomes = yield* Stream.runCollect(Durable.startAll(Stream.fromIterable(jobs)))
+    assert.deepStrictEqual(
+      outcomes.map((outcome) => [outcome.job.key, outcome._tag === "Refused" ? outcome.error._tag : outcome._tag]),
+      [
+        ["good 1", "Started"],
+        ["a\nb", "InvalidRequest"],
+        ["missing", "SourceFailed"],
+        ["good 2", "Started"],
+        ["good 1", "JobConflict"],
+        ["good 1", "Known"]
+      ]
+    )
+    for (const key of ["good 1", "good 2"]) assert.strictEqual((yield* Durable.await(key)).ok, "ASSEMBLY_COMPLETED")
   })
 
-  it.effect("tells its state and its stored bytes", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
-      yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
-      yield* gate.reached
-      // The half that the source gave arrives a moment later.
-      yield* until("told", ({ stored }) => (stored ?? 0n) > 0n)
-      const told = yield* Durable.status("told")
-      assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
-      assert.isAtMost(Number(told.stored), gate.size / 2)
-      assert.deepInclude(yield* Durable.status("waits"), { state: "Queued", stored: 0n })
-      const queued = yield* Stream.runCollect(Durable.list({ state: "Queued" }))
-      assert.deepStrictEqual(
-        queued.map(({ key }) => key),
-        ["waits"]
-      )
-      yield* gate.open
-      assert.deepStrictEqual(storedIn(yield* Durable.await("told")), [gate.sha256])
-      yield* Durable.await("waits")
-      const ended = yield* Durable.status("told")
-      assert.deepInclude(ended, { state: "Completed", stored: BigInt(gate.size) })
-      assert.isAtLeast(ended.endedAt ?? 0, ended.queuedAt)
-      const all = yield* Stream.runCollect(Durable.list())
-      assert.deepStrictEqual(
-        all.map(({ key }) => key),
-        ["told", "waits"]
-      )
-      for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
-        for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
-          const error = yield* Effect.flip(
-            Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
-          )
-          assert.strictEqual(error._tag, "JobUnknown")
-          assert.notMatch(error.message, /\p{Cc}/u)
-        }
+  it.running("tells its state and its stored bytes", { uploads: 1 }, function* ({ gate }) {
+    yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
+    yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
+    yield* gate.reached
+    // The half that the source gave arrives a moment later.
+    yield* until("told", ({ stored }) => (stored ?? 0n) > 0n)
+    const told = yield* Durable.status("told")
+    assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
+    assert.isAtMost(Number(told.stored), gate.size / 2)
+    assert.deepInclude(yield* Durable.status("waits"), { state: "Queued", stored: 0n })
+    const queued = yield* Stream.runCollect(Durable.list({ state: "Queued" }))
+    assert.deepStrictEqual(
+      queued.map(({ key }) => key),
+      ["waits"]
+    )
+    yield* gate.open
+    assert.deepStrictEqual(storedIn(yield* Durable.await("told")), [gate.sha256])
+    yield* Durable.await("waits")
+    const ended = yield* Durable.status("told")
+    assert.deepInclude(ended, { state: "Completed", stored: BigInt(gate.size) })
+    assert.isAtLeast(ended.endedAt ?? 0, ended.queuedAt)
+    const all = yield* Stream.runCollect(Durable.list())
+    assert.deepStrictEqual(
+      all.map(({ key }) => key),
+      ["told", "waits"]
+    )
+    for (const unknown of ["never", "a\u001b[2Jb", "a\0b", ""]) {
+      for (const ask of [Durable.status, Durable.cancel, Durable.retry, Durable.await]) {
+        const error = yield* Effect.flip(
+          Effect.asVoid<unknown, Durable.RetryError | Durable.AwaitError, Durable.Durable>(ask(unknown))
+        )
+        assert.strictEqual(error._tag, "JobUnknown")
+        assert.notMatch(error.message, /\p{Cc}/u)
       }
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    }
   })
 
-  it.effect("fails if its source changed after it was queued, and its retry accepts the change", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-      yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
-      yield* gate.reached
-      yield* gate.change
-      yield* gate.open
-      const error = yield* Effect.flip(Durable.await("changed"))
-      assert(error._tag === "JobFailed")
-      assert.deepInclude(error, { key: "changed", attempt: 1 })
-      assert.strictEqual(error.failure.reason, "SourceFailed")
-      assert.include(error.failure.message, "changed.bin has changed since the job was queued")
-      // One thing to do, and not also what a plain upload would need.
-      assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
-      // The same key is not started with other bytes, and answers the old failure until it is retried.
-      const conflict = yield* Effect.flip(Durable.start(job("changed", [], { files: [gate.file("changed")] })))
-      assert.deepInclude(conflict, { _tag: "JobConflict", changed: ["changed.bin"] })
-      assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
-      assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
-      assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
-      const again = yield* Effect.flip(Durable.retry("changed"))
-      assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+  it.running("fails if its source has changed, but not its retry", { uploads: 1 }, function* ({ gate }) {
+    yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+    yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
+    yield* gate.reached
+    yield* gate.change
+    yield* gate.open
+    const error = yield* Effect.flip(Durable.await("changed"))
+    assert(error._tag === "JobFailed")
+    assert.deepInclude(error, { key: "changed", attempt: 1 })
+    assert.strictEqual(error.failure.reason, "SourceFailed")
+    assert.include(error.failure.message, "changed.bin has changed since the job was queued")
+    // One thing to do, and not also what a plain upload would need.
+    assert.match(error.message, /queued; start the next attempt with Durable\.retry$/u)
+    // The same key is not started with other bytes, and answers the old failure until it is retried.
+    const conflict = yield* Effect.flip(Durable.start(job("changed", [], { files: [gate.file("changed")] })))
+    assert.deepInclude(conflict, { _tag: "JobConflict", changed: ["changed.bin"] })
+    assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
+    assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
+    assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
+    const again = yield* Effect.flip(Durable.retry("changed"))
+    assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
   })
 
-  it.effect("is canceled while it is queued, and then creates nothing", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
+  it.running("is canceled while it is queued, and then creates nothing", { uploads: 1 }, function* ({ gate }) {
     const before = yield* count
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
-      yield* gate.reached
-      yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
-      assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
-      assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
-      yield* gate.open
-      yield* Durable.await("first")
-      // A later job in the same queue.
-      yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
-      assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
-    }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+    yield* gate.reached
+    yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
+    assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
+    assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
+    yield* gate.open
+    yield* Durable.await("first")
+    // A later job in the same queue.
+    yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
+    assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
     assert.strictEqual((yield* count) - before, 2)
   })
 
-  it.effect("is canceled while it sends: the bytes stop, and then its Assembly is canceled", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    const faults = yield* Faults.Faults
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
-      yield* gate.reached
-      // The service is slow to cancel; the bytes do not wait for it.
-      yield* faults.inject(Faults.Fault.Delay({ method: "DELETE", duration: "1 second", times: 1 }))
-      assert.strictEqual((yield* Durable.cancel("sends")).state, "Canceling")
-      yield* gate.stopped
-      assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
-      const error = yield* Effect.flip(Durable.await("sends"))
-      assert.strictEqual(error._tag, "JobCanceled")
-      const canceled = yield* assemblies("canceled")
-      assert.strictEqual(canceled.length, 1)
-      yield* gate.open
-      yield* Durable.retry("sends")
-      assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+  it.running("is canceled while it sends: the bytes stop, then its Assembly", function* ({ gate, faults }) {
+    yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
+    yield* gate.reached
+    // The service is slow to cancel; the bytes do not wait for it.
+    yield* faults.inject(Faults.Fault.Delay({ method: "DELETE", duration: "1 second", times: 1 }))
+    assert.strictEqual((yield* Durable.cancel("sends")).state, "Canceling")
+    yield* gate.stopped
+    assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
+    const error = yield* Effect.flip(Durable.await("sends"))
+    assert.strictEqual(error._tag, "JobCanceled")
+    const canceled = yield* assemblies("canceled")
+    assert.strictEqual(canceled.length, 1)
+    yield* gate.open
+    yield* Durable.retry("sends")
+    assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
   })
 
-  it.effect("that was canceled leaves its place among the running Assemblies to the next one", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
-      yield* gate.reached
-      const sql = yield* SqlClient.SqlClient
-      const places = sql`SELECT place FROM assembly_budget_places`
-      assert.lengthOf(yield* places, 1)
-      yield* Durable.cancel("placed")
-      assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
-      assert.lengthOf(yield* places, 0)
-    }).pipe(withRunner(database, { budget: { running: 1 } }), Effect.provide(gate.layer))
+  it.running("that is canceled leaves its place to the next one", { budget: { running: 1 } }, function* ({ gate }) {
+    yield* Durable.start(job("placed", [], { files: [gate.file("placed")] }))
+    yield* gate.reached
+    const sql = yield* SqlClient.SqlClient
+    const places = sql`SELECT place FROM assembly_budget_places`
+    assert.lengthOf(yield* places, 1)
+    yield* Durable.cancel("placed")
+    assert.strictEqual((yield* Effect.flip(Durable.await("placed")))._tag, "JobCanceled")
+    assert.lengthOf(yield* places, 0)
   })
 
-  it.effect("is canceled by the next process, if its process ended before the Assembly was canceled", function* () {
-    const { database } = yield* folder
-    const gate = yield* gated
-    const faults = yield* Faults.Faults
+  it.alone("is canceled by the next process, if its own ended before", function* ({ database, gate, faults }) {
     yield* Effect.gen(function* () {
       yield* Durable.start(job("interrupted", [], { files: [gate.file("interrupted")] }))
       yield* gate.reached
       yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 503, times: 1000 }))
       yield* Durable.cancel("interrupted")
       yield* gate.stopped
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
+    }).pipe(withRunner(database))
     yield* faults.clear
     yield* Effect.gen(function* () {
       const error = yield* Effect.flip(Durable.await("interrupted"))
       assert.strictEqual(error._tag, "JobCanceled")
       const uploading = yield* assemblies("uploading")
       assert.deepStrictEqual(uploading, [])
-    }).pipe(withRunner(database), Effect.provide(gate.layer))
-  })
-
-  it.effect("is canceled while its Assembly is processed", function* () {
-    const { database, file } = yield* folder
-    const content = yield* file("a.bin", 100)
-    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
-    yield* Effect.gen(function* () {
-      yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
-      yield* untilState("processed", "Processing")
-      yield* Durable.cancel("processed")
-      assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
     }).pipe(withRunner(database))
   })
 
-  it.effect("ends its wait with a notification, long before the next look", function* () {
-    const { database, file } = yield* folder
+  it.running("is canceled while its Assembly is processed", function* ({ file }) {
     const content = yield* file("a.bin", 100)
-    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
-    yield* Effect.gen(function* () {
-      const params = { steps: slow, notifyUrl: "http://127.0.0.1:9/never" }
-      const all = yield* assemblies()
-      const known = new Set(all.map(({ id }) => id))
-      yield* Durable.start(job("notified", [content], { params }))
-      yield* untilState("notified", "Processing")
-      const now = yield* assemblies()
-      const id = Assembly.AssemblyId.make(String(now.find((entry) => !known.has(entry.id))?.id))
-      // The id of an Assembly that no job has: it is ignored.
-      yield* Durable.notified("0".repeat(32))
-      yield* Assemblies.cancel(id)
-      assert.strictEqual((yield* Durable.status("notified")).state, "Processing")
-      yield* Durable.notified(id)
-      assert.strictEqual((yield* Effect.flip(Durable.await("notified")))._tag, "JobFailed")
-    }).pipe(withRunner(database, { pollInterval: "1 hour" }))
+    const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
+    yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
+    yield* untilState("processed", "Processing")
+    yield* Durable.cancel("processed")
+    assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
   })
-
-  it.effect("waits for an Assembly that takes a while, without a notification", function* () {
-    const { database, file } = yield* folder
+  it.alone("waits for an Assembly that takes a while, without a notification", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 0.5 } }
     const status = yield* Durable.run(job("polled", [content], { params: { steps: slow } })).pipe(
@@ -326,24 +265,20 @@ layer(live)("A durable job", (it) => {
     assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
   })
 
-  it.effect("is tried again after failures that may pass", function* () {
-    const { database, file } = yield* folder
+  it.alone("is tried again after failures that may pass", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const faults = yield* Faults.Faults
     yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
     const status = yield* Durable.run(job("patient", [content])).pipe(
       withRunner(database, { upload: { maxRetries: 0 } }),
-      hurried
+      hurried()
     )
     assert.deepInclude(status, { started_tus_uploads: 1 })
     assert.deepStrictEqual(storedIn(status), [content.sha256])
   })
 
-  it.effect("is patient although somebody sets the clock while it waits", function* () {
-    const { database, file } = yield* folder
+  it.alone("is patient although somebody sets the clock while it waits", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const faults = yield* Faults.Faults
     const clock = yield* Clock.Clock
     let ahead = 0
     const now = () => clock.currentTimeMillisUnsafe() + ahead
@@ -364,10 +299,8 @@ layer(live)("A durable job", (it) => {
     )
   })
 
-  it.effect("fails after its patience, and its Assembly does not wait for the file", function* () {
-    const { database, file } = yield* folder
+  it.alone("fails after its patience, and its Assembly waits for no file", function* ({ database, file, faults }) {
     const content = yield* file("a.bin", 700_000)
-    const faults = yield* Faults.Faults
     const known = yield* count
     yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
     const error = yield* Durable.run(job("impatient", [content])).pipe(
@@ -382,8 +315,7 @@ layer(live)("A durable job", (it) => {
     assert.deepStrictEqual(uploading, [])
   })
 
-  it.effect("fails with the error of its Assembly", function* () {
-    const { database, file } = yield* folder
+  it.alone("fails with the error of its Assembly", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     const error = yield* Durable.run(
       job("fails", [content], { params: { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } } })
@@ -393,8 +325,7 @@ layer(live)("A durable job", (it) => {
     assert.include(error.failure.message, "MINE")
   })
 
-  it.effect("is removed with everything that was stored of it", function* () {
-    const { database, file } = yield* folder
+  it.alone("is removed with everything that was stored of it", function* ({ database, file }) {
     const content = yield* file("a.bin", 100)
     yield* Durable.run(job("old", [content])).pipe(withRunner(database))
     yield* Effect.gen(function* () {
@@ -408,22 +339,14 @@ layer(live)("A durable job", (it) => {
     }
   })
 
-  it.effect(
-    "is found by its state, its key and its times, counted, and canceled and retried with others",
-    function* () {
-      const { database, file } = yield* folder
-      const content = yield* file("a.bin", 10)
-      const gate = yield* gated
-      yield* Effect.gen(function* () {
-        yield* Durable.start(job("0", [], { files: [gate.file("0")] }))
-        yield* gate.reached
-        yield* select(job("", [content]).files, ["Uploading"])
-      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
-    }
-  )
+  it.running("is selected by its state, its key and its times", { uploads: 1 }, function* ({ file, gate }) {
+    const content = yield* file("a.bin", 10)
+    yield* Durable.start(job("0", [], { files: [gate.file("0")] }))
+    yield* gate.reached
+    yield* select(job("", [content]).files, ["Uploading"])
+  })
 
-  it.effect("that has failed is kept longer than one that has completed or was canceled", function* () {
-    const { database, file } = yield* folder
+  it.alone("that has failed is kept longer than one that has completed", function* ({ database, file }) {
     const content = yield* file("a.bin", 10)
     const fail = { params: { steps: { fail: { robot: "/emulator/fail" } } } }
     yield* Effect.gen(function* () {

@@ -97,19 +97,21 @@ export const job = (key: string, contents: ReadonlyArray<Content>, more?: Partia
 export const storedIn = ({ uploads }: Assembly.Status): ReadonlyArray<string> =>
   (uploads ?? []).map(({ sha256: hash }) => String(hash)).toSorted()
 
-/** Runs a program whose clock is five times as fast, so that the pauses of its runner are short. */
-export const hurried = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Clock.Clock, (clock) => {
-    const begun = clock.currentTimeMillisUnsafe()
-    const now = () => begun + 5 * (clock.currentTimeMillisUnsafe() - begun)
-    const fast: Clock.Clock = Object.assign(Object.create(clock), {
-      currentTimeMillisUnsafe: now,
-      currentTimeMillis: Effect.sync(now),
-      monotonicTimeNanosUnsafe: () => 5n * clock.monotonicTimeNanosUnsafe(),
-      sleep: (duration: Duration.Duration) => clock.sleep(Duration.times(duration, 0.2))
+/** Runs a program whose clock is so many times as fast, so that the pauses of its runner are short. */
+export const hurried =
+  (factor = 5) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Clock.Clock, (clock) => {
+      const begun = clock.currentTimeMillisUnsafe()
+      const now = () => begun + factor * (clock.currentTimeMillisUnsafe() - begun)
+      const fast: Clock.Clock = Object.assign(Object.create(clock), {
+        currentTimeMillisUnsafe: now,
+        currentTimeMillis: Effect.sync(now),
+        monotonicTimeNanosUnsafe: () => BigInt(factor) * clock.monotonicTimeNanosUnsafe(),
+        sleep: (duration: Duration.Duration) => clock.sleep(Duration.times(duration, 1 / factor))
+      })
+      return Effect.provideService(program, Clock.Clock, fast)
     })
-    return Effect.provideService(program, Clock.Clock, fast)
-  })
 
 /** Runs a program with an embedded runner, which ends with the program. */
 export const withRunner =

@@ -8,6 +8,7 @@ import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Arr from "effect/Array"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
 import * as Result from "effect/Result"
@@ -121,7 +122,7 @@ interface Options extends Pick<Work.Options, "jobs" | "secrets" | "upload"> {
 const retryPatience = "30 seconds"
 
 /** A job that a caller starts, with its sources as they are now. `pack` is set if the job can share an Assembly. */
-interface Now extends Row.JobText {
+interface Now extends Row.Encoded {
   readonly key: string
   readonly pack?: string | undefined
   readonly opened: ReadonlyArray<Result.Result<Sources.Opened, SourceFailed>>
@@ -132,14 +133,14 @@ interface Now extends Row.JobText {
  * file has changed since the stored job was queued, or if no job is stored because a source cannot be read.
  */
 const same = (
-  { files, key, opened, text }: Now,
+  { files, job, key, opened }: Now,
   found: Result.Result<Row.Row, DurableError.StoreFailed> | undefined
 ): Result.Result<Summary, DurableError.JobConflict | DurableError.StoreFailed | SourceFailed> => {
   if (found === undefined) {
     return Result.fail(opened.find(Result.isFailure)?.failure ?? new DurableError.JobConflict({ key }))
   }
   return Result.flatMap(found, (row) => {
-    if (!Row.isSame(row.job, text)) return Result.fail(new DurableError.JobConflict({ key }))
+    if (!Equal.equals(row.job, job)) return Result.fail(new DurableError.JobConflict({ key }))
     const changed = Sources.changed(files, row.sources, opened)
     return changed.length === 0
       ? Result.succeed(Row.toSummary(row))
@@ -246,16 +247,16 @@ export const make = Effect.fnUntraced(function* ({ jobs, secrets, upload, wake: 
       })
     )
 
-  const open = (key: string, encoded: Row.JobText, pack?: string) =>
+  const open = (key: string, encoded: Row.Encoded, pack?: string) =>
     Effect.map(Sources.openAll(encoded.files), (opened): Now => ({ ...encoded, key, pack, opened }))
 
   /** The row of a job, or the error of its first source that cannot be read. */
-  const toRow = ({ key, opened, pack, text }: Now): Result.Result<Row.NewRow, SourceFailed> =>
-    Result.map(Result.all(opened), (all) => ({ key, pack, job: text, sources: all.map(({ atRest }) => atRest) }))
+  const toRow = ({ job, key, opened, pack }: Now): Result.Result<Row.NewRow, SourceFailed> =>
+    Result.map(Result.all(opened), (all) => ({ key, pack, job, sources: all.map(({ atRest }) => atRest) }))
 
   const prepare = Effect.fnUntraced(function* (job: Job, packing: Packing | undefined) {
     const encoded = yield* Row.encodeJob("Durable.start", job, upload)
-    return yield* open(job.key, encoded, packing && (yield* Packs.kindOf(packing, encoded.text)))
+    return yield* open(job.key, encoded, packing && (yield* Packs.kindOf(packing, encoded.job)))
   })
 
   /**
@@ -294,7 +295,7 @@ export const make = Effect.fnUntraced(function* ({ jobs, secrets, upload, wake: 
   /** The encoded job of the next attempt: the stored job with `changes`. */
   const withChanges = Effect.fnUntraced(function* (row: Row.Row, changes: Changes) {
     const job = yield* Row.decodeJob(row)
-    if (changes.params === undefined && changes.files === undefined) return { text: row.job, files: job.files }
+    if (changes.params === undefined && changes.files === undefined) return { job: row.job, files: job.files }
     const next = { key: row.key, params: changes.params ?? job.params, files: changes.files ?? job.files }
     return yield* Row.encodeJob("Durable.retry", next, upload)
   })

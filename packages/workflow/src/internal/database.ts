@@ -167,7 +167,7 @@ const loader = Migrator.fromRecord({
         PRIMARY KEY (job_key, attempt, entry_key)
       )`
     yield* sql`CREATE TABLE ${runners} (id CHAR(32) PRIMARY KEY, held_until BIGINT NOT NULL)`
-    yield* sql`CREATE TABLE ${deployment} (id INTEGER PRIMARY KEY, secrets TEXT NOT NULL)`
+    yield* sql`CREATE TABLE ${deployment} (id INTEGER PRIMARY KEY, secret CHAR(32) NOT NULL)`
   })
 })
 
@@ -177,9 +177,7 @@ export const migrate: Effect.Effect<void, StoreFailed, SqlClient.SqlClient> = Mi
   table: "durable_migrations"
 }).pipe(Effect.asVoid, Effect.mapError(failedTo("migrate")))
 
-/** Whether the embedded database has jobs that have begun. This query may run before the tables exist. */
-export const hasBegun = Effect.gen(function* () {
-  const { jobs, sql } = yield* make
-  const found = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'durable_jobs'`
-  return found.length > 0 && (yield* changesRow(sql`SELECT 1 FROM ${jobs} WHERE secret IS NOT NULL LIMIT 1`))
-}).pipe(attempting("open"))
+/** Whether a job has begun. */
+export const hasBegun = Effect.flatMap(make, ({ jobs, sql }) =>
+  changesRow(sql`SELECT 1 FROM ${jobs} WHERE secret IS NOT NULL LIMIT 1`).pipe(attempting("open"))
+)

@@ -6,7 +6,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import type * as SqlClient from "effect/sql/SqlClient"
-import { InvalidSecret, StoreFailed } from "../DurableError.ts"
+import { InvalidSecret, type StoreFailed } from "../DurableError.ts"
 import { hasBegun } from "./database.ts"
 
 /** The mode of a file that only its owner may read and write. */
@@ -24,15 +24,11 @@ const openTo = ({ mode }: FileSystem.File.Info): string | undefined =>
 
 /**
  * Creates the file of a database with a mode for its owner only, if nothing has this path. What exists keeps its mode,
- * because it may be something else than a database. Refuses what is no file.
+ * because it may be something else than a database.
  */
 export const createDatabase = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(path))) yield* Effect.scoped(fs.open(path, { flag: "a", mode: ownerOnly }))
-  const { type } = yield* fs.stat(path)
-  if (type === "File") return
-  const description = `Expected the file of a database, got a ${type === "Directory" ? "folder" : type}`
-  return yield* new StoreFailed({ operation: "open", description, path })
 })
 
 /** Gives the files of a database that SQLite has opened and locked a mode for their owner only. */
@@ -70,16 +66,12 @@ const create = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Refuses a path that is not a file, because reading a named pipe may never end, and a file with a secret that other
- * users may have read. A new mode for the file would not help, because these
+ * Refuses a file with a secret that other users may have read. A new mode for the file would not help, because these
  * users may already know the secret.
  */
-const refuseIfUnfit = Effect.fnUntraced(function* (path: string) {
-  const info = yield* FileSystem.FileSystem.use((fs) => fs.stat(path))
-  const file = Printable.escape(path)
-  const mode = openTo(info)
-  if (info.type !== "File") return yield* new InvalidSecret({ description: `${file} is not a file` })
-  const problem = `the mode of the file ${file} is ${mode}, so others can read or replace it; if nobody has, run chmod 600 on it`
+const refuseIfOpen = Effect.fnUntraced(function* (path: string) {
+  const mode = openTo(yield* FileSystem.FileSystem.use((fs) => fs.stat(path)))
+  const problem = `the mode of the file ${Printable.escape(path)} is ${mode}, so others can read or replace it; if nobody has, run chmod 600 on it`
   if (mode !== undefined) return yield* new InvalidSecret({ description: problem })
 })
 
@@ -94,7 +86,7 @@ export const readSecret = (
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const exists = yield* fs.exists(path)
-    if (exists) yield* refuseIfUnfit(path)
+    if (exists) yield* refuseIfOpen(path)
     // If jobs have begun, a new secret is refused, because only the old secret leads to the Assemblies of these jobs.
     if (!exists && (yield* hasBegun)) {
       const problem = `the file ${Printable.escape(path)} is missing, and jobs have begun with its secret; put the file back`

@@ -30,13 +30,10 @@ const encodeKind = SchemaParser.encodeSync(Kind)
 const decodeKind = SchemaParser.decodeUnknownResult(Kind)
 
 /** What the column `pack` has for a job. */
-export const kindOf = (options: typeof Hosting.PackingOptions.Type, job: string): Effect.Effect<string> =>
-  Effect.map(
-    Hosting.digestOf(Result.match(Row.decodeParts(job), { onFailure: () => [], onSuccess: ({ params }) => [params] })),
-    (params) => encodeKind({ ...Hosting.limitsOf(options), params })
-  )
+export const kindOf = (options: typeof Hosting.PackingOptions.Type, { params }: Row.Stored): Effect.Effect<string> =>
+  Effect.map(Hosting.digestOf([params]), (digest) => encodeKind({ ...Hosting.limitsOf(options), params: digest }))
 
-/** How many kinds of jobs are looked at, until one has a pack that is ready. */
+/** How many kinds of jobs without a pack that is ready are looked at. */
 const kindsAtOnce = 16
 
 /** A job whose column is damaged shares no Assembly. */
@@ -51,21 +48,9 @@ export type End =
 
 export const completed: End = { state: "Completed" }
 
-/** A job that can be joined with others. */
-interface Member extends Row.Row {
-  readonly parts: Row.Parts
-}
-
 /** The rows that can be joined, and the keys of damaged rows. */
 const toMembers = (rows: ReadonlyArray<Row.Raw>) =>
-  Arr.separate(
-    rows.map((raw) =>
-      Row.fromRaw(raw).pipe(
-        Result.flatMap((row) => Result.map(Row.decodeParts(row.job), (parts): Member => ({ ...row, parts }))),
-        Result.mapError(() => raw.job_key)
-      )
-    )
-  )
+  Arr.separate(rows.map((raw) => Result.mapError(Row.fromRaw(raw), () => raw.job_key)))
 
 const keysOf = (rows: ReadonlyArray<Row.Row>) => rows.map(({ key }) => key)
 
@@ -90,13 +75,13 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
 
   /** Stores a pack. A new pack has its runner and its kind, and a half is due at once. */
   const insert = (
-    { jobs: own, other }: Omit<Hosting.Packing.Pack<Member>, "isHalf">,
+    { jobs: own, other }: Omit<Hosting.Packing.Pack<Row.Row>, "isHalf">,
     { kind, runner }: { readonly kind?: string; readonly runner?: string }
   ) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const holder = `${Row.packPrefix}${yield* Assemblies.newId}`
-      const job = Row.joinJobs(Arr.map(own, ({ parts }) => parts))
+      const job = { params: own[0].job.params, files: own.flatMap((one) => one.job.files) }
       const values = {
         ...Row.queued({ job, sources: own.flatMap(({ sources }) => sources) }, now),
         job_key: holder,
@@ -142,23 +127,24 @@ export const make = Effect.fnUntraced(function* ({ stored }: Jobs, secrets: Secr
     remember,
 
     /**
-     * Claims a pack that is ready, of the kind whose first job has waited longest. Returns its row, and whether more
-     * may be ready. A job that is alone in its pack becomes due as any other job.
+     * Claims the packs that are ready, those of the kind whose first job has waited longest first. A job that is alone in
+     * its pack becomes due as any other job.
      */
-    form: (runner: string) =>
+    form: (runner: string, limit: number) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
+        const packs: Array<Row.Raw> = []
         const unready: Array<string> = []
-        while (unready.length < kindsAtOnce) {
+        while (unready.length < kindsAtOnce && packs.length < limit) {
           const [head] = yield* sql<{ readonly pack: string }>`
             SELECT pack FROM ${jobs} WHERE ${waits} AND NOT (${sql.in("pack", unready)})
             ORDER BY queued_at, job_key LIMIT 1 ${free}`
           if (head === undefined) break
           const rows = yield* claim(head.pack, runner, now)
-          if (rows !== undefined) return { isMore: true, rows: Row.fromAll(rows) }
-          unready.push(head.pack)
+          if (rows === undefined) unready.push(head.pack)
+          else packs.push(...rows)
         }
-        return { isMore: false, rows: [] }
+        return Row.fromAll(packs)
       }).pipe(sql.withTransaction, attempting("claim")),
 
     /**

@@ -3,15 +3,11 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { InvalidRequest, type Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Hosting from "@assembly-effect/tus/unstable/Hosting"
 import type { RequestOptions } from "@assembly-effect/tus/Upload"
-import type * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
@@ -29,8 +25,8 @@ const File = Schema.Struct({
   metadata: Schema.optional(Schema.Record(Schema.String, Schema.NullOr(Schema.String)))
 })
 
-/** The params and the files of a job, without its key. */
-const Stored = Schema.Struct({
+/** What a runner needs of a job. */
+const Parts = Schema.Struct({
   params: Assembly.CreateParams,
   files: Schema.Array(File).check(Schema.isMinLength(1))
 })
@@ -48,29 +44,7 @@ const Key = KeyText.check(Schema.isMinLength(1))
 
 /** Whether a text is a valid key of a job. An invalid key is not looked up, because a database may refuse the text. */
 export const isKey = SchemaParser.is(Key)
-const decodeStored = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(Stored))
-
-/**
- * Finds the values that cannot be stored: `Redacted` values, which the database would contain in plain text; values
- * that contain themselves; and values that are nested too deeply.
- */
-const unstorable = (
-  value: unknown,
-  path: ReadonlyArray<string | number>,
-  outside: ReadonlyArray<object> = []
-): ReadonlyArray<Issue> => {
-  if (Redacted.isRedacted(value)) {
-    return [{ path, message: "Expected no Redacted value, because a job is stored in plain text" }]
-  }
-  if (typeof value !== "object" || value === null) return []
-  if (outside.includes(value)) return [{ path, message: "Expected a value that does not contain itself" }]
-  if (outside.length >= Json.maxDepth) {
-    return [{ path: path.slice(0, 3), message: `Expected at most ${Json.maxDepth} values inside one another` }]
-  }
-  return Object.entries(value).flatMap(([name, inner]) =>
-    unstorable(inner, [...path, Array.isArray(value) ? Number(name) : name], [...outside, value])
-  )
-}
+const decodeParts = SchemaParser.decodeUnknownEffect(Parts)
 
 /** The metadata of the upload of a file. */
 const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File) => ({
@@ -79,18 +53,20 @@ const metadataOf = ({ fieldname = "file", filename, metadata }: DurableJob.File)
   fieldname
 })
 
-/**
- * Makes the paths of the files absolute. In a process with another working directory, a relative path would lead to
- * another file.
- */
-const absolute = (files: ReadonlyArray<DurableJob.File>): ReadonlyArray<DurableJob.File> =>
-  files.map((file) =>
-    file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
-  )
+/** In a process with another working directory, a relative path would lead to another file. */
+const absolute = (file: DurableJob.File): DurableJob.File =>
+  file.source._tag === "Path" ? { ...file, source: DurableJob.path(resolve(file.source.path)) } : file
 
-/** A job as the database stores it, and the files of the job. The paths of the files are absolute. */
-export interface JobText {
-  readonly text: string
+/** A job as the database stores it, without its key. */
+const Stored = Schema.Struct({ params: Schema.Json, files: Schema.Array(Schema.Json) })
+export type Stored = typeof Stored.Type
+const StoredText = Schema.fromJsonString(Stored)
+const encodeStored = SchemaParser.encodeSync(StoredText)
+const decodeText = SchemaParser.decodeSync(StoredText)
+
+/** A job for the database, and its files. The paths of the files are absolute. */
+export interface Encoded {
+  readonly job: Stored
   readonly files: ReadonlyArray<DurableJob.File>
 }
 
@@ -98,20 +74,7 @@ export interface JobText {
 const under = (path: Issue["path"], issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
 
-/** The params and the files of a stored job, as JSON. */
-const Parts = Schema.fromJsonString(Schema.Struct({ params: Schema.Json, files: Schema.Array(Schema.Json) }))
-export type Parts = typeof Parts.Type
-export const decodeParts = SchemaParser.decodeUnknownResult(Parts)
-const encodeParts = SchemaParser.encodeSync(Parts)
-
-/** Whether two texts are the same job, whatever the order of the keys of its params. */
-export const isSame = (one: string, other: string): boolean => Equal.equals(decodeParts(one), decodeParts(other))
-
-/** The text of the pack of jobs with equal params. */
-export const joinJobs = (jobs: Arr.NonEmptyReadonlyArray<Parts>): string =>
-  encodeParts({ params: jobs[0].params, files: jobs.flatMap(({ files }) => files) })
-
-const encodeInput = Input.encoder(Schema.Struct({ key: Key, ...Stored.fields }))
+const encodeInput = Input.encoder(Schema.Struct({ key: Key, ...Parts.fields }))
 
 /** The issues that the schema does not find. */
 const furtherIssues = (
@@ -126,20 +89,17 @@ const furtherIssues = (
 /** Checks a job, and encodes it for the database. The error names `operation`, and every field that is wrong. */
 export const encodeJob = Effect.fnUntraced(function* (operation: string, job: DurableJob.Job, upload: RequestOptions) {
   const now = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
-  const found = unstorable(job, [])
   const encoded = encodeInput(job)
-  const others = Result.isFailure(encoded) ? encoded.failure : furtherIssues(job, upload, now)
-  const isNew = ({ path }: Issue) => found.every((one) => one.path.join(".") !== path.join("."))
-  const issues = [...found, ...others.filter(isNew)]
+  const issues = Result.isFailure(encoded) ? encoded.failure : furtherIssues(job, upload, now)
   if (issues.length > 0 || Result.isFailure(encoded)) return yield* new InvalidRequest({ operation, issues })
-  const { params } = encoded.success
-  const files = absolute(encoded.success.files)
-  return { text: JSON.stringify({ params, files }), files } satisfies JobText
+  const files = encoded.success.files.map(absolute)
+  // What JSON leaves out is left out here, so that equal jobs are equal.
+  return { job: decodeText(JSON.stringify({ params: encoded.success.params, files })), files } satisfies Encoded
 })
 
 /** Decodes a stored job. */
-export const decodeJob = ({ job, key }: { readonly key: string; readonly job: string }) =>
-  Effect.mapError(decodeStored(job), () => damaged(key, ["job"]))
+export const decodeJob = ({ job, key }: Pick<Row, "job" | "key">) =>
+  Effect.mapError(decodeParts(job), () => damaged(key, ["job"]))
 
 const encodeSources = SchemaParser.encodeSync(Sources)
 const FailureText = Schema.fromJsonString(DurableJob.Failure)
@@ -161,8 +121,7 @@ const Columns = Schema.Struct({
   state: DurableJob.State,
   /** The runner that works on the attempt. */
   runner: Text,
-  /** See `JobText`. */
-  job: Schema.String,
+  job: StoredText,
   sources: Sources,
   size: SourceAtRest.fields.size,
   /** The fingerprint of the secret that the attempt began with, or undefined if no runner has begun it. */
@@ -229,7 +188,7 @@ export const toSummary = (row: Row): DurableJob.Summary =>
 
 /** The columns of an attempt that is queued now. */
 export const queued = ({ job, sources }: Pick<NewRow, "job" | "sources">, now: number) => ({
-  job,
+  job: encodeStored(job),
   sources: encodeSources(sources),
   size: String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n)),
   waited: 0,
@@ -266,6 +225,6 @@ export const isPack = ({ key }: { readonly key: string }): boolean => key.starts
 export interface NewRow {
   readonly key: string
   readonly pack?: string | undefined
-  readonly job: string
+  readonly job: Stored
   readonly sources: ReadonlyArray<SourceAtRest>
 }

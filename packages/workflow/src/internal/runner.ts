@@ -16,7 +16,6 @@ import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import type { StoreFailed } from "../DurableError.ts"
 import type { State } from "../DurableJob.ts"
 import type * as Row from "./row.ts"
 import * as Secrets from "./secrets.ts"
@@ -177,26 +176,20 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       { discard: true }
     )
 
-  const claim = (places: Places, states: Arr.NonEmptyReadonlyArray<State>, isLeft = false) =>
+  /** Claims jobs for the free places, and begins the work on them. */
+  const fill = (places: Places, claim: (runner: string, limit: number) => ReturnType<typeof jobs.claim>) =>
     Effect.suspend(() => {
       const limit = places.free
       const runner = runnerId()
       if (limit <= 0 || runner === "") return Effect.void
-      return Effect.flatMap(jobs.claim(runner, limit, states, isLeft), (rows) => {
+      return Effect.flatMap(claim(runner, limit), (rows) => {
         places.isFull = rows.length === limit
         return beginAll(rows, runner, places)
       })
     })
 
-  /** Claims the packs that are ready, while there are free places. */
-  const claimPacks: Effect.Effect<void, StoreFailed, Services> = Effect.suspend(() => {
-    const runner = runnerId()
-    upload.isFull = upload.free <= 0
-    if (upload.isFull || runner === "") return Effect.void
-    return Effect.flatMap(packs.form(runner), ({ isMore, rows }) =>
-      isMore ? Effect.andThen(beginAll(rows, runner, upload), claimPacks) : Effect.void
-    )
-  })
+  const claim = (places: Places, states: Arr.NonEmptyReadonlyArray<State>, isLeft = false) =>
+    fill(places, (runner, limit) => jobs.claim(runner, limit, states, isLeft))
 
   const attend = Effect.suspend(() => {
     const runner = runnerId()
@@ -214,12 +207,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     readsAll = false
     if (all) yield* attend
     if (isTime) yield* jobs.release
-    const claimJobs = claim(upload, ["Queued", "Uploading"])
     // Neither jobs nor packs take all places.
     arePacksFirst = !arePacksFirst
-    if (arePacksFirst) yield* claimPacks
-    yield* claimJobs
-    if (!arePacksFirst) yield* claimPacks
+    const both = [claim(upload, ["Queued", "Uploading"]), fill(upload, packs.form)]
+    yield* Effect.all(arePacksFirst ? both.toReversed() : both, { discard: true })
     if (!all) return
     yield* claim(further, ["Uploading"], true)
     yield* claim(others, ["Processing", "Canceling"])

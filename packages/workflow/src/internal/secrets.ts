@@ -111,42 +111,27 @@ const foreign = new InvalidSecret({
     "the database of the jobs belongs to a deployment with other secrets; add the earlier secret to the list, or use another database"
 })
 
-const lacking =
-  "The secrets of this process lack the newest secret of the deployment: jobs that began with it wait for another runner"
-
 /**
- * Joins the deployment of the database: one row contains the fingerprints of the secrets that all its processes should
- * have in common, the newest last. If the database has no such row, a runner creates it. If the row contains the
- * fingerprint of none of the secrets of this process, `join` fails.
- *
- * One common secret is enough, because a new secret is added runner by runner. Another runner may change the row at the
- * same time, so the UPDATE changes the row only if it still contains the fingerprints that were read.
+ * Joins the deployment of the database: one row contains the fingerprint of the newest secret of the last runner that
+ * joined, and a process that does not know this secret is refused. The first runner creates the row. A secret is replaced
+ * runner by runner, and each of them knows the newest secret of the others.
  *
  * - `isAlone`: whether no other process can use the database. If so, and if no job has begun, the secrets of this
- *   process replace the stored ones.
+ *   process replace the stored one.
  * - `runs`: whether this process runs jobs. A process that runs no jobs does not change the row.
  */
 export const join = (
-  { fingerprints }: Secrets,
+  { fingerprints, newest }: Secrets,
   { isAlone, runs }: { readonly isAlone: boolean; readonly runs: boolean }
 ): Effect.Effect<void, InvalidSecret | StoreFailed, SqlClient.SqlClient> =>
   Effect.gen(function* () {
     const { deployment, sql } = yield* Database.make
-    const own = fingerprints.toReversed()
+    if (isAlone && !(yield* Database.hasBegun)) yield* sql`DELETE FROM ${deployment}`
     if (runs) {
-      yield* sql`INSERT INTO ${deployment} (id, secrets) VALUES (1, ${own.join(" ")}) ON CONFLICT (id) DO NOTHING`
+      yield* sql`
+        INSERT INTO ${deployment} (id, secret) VALUES (1, ${newest})
+        ON CONFLICT (id) DO UPDATE SET secret = EXCLUDED.secret WHERE ${deployment}.secret IN ${sql.in(fingerprints)}`
     }
-    for (;;) {
-      const [row] = yield* sql<{ readonly secrets: string }>`SELECT secrets FROM ${deployment} WHERE id = 1`
-      if (row === undefined) return
-      const stored = row.secrets.split(" ")
-      const isKnown = own.some((fingerprint) => stored.includes(fingerprint))
-      if (!isKnown && !(isAlone && !(yield* Database.hasBegun))) return yield* foreign
-      const all = isKnown ? [...new Set([...stored, ...own])].join(" ") : own.join(" ")
-      const change = sql`UPDATE ${deployment} SET secrets = ${all} WHERE id = 1 AND secrets = ${row.secrets} RETURNING id`
-      if (runs && all !== row.secrets && !(yield* Database.changesRow(change))) continue
-      // This is no error, because a new secret is added runner by runner.
-      if (isKnown && !own.includes(stored.at(-1) ?? "")) yield* Effect.logWarning(lacking)
-      return
-    }
+    const [row] = yield* sql<{ readonly secret: string }>`SELECT secret FROM ${deployment}`
+    if (row !== undefined && !fingerprints.includes(row.secret)) return yield* foreign
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(Database.failedTo("join")(error))))

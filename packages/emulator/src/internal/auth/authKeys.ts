@@ -36,7 +36,7 @@ const Row = Schema.Struct({
   secret: Schema.RedactedFromValue(Schema.String),
   workspace: Schema.String,
   is_active: Schema.BooleanFromBit,
-  created_at: Time,
+  created_at: Schema.DateTimeUtcFromMillis,
   modified_at: Time,
   last_used_at: Time
 })

@@ -1,18 +1,17 @@
 const auth = [
-  // `created_at` is null if it is not known. `modified_at` and `last_used_at` are null until a request changes or uses
-  // the Auth Key.
+  // `modified_at` and `last_used_at` are null until a request changes or uses the Auth Key.
   `CREATE TABLE auth_keys (
      key TEXT PRIMARY KEY,
      secret TEXT NOT NULL,
      workspace TEXT NOT NULL,
      scopes TEXT NOT NULL,
-     id TEXT NOT NULL DEFAULT '',
+     id TEXT NOT NULL,
      description TEXT,
      signature_algo TEXT,
      is_active INTEGER NOT NULL DEFAULT 1,
      is_allowed_for_smartcdn INTEGER NOT NULL DEFAULT 0,
      can_show_auth_secret INTEGER NOT NULL DEFAULT 0,
-     created_at INTEGER,
+     created_at INTEGER NOT NULL,
      modified_at INTEGER,
      last_used_at INTEGER
    ) STRICT`,
