@@ -12,7 +12,7 @@ import {
   UploadTarget
 } from "@assembly-effect/tus"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
-import { Duration, Effect, Layer, Schema, Stream } from "effect"
+import { Clock, Duration, Effect, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
 import { Clients, Scene, Upload } from "./utils/index.ts"
@@ -132,9 +132,10 @@ layerTest(Layer.empty)("The JSON form of an event", (it) => {
 layerTest(Layer.empty)("progressInterval", (it) => {
   it.effect("holds Progress back, and tells the newest one before any other event", function* () {
     const seen: Array<string> = []
-    const emit = yield* Events.paced<UploadEvent.UploadEvent>(
+    const emit = Events.paced<UploadEvent.UploadEvent>(
       (event) => seen.push(event._tag === "Progress" ? `${event.sent}` : event._tag),
-      "1 second"
+      "1 second",
+      yield* Clock.Clock
     )
     const progress = (sent: bigint) => emit(UploadEvent.Progress({ sent, acknowledged: 0n, total: 9n }))
     progress(1n)
