@@ -162,6 +162,8 @@ const shownState = ({ mtime, size }: FileState): string =>
     onSome: (time) => time.toISOString()
   })}`
 
+const timeOf = ({ mtime }: FileState): number | undefined => Option.getOrUndefined(mtime)?.getTime()
+
 /** Whether a path still leads to the same file, and not to a replacement. */
 const isSameFile = (now: FileState, before: FileState): boolean =>
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
@@ -190,8 +192,9 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     const info = yield* Effect.mapError(fs.stat(path), unreadable)
     if (info.type !== "File") return yield* sourceFailed("Unreadable", `${path} is not a file`)
     const unchanged = (now: FileState) => {
-      const [before, after] = [shownState(info), shownState(now)]
-      if (before !== after) return Effect.fail(sourceFailed("Changed", `${path}: was ${before}, is ${after}`))
+      if (now.size !== info.size || timeOf(now) !== timeOf(info)) {
+        return Effect.fail(sourceFailed("Changed", `${path}: was ${shownState(info)}, is ${shownState(now)}`))
+      }
       return isSameFile(now, info)
         ? Effect.void
         : Effect.fail(sourceFailed("Changed", `${path} was replaced by another file`))

@@ -132,9 +132,10 @@ layerTest(Layer.empty)("The JSON form of an event", (it) => {
 layerTest(Layer.empty)("progressInterval", (it) => {
   it.effect("holds Progress back, and tells the newest one before any other event", function* () {
     const seen: Array<string> = []
-    const emit = yield* Events.paced<UploadEvent.UploadEvent>(
+    const emit = Events.paced<UploadEvent.UploadEvent>(
       (event) => seen.push(event._tag === "Progress" ? `${event.sent}` : event._tag),
-      "1 second"
+      "1 second",
+      yield* Clock.Clock
     )
     const progress = (sent: bigint) => emit(UploadEvent.Progress({ sent, acknowledged: 0n, total: 9n }))
     progress(1n)

@@ -143,7 +143,7 @@ export const Listeners = Context.Reference<ReadonlyArray<Listener>>("@assembly-e
  * @category combinators
  */
 export const telling = <A, E, R>(effect: Effect.Effect<A, E, R>, listener: Listener): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Listeners, (outer) => Effect.provideService(effect, Listeners, [listener, ...outer]))
+  Effect.updateService(effect, Listeners, (outer) => [listener, ...outer])
 
 /**
  * Limits the time of an effect, not counting its waits for the budget.

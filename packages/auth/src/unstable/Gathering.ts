@@ -44,8 +44,12 @@ export class Late extends Data.TaggedError("Late") {}
 /** Calls `late` after `millis`, unless the result is called before. */
 const timer = (clock: Clock.Clock, millis: number, late: () => void): (() => void) => {
   if (millis === Infinity) return () => {}
-  const fiber = Effect.runFork(Effect.andThen(clock.sleep(Duration.millis(millis)), Effect.sync(late)))
-  return () => fiber.interruptUnsafe()
+  const fiber = Effect.runFork(clock.sleep(Duration.millis(millis)))
+  const forget = fiber.addObserver(late)
+  return () => {
+    forget()
+    fiber.interruptUnsafe()
+  }
 }
 
 /**
@@ -72,11 +76,12 @@ export class Gathering {
     this.#stopTimer = timer(clock, limits.millis, () => this.settle(Effect.fail(new Late())))
   }
 
-  /** The status and the headers have arrived. The body of a redirect is not read. */
+  /** The status and the headers have arrived. The body of a redirect is not read. An empty body ends at once. */
   begin(status: number, headers: Headers.Headers): void {
     this.head = { status, headers }
     if (isSuccess(status) && this.#limits.isDecidedByStatus !== true) return
     if (isRedirect(status)) return this.end("whole")
+    if (headers["content-length"] === "0") return
     this.#stopTimer()
     this.#stopTimer = timer(this.#clock, restMillis, () => this.end("late"))
   }

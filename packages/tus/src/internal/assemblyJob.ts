@@ -10,6 +10,7 @@ import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { InvalidRequest, Issue } from "@assembly-effect/schema/InvalidRequest"
 import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -350,7 +351,7 @@ export const run = (given: Job) =>
   Effect.gen(function* () {
     const { params, progressInterval, restart = false } = given.options
     const { forget, found } = given.store
-    const job = { ...given, emit: yield* paced(given.emit, progressInterval) }
+    const job = { ...given, emit: paced(given.emit, progressInterval, yield* Clock.Clock) }
     if (found === undefined) return yield* persist(job, undefined)
     const hasChosenId = params.assemblyId !== undefined
     if (hasChosenId && restart) yield* refuse("AssemblyUpload", [chosenId])

@@ -91,14 +91,13 @@ export const observed = <E extends { readonly _tag: string }, R>(
   emit: Emit,
   program: (emit: Emit, header: string | undefined) => Effect.Effect<UploadEvent.UploadResult, E, R>
 ) =>
-  Telemetry.observe(source, emit, (tell) =>
-    Effect.flatMap(Options.check(source, options, isReplayed), (header) =>
-      Effect.flatMap(paced(tell, options.progressInterval), (calm) =>
-        Budget.telling(program(calm, header), {
-          waits: (waiting) => Effect.sync(() => calm(UploadEvent.Waiting(waiting)))
-        })
-      )
-    )
+  Telemetry.observe(source, emit, (tell, clock) =>
+    Effect.flatMap(Options.check(source, options, isReplayed), (header) => {
+      const calm = paced(tell, options.progressInterval, clock)
+      return Budget.telling(program(calm, header), {
+        waits: (waiting) => Effect.sync(() => calm(UploadEvent.Waiting(waiting)))
+      })
+    })
   )
 
 /**

@@ -1,7 +1,7 @@
 /** The events of a program: as calls, at a pace, and as a stream. */
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -29,27 +29,26 @@ export type Emit<Event extends Tagged = UploadEvent> = (event: Event) => void
  */
 export const paced = <Event extends Tagged>(
   emit: Emit<Event>,
-  interval: Duration.Input | undefined
-): Effect.Effect<Emit<Event>> =>
-  interval === undefined
-    ? Effect.succeed(emit)
-    : Clock.clockWith((clock) => {
-        const millis = Duration.toMillis(interval)
-        let next = -Infinity
-        let held: Event | undefined
-        return Effect.succeed((event: Event) => {
-          if (event._tag !== "Progress") {
-            if (held !== undefined) emit(held)
-            held = undefined
-            return emit(event)
-          }
-          const now = clock.currentTimeMillisUnsafe()
-          held = now < next ? event : undefined
-          if (held !== undefined) return
-          next = now + millis
-          emit(event)
-        })
-      })
+  interval: Duration.Input | undefined,
+  clock: Clock.Clock
+): Emit<Event> => {
+  if (interval === undefined) return emit
+  const millis = Duration.toMillis(interval)
+  let next = -Infinity
+  let held: Event | undefined
+  return (event) => {
+    if (event._tag !== "Progress") {
+      if (held !== undefined) emit(held)
+      held = undefined
+      return emit(event)
+    }
+    const now = clock.currentTimeMillisUnsafe()
+    held = now < next ? event : undefined
+    if (held !== undefined) return
+    next = now + millis
+    emit(event)
+  }
+}
 
 /**
  * The events of a program as a stream. The program does not wait for the reader, and is interrupted when the stream

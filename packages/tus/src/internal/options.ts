@@ -245,14 +245,13 @@ export const check = (
     readonly parallel?: number | undefined
   },
   isReplayed: boolean
-): Effect.Effect<string | undefined, InvalidRequest> =>
-  Effect.flatMap(missingDigest(options?.checksum), (missing) => {
-    const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
-    const found = [
-      ...settingIssues(options),
-      ...issuesOf(header),
-      ...sourceIssues(source, { ...options, isReplayed }),
-      ...missing
-    ]
-    return Effect.as(refuse("Upload", found), Result.getOrUndefined(header))
-  })
+): Effect.Effect<string | undefined, InvalidRequest> => {
+  const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
+  const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
+  const checked = (issues: Issues): Effect.Effect<string | undefined, InvalidRequest> =>
+    issues.length === 0
+      ? Effect.succeed(Result.getOrUndefined(header))
+      : Effect.fail(new InvalidRequest({ operation: "Upload", issues }))
+  if (options?.checksum === undefined) return checked(found)
+  return Effect.flatMap(missingDigest(options.checksum), (missing) => checked([...found, ...missing]))
+}

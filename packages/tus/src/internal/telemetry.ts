@@ -51,7 +51,7 @@ export const stored = (confirmed: bigint | undefined, sent: bigint): Effect.Effe
 export const observe = <A, E extends { readonly _tag: string }, R>(
   source: UploadSource,
   emit: Emit,
-  program: (emit: Emit) => Effect.Effect<A, E, R>
+  program: (emit: Emit, clock: Clock.Clock) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.contextWith((context: Context.Context<R>) => {
     const clock = Context.get(context, Clock.Clock)
@@ -70,7 +70,7 @@ export const observe = <A, E extends { readonly _tag: string }, R>(
       Effect.suspend(() => {
         isActive = true
         active.modifyUnsafe(1, context)
-        return program(tell)
+        return program(tell, clock)
       }),
       (exit) => {
         const outcome = outcomeOf(exit)
