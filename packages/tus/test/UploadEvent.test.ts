@@ -12,7 +12,7 @@ import {
   UploadTarget
 } from "@assembly-effect/tus"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
-import { Deferred, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { Clock, Deferred, Duration, Effect, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
 import { Clients, Scene, Upload } from "./utils/index.ts"
