@@ -45,7 +45,7 @@ const wrong: ReadonlyArray<
       AssemblyList.Query,
       change("pagesize", (size) => (size === 5001 ? 5000 : size))
     ),
-    "pagesize is at most 5000"
+    "pagesize: Expected an integer of 1 to 5000"
   ],
   [
     "a type in capitals",
@@ -54,7 +54,7 @@ const wrong: ReadonlyArray<
       AssemblyList.Query,
       change("type", (type) => (typeof type === "string" ? type.toLowerCase() : type))
     ),
-    "type is one of"
+    'type: Expected "all" | "uploading"'
   ],
   [
     "a number as text",
@@ -63,7 +63,7 @@ const wrong: ReadonlyArray<
       AssemblyList.Query,
       change("page", (page) => (typeof page === "string" ? Number(page) : page))
     ),
-    "page is a number"
+    "page: Expected number"
   ],
   [
     "30 February",
@@ -72,34 +72,34 @@ const wrong: ReadonlyArray<
       AssemblyList.Query,
       change("fromdate", (date) => String(date).replace(/-02-3[01]/, "-02-28"))
     ),
-    "fromdate is a time of the calendar"
+    "fromdate: Expected a valid calendar date"
   ],
   [
     "an unknown key",
     move,
     checks(DamAsset.MoveRequest, (request) =>
-      Object.fromEntries(Object.entries(Object(request)).filter(([key]) => !key.startsWith("x_")))
+      Object.fromEntries(Object.entries(Object(request)).filter(([key]) => key !== "a"))
     ),
-    "has no unknown key"
+    "Unknown key, expected one of"
   ],
   [
     "a list as params",
     move,
     (request) => Array.isArray(request) || checks(DamAsset.MoveRequest)(request),
-    "is an object"
+    "Expected object"
   ],
   [
     "a key that is not ASCII",
     Testing.of(TusUpload.Metadata),
     checks(TusUpload.Metadata, (header) => String(header).replace("\u00e9", "e")),
-    "has keys of printable ASCII"
+    "Expected a key of printable ASCII"
   ]
 ]
 
 describe("a server that accepts", () => {
   it.effect.each(wrong)("%s breaks the rule that says so", function* ([, { rules }, accepts, rule]) {
     const found = yield* Effect.filter(rules.wire, ({ invalid }) =>
-      Effect.map(sample(invalid), (all) => all.some(({ input }) => accepts(input)))
+      Effect.map(sample(invalid, 100), (all) => all.some(({ input }) => accepts(input)))
     )
     assert.strictEqual(found.length, 1)
     assert.include(found[0]?.name, rule)
@@ -137,22 +137,19 @@ test("an operation has the rules that only the client checks", () => {
     "params has keys",
     "params is at most 128 levels",
     "params.auth has no unknown key",
-    "params.fields holds JSON values",
-    "params.Steps do not use each other",
-    "params.Steps have a valid algorithm",
-    "params.Steps have a valid path",
-    "params.Steps have a valid seconds",
-    "params.Steps use lists of names in an object"
+    "params.fields.a: Expected JSON value",
+    "params.steps.a: Expected Steps that do not use this Step, directly or through others",
+    "params.steps.a: Expected one of b2, md5, sha1, sha224, sha256, sha384, sha512",
+    "params.steps.a: Expected at least 1 character",
+    "params.steps.a: Expected a number of at least 0",
+    "params.steps.a: Expected the name of a Step, an object with a name, a list of these, or an object with steps"
   ])
 })
 
 describe("what is no operation", () => {
-  test.each([5, undefined, Dam, Dam.move, DamAsset.MoveRequest.annotate({})])(
-    "is refused, such as value %#",
-    (subject) => {
-      assert.throws(() => Testing.of(subject as never), "Testing.of: Expected an operation, such as Dam.Move")
-    }
-  )
+  test.each([5, undefined, Dam, Dam.move])("is refused, such as value %#", (subject) => {
+    assert.throws(() => Testing.of(subject as never), "Testing.of: Expected an operation, such as Dam.Move")
+  })
 
   test("is refused, and a Date as now", () => {
     const now = new Date(0) as never
@@ -185,7 +182,7 @@ describe("a falsified property", () => {
     const isNull = ({ input }: Testing.Invalid<Testing.Wire<typeof Dam.Move>>) => Object(input.params).filename !== ""
     const result = yield* Arbitrary.checkEffect(invalid.wire, isNull, { seed: 1, runs: 1000 })
     const told = Arbitrary.formatCheckFailure(result) ?? assert.fail("not falsified")
-    assert.match(told, /"rule": "params.filename is 1 to 255 characters"/)
+    assert.match(told, /"rule": "params.filename: Expected a name of 1 to 255 characters"/)
     assert.match(told, /"code": "DAM_INVALID_REQUEST"/)
     assert.match(told, /Replay: /)
     assert(result._tag === "Falsified")

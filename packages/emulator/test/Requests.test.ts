@@ -10,6 +10,7 @@ import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { signedFields } from "./signedCalls.ts"
 import { createUpload, json, layer as layerEmulator, send } from "./support.ts"
@@ -87,11 +88,10 @@ layer(layerEmulator())("A generated request", (it) => {
     const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
     const invalid = yield* Effect.forEach(creations, (schema) => sample(Testing.of(schema).invalid.wire))
     // White space around a header's value is not a part of it (RFC 9110), so it breaks no rule here.
+    const isHeader = (value: unknown) => typeof value === "string" && /^(?! )[ -~]*(?<! )$/.test(value)
     const sendable = invalid
       .flat()
-      .filter(({ input }) =>
-        Object.values(Object(input)).every((value) => typeof value === "string" && value.trim() === value)
-      )
+      .filter(({ input }) => Predicate.isObject(input) && Object.values(input).every(isHeader))
     assert.isAbove(sendable.length, count / 2)
     yield* each(
       sendable,

@@ -1,6 +1,10 @@
-// Copies of a schema, each without one of its checks.
+// Each schema without one of its checks accepts a value that a rule calls invalid.
+import * as Testing from "@assembly-effect/schema/testing"
+import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import { decodedIssues, sample, wireIssues } from "./support.ts"
+import { requests, responses } from "./table.ts"
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 type Node = SchemaAST.AST
@@ -61,7 +65,7 @@ const withProperty = (index: number, change: (type: Node) => Node) => {
   return inObjects
 }
 
-export const mutants = ({ ast }: Codec): ReadonlyArray<readonly [missing: string, schema: Codec]> => {
+const mutants = ({ ast }: Codec): ReadonlyArray<readonly [missing: string, schema: Codec]> => {
   const checks = new Set<SchemaAST.Check<unknown>>()
   rewrite(ast, (node) => {
     for (const check of node.checks?.filter(isRule) ?? []) checks.add(check)
@@ -83,3 +87,39 @@ export const mutants = ({ ast }: Codec): ReadonlyArray<readonly [missing: string
   }
   return found.map(([missing, node]) => [missing, Schema.make<Codec>(node)])
 }
+
+/** Checks that are there for their message: another check of the same part refuses the same values. */
+const repeated = new Set([
+  "AssemblyStatistics.ErrorBucket: a finite number",
+  "AssemblyStatistics.ErrorTotal: a finite number",
+  "AssemblyList.Query: a date-time YYYY-MM-DD HH:MM:SS",
+  "Auth.OpenTokenRequest: scopes separated by single spaces",
+  "Auth.TokenRequest: scopes separated by single spaces",
+  "DamEntries.MoveEntryRequest: at least 1 character",
+  "DamEntries.MoveEntryRequest: a path in valid Unicode",
+  "Template.Query: a date-time YYYY-MM-DD HH:MM:SS"
+])
+
+describe("without any one of its checks", () => {
+  it.each([...requests, ...responses])("%s accepts what a rule says is invalid", (name, schema) => {
+    const { decoded, wire } = Testing.of(schema).rules
+    const inputs = (all: ReadonlyArray<Testing.Case<unknown>>) =>
+      all.flatMap(({ invalid }) => sample(invalid, 60).map(({ input }) => input))
+    const invalid = { decoded: inputs(decoded), wire: inputs(wire) }
+    // A check that meets a value of another type may throw: nothing in front of it has refused the value.
+    const isAccepted = (issuesOf: () => ReadonlyArray<unknown>) => {
+      try {
+        return issuesOf().length === 0
+      } catch {
+        return true
+      }
+    }
+    const survivors = mutants(schema).filter(
+      ([missing, mutant]) =>
+        !repeated.has(`${name}: ${missing}`) &&
+        !invalid.decoded.some((input) => isAccepted(() => decodedIssues(mutant, input))) &&
+        !invalid.wire.some((input) => isAccepted(() => wireIssues(mutant, input)))
+    )
+    assert.strictEqual(survivors.map(([missing]) => missing).join("; "), "")
+  })
+})
