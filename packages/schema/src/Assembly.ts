@@ -48,32 +48,30 @@ const boolean = lenient(Schema.Boolean)
  * @since 0.1.0
  * @category schemas
  */
-export const File = named<File, Schema.JsonObject>()(
-  extensible({
-    id: text,
-    name: text,
-    field: text,
-    basename: text,
-    ext: text,
-    type: text,
-    mime: text,
-    size: number,
-    md5hash: text,
-    sha256: text,
-    url: text,
-    ssl_url: text,
-    original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
-    is_tus_file: boolean,
-    tus_upload_url: text,
-    meta: lenient(Schema.Record(Schema.String, Schema.Json)),
-    thumbhash: text,
-    has_alpha: boolean,
-    workspace: text,
-    asset_id: lenient(Identifier.AssetId),
-    version_id: lenient(Identifier.VersionId),
-    path: text
-  })
-)
+export const File = extensible({
+  id: text,
+  name: text,
+  field: text,
+  basename: text,
+  ext: text,
+  type: text,
+  mime: text,
+  size: number,
+  md5hash: text,
+  sha256: text,
+  url: text,
+  ssl_url: text,
+  original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
+  is_tus_file: boolean,
+  tus_upload_url: text,
+  meta: lenient(Schema.Record(Schema.String, Schema.Json)),
+  thumbhash: text,
+  has_alpha: boolean,
+  workspace: text,
+  asset_id: lenient(Identifier.AssetId),
+  version_id: lenient(Identifier.VersionId),
+  path: text
+}).pipe(named<File, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -89,17 +87,15 @@ export interface File extends Structure<typeof File> {}
  * @since 0.1.0
  * @category schemas
  */
-export const TusReceipt = named<TusReceipt, Schema.JsonObject>()(
-  extensible({
-    filename: text,
-    fieldname: text,
-    user_meta: Schema.optionalKey(Schema.Json),
-    size: number,
-    offset: number,
-    finished: boolean,
-    upload_url: text
-  })
-)
+export const TusReceipt = extensible({
+  filename: text,
+  fieldname: text,
+  user_meta: Schema.optionalKey(Schema.Json),
+  size: number,
+  offset: number,
+  finished: boolean,
+  upload_url: text
+}).pipe(named<TusReceipt, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -120,36 +116,34 @@ export interface TusReceipt extends Structure<typeof TusReceipt> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Status = named<Status>()(
-  extensible({
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    message: text,
-    assembly_id: AssemblyId,
-    assembly_url: text,
-    assembly_ssl_url: text,
-    tus_url: text,
-    websocket_url: text,
-    update_stream_url: text,
-    bytes_expected: number,
-    bytes_received: number,
-    bytes_usage: number,
-    start_date: text,
-    execution_start: text,
-    execution_duration: number,
-    num_input_files: number,
-    region: text,
-    template_id: text,
-    notify_url: text,
-    fields: lenient(Schema.Record(Schema.String, Schema.Json)),
-    expected_tus_uploads: number,
-    started_tus_uploads: number,
-    finished_tus_uploads: number,
-    tus_uploads: lenient(objects(TusReceipt)),
-    uploads: lenient(objects(File)),
-    results: lenient(objectsByKey(File))
-  })
-)
+export const Status = extensible({
+  ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  message: text,
+  assembly_id: AssemblyId,
+  assembly_url: text,
+  assembly_ssl_url: text,
+  tus_url: text,
+  websocket_url: text,
+  update_stream_url: text,
+  bytes_expected: number,
+  bytes_received: number,
+  bytes_usage: number,
+  start_date: text,
+  execution_start: text,
+  execution_duration: number,
+  num_input_files: number,
+  region: text,
+  template_id: text,
+  notify_url: text,
+  fields: lenient(Schema.Record(Schema.String, Schema.Json)),
+  expected_tus_uploads: number,
+  started_tus_uploads: number,
+  finished_tus_uploads: number,
+  tus_uploads: lenient(objects(TusReceipt)),
+  uploads: lenient(objects(File)),
+  results: lenient(objectsByKey(File))
+}).pipe(named<Status>())
 /**
  * @since 0.1.0
  * @category models

@@ -144,12 +144,10 @@ const isExactList = (input: unknown): boolean =>
  * @since 0.1.0
  * @category schemas
  */
-export const Page = named<Page, Schema.JsonObject>()(
-  Schema.Struct({
-    items: shortcut(entries, isExactList),
-    count: orAbsent(Count)
-  })
-)
+export const Page = Schema.Struct({
+  items: shortcut(entries, isExactList),
+  count: orAbsent(Count)
+}).pipe(named<Page, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

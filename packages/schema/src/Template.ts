@@ -60,12 +60,12 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
  * @since 0.1.0
  * @category schemas
  */
-export const Content = named<Content, Schema.JsonObject>()(
-  extensible({
-    steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
-    ...fieldsOfContent
-  }).check(generateFew(4))
-)
+export const Content = extensible({
+  steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
+  ...fieldsOfContent
+})
+  .check(generateFew(4))
+  .pipe(named<Content, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -80,15 +80,15 @@ export interface Content extends Structure<typeof Content> {}
  * @since 0.1.0
  * @category schemas
  */
-export const StoredContent = named<StoredContent, Schema.JsonObject>()(
-  extensible({
-    steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
-    fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
-    notify_url: lenient(Schema.String),
-    allow_steps_override: orAbsent(Schema.Boolean),
-    auth: orAbsent(auth)
-  }).check(generateFew(4))
-)
+export const StoredContent = extensible({
+  steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
+  fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+  notify_url: lenient(Schema.String),
+  allow_steps_override: orAbsent(Schema.Boolean),
+  auth: orAbsent(auth)
+})
+  .check(generateFew(4))
+  .pipe(named<StoredContent, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -139,14 +139,12 @@ export interface CreateRequest extends Structure<typeof CreateRequest> {}
  * @since 0.1.0
  * @category schemas
  */
-export const UpdateRequest = named<UpdateRequest>()(
-  renamed({
-    name: Schema.optionalKey(Name),
-    template: Schema.optionalKey(Content),
-    requireSignatureAuth: Schema.optionalKey(Flag),
-    ...expiries
-  })
-)
+export const UpdateRequest = renamed({
+  name: Schema.optionalKey(Name),
+  template: Schema.optionalKey(Content),
+  requireSignatureAuth: Schema.optionalKey(Flag),
+  ...expiries
+}).pipe(named<UpdateRequest>())
 /**
  * @since 0.1.0
  * @category models
@@ -271,17 +269,15 @@ export interface Query extends Structure<typeof Query> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Item = named<Item, Schema.JsonObject>()(
-  kept({
-    ...settings,
-    content: orAbsent(Sent),
-    created: lenient(ServiceDate),
-    modified: lenient(ServiceDate),
-    last_used: lenient(ServiceDate),
-    description: text,
-    builtin_version: text
-  })
-)
+export const Item = kept({
+  ...settings,
+  content: orAbsent(Sent),
+  created: lenient(ServiceDate),
+  modified: lenient(ServiceDate),
+  last_used: lenient(ServiceDate),
+  description: text,
+  builtin_version: text
+}).pipe(named<Item, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
