@@ -18,7 +18,7 @@ import { ServiceDate } from "./internal/serviceDate.ts"
 import { extensible, kept, renamed, success } from "./internal/struct.ts"
 import * as Json from "./unstable/Json.ts"
 import { named, type Structure } from "./unstable/Named.ts"
-import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./unstable/Scalar.ts"
+import { between, ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./unstable/Scalar.ts"
 
 /**
  * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
@@ -240,9 +240,7 @@ export const Query = named<Query>()(
       page: Schema.optionalKey(
         Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a page of at least 1" }))
       ),
-      pageSize: Schema.optionalKey(
-        Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
-      ),
+      pageSize: Schema.optionalKey(between(1, 5000)),
       sort: Schema.optionalKey(Schema.Literals(["created", "id", "last_used", "modified", "name"])),
       order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
       fromDate: Schema.optionalKey(FromDate),

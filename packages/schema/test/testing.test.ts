@@ -193,18 +193,6 @@ describe("the inputs of a schema of one's own", () => {
   ])("are refused by the name of a rule about %s", (_, schema, rules, message) => {
     assert.throws(() => Testing.make(schema, ...rules), message)
   })
-
-  it.each([undefined, {}, 5, "x", Schema.Finite, { decoded: 5 }, { wire: undefined }])(
-    "are refused with %s as bad or edge of a rule",
-    (bad) => {
-      const valid = Arbitrary.Constant(1)
-      const message = 'Testing.rule: a: the bad or the edge of the rule "is" is no Arbitrary'
-      assert.throws(() => Testing.rule({ at: ["a"], name: "is", bad: bad as never }), message)
-      if (bad !== undefined) {
-        assert.throws(() => Testing.rule({ at: ["a"], name: "is", bad: valid, edge: bad as never }), message)
-      }
-    }
-  )
 })
 
 it.each([5, undefined, {}])("what is no schema, such as %s, is refused", (schema) => {

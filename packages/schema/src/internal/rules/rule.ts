@@ -172,11 +172,6 @@ export const mistake = (operation: string, path: Path, message: string): Invalid
     issues: [{ path: path.map((key) => (Number.isFinite(key) ? Number(key) : String(key))), message }]
   })
 
-const isValues = (all: Values): boolean => {
-  const generators = Arbitrary.isArbitrary(all) ? [all] : Object.values(Object(all)).filter(Predicate.isNotUndefined)
-  return generators.length > 0 && generators.every(Arbitrary.isArbitrary)
-}
-
 const valuesIn = (form: Form, all: Values | undefined): Arbitrary.Arbitrary<unknown> | undefined =>
   all === undefined || Arbitrary.isArbitrary(all) ? all : all[form]
 
@@ -218,17 +213,12 @@ const inForms = (
     return found === undefined ? [] : [{ name: parts.join(" "), at: path, path, code, ...found }]
   })
 
-export const rule = (options: Options): Rules => {
-  const { at, bad, below = [], edge, name } = options
-  if (!isValues(bad) || (edge !== undefined && !isValues(edge))) {
-    throw mistake("Testing.rule", pathIn("decoded", at), `the bad or the edge of the rule "${name}" is no Arbitrary`)
-  }
-  return inForms(options, (path, form) => {
-    const broken = valuesIn(form, bad)
-    const valid = valuesIn(form, edge)
-    return broken && { bad: set(path, broken, below), edge: valid && set(path, valid) }
+export const rule = (options: Options): Rules =>
+  inForms(options, (path, form) => {
+    const broken = valuesIn(form, options.bad)
+    const valid = valuesIn(form, options.edge)
+    return broken && { bad: set(path, broken, options.below), edge: valid && set(path, valid) }
   })
-}
 
 export const missing = (at: ReadonlyArray<Key>, code?: string): Rules =>
   inForms({ at, name: "is required", code }, (path) => ({
