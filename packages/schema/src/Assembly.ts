@@ -202,6 +202,15 @@ type Standing = Pick<Status, "ok" | "error">
 export const errorCode = ({ error }: Standing): string | undefined =>
   typeof error === "string" && error !== "" ? error : undefined
 
+const states: ReadonlyMap<unknown, State> = new Map([
+  ["ASSEMBLY_UPLOADING", "Busy"],
+  ["ASSEMBLY_EXECUTING", "Busy"],
+  ["ASSEMBLY_REPLAYING", "Busy"],
+  ["ASSEMBLY_COMPLETED", "Completed"],
+  ["ASSEMBLY_CANCELED", "Canceled"],
+  ["REQUEST_ABORTED", "Aborted"]
+])
+
 /**
  * The state in a Status or a list entry. `error` takes precedence over `ok`. With no error code and no known `ok`, the
  * state is `Unknown`, which is not final.
@@ -213,23 +222,8 @@ export const errorCode = ({ error }: Standing): string | undefined =>
  * @since 0.1.0
  * @category utilities
  */
-export const state = (standing: Standing): State => {
-  if (errorCode(standing) !== undefined) return "Failed"
-  switch (standing.ok) {
-    case "ASSEMBLY_UPLOADING":
-    case "ASSEMBLY_EXECUTING":
-    case "ASSEMBLY_REPLAYING":
-      return "Busy"
-    case "ASSEMBLY_COMPLETED":
-      return "Completed"
-    case "ASSEMBLY_CANCELED":
-      return "Canceled"
-    case "REQUEST_ABORTED":
-      return "Aborted"
-    default:
-      return "Unknown"
-  }
-}
+export const state = (standing: Standing): State =>
+  errorCode(standing) === undefined ? (states.get(standing.ok) ?? "Unknown") : "Failed"
 
 /**
  * Whether the state is final. An Assembly in a final state no longer changes.
@@ -239,10 +233,7 @@ export const state = (standing: Standing): State => {
  * @since 0.1.0
  * @category predicates
  */
-export const isOver = (standing: Standing): boolean => {
-  const now = state(standing)
-  return now !== "Busy" && now !== "Unknown"
-}
+export const isOver = (standing: Standing): boolean => !["Busy", "Unknown"].includes(state(standing))
 
 /**
  * One Step: its robot, the Steps whose results it uses, and the options of the robot.

@@ -205,15 +205,8 @@ export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: Reado
   const inputs = from(values, encode, ...rules)
   const { decoded, wire } = Rule.join(rules)
   check(decoded, inputs.rules.decoded, Rule.sample(values, 200), Schema.encodeUnknownExit(schema))
-  check(
-    wire,
-    inputs.rules.wire,
-    Rule.sample(
-      Arbitrary.map(values, (value) => encode(value)),
-      200
-    ),
-    Schema.decodeUnknownExit(schema)
-  )
+  const onWire = Arbitrary.map(values, (value) => encode(value))
+  check(wire, inputs.rules.wire, Rule.sample(onWire, 200), Schema.decodeUnknownExit(schema))
   return inputs
 }
 

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as ApiError from "../ApiError.ts"
+import * as Exchange from "../unstable/Exchange.ts"
 import { AssemblyClient, run } from "../unstable/ClientService.ts"
 import * as Operation from "../unstable/Operation.ts"
 import * as ServiceUrl from "../unstable/ServiceUrl.ts"
@@ -276,12 +276,7 @@ export const cancel: (
     if (Assembly.isOver(canceled)) return canceled
     const status = yield* get(assemblyId)
     if (Assembly.isOver(status)) return status
-    return yield* new ApiError.UnexpectedResponse({
-      operation: Cancel.name,
-      assemblyId,
-      status: 200,
-      description: "the Assembly has not ended after its cancellation",
-      excerpt: ""
-    })
+    const subject = { operation: Cancel.name, assemblyId }
+    return yield* Exchange.unexpected(subject, 200, "the Assembly has not ended after its cancellation")
   }
 )

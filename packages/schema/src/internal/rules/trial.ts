@@ -42,11 +42,10 @@ interface Place {
 }
 
 /** A literal in the other case. */
-const similar = (ast: SchemaAST.AST): ReadonlyArray<string> => {
-  if (!SchemaAST.isLiteral(ast) || typeof ast.literal !== "string") return []
-  const upper = ast.literal.toUpperCase()
-  return [upper === ast.literal ? upper.toLowerCase() : upper]
-}
+const similar = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  SchemaAST.isLiteral(ast) && typeof ast.literal === "string"
+    ? [ast.literal.toUpperCase(), ast.literal.toLowerCase()].filter((other) => other !== ast.literal)
+    : []
 
 const exampleOf = (ast: SchemaAST.AST): unknown => sample(Arbitrary.schema(Schema.make<Codec>(ast)), 1)[0]
 
@@ -65,7 +64,7 @@ const placesIn = (ast: SchemaAST.AST, place: Place): ReadonlyArray<Place> => {
         { ...place, own: ast.rest.flatMap((type) => [Array(501).fill(exampleOf(type))]) },
         ...ast.rest.flatMap((type) => inside(type, 0, (value) => [value]))
       ]
-    case "Objects": {
+    case "Objects":
       return [
         place,
         ...ast.propertySignatures.flatMap(({ name, type }) =>
@@ -81,7 +80,6 @@ const placesIn = (ast: SchemaAST.AST, place: Place): ReadonlyArray<Place> => {
               : inside(type, "a", (value) => ({ a: value }))
           )
       ]
-    }
     default:
       return [{ ...place, own: similar(ast) }]
   }
