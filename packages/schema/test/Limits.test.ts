@@ -11,11 +11,12 @@ import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as Template from "@assembly-effect/schema/Template"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import * as Testing from "@assembly-effect/schema/testing"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { assert, it } from "@effect/vitest"
 import type * as Schema from "effect/Schema"
-import { accepted, without } from "./support.ts"
+import { accepted, wireIssues, without } from "./support.ts"
 
 type Values = ReadonlyArray<unknown>
 const of = (yes: Values, no: Values) => [yes, no] as const
@@ -168,7 +169,7 @@ const table = [
       auth: of([{}, { max_size: 0, referer: "a.*" }], [{ max_size: -1 }, { referer: "(" }, { referer: 5 }, 5])
     }
   ),
-  row("Assembly.CreateForm (spec O-35)", Assembly.CreateForm, {}, { num_expected_upload_files: sizes }),
+  row("Assembly.CreateForm (spec O-34, O-35)", Assembly.CreateForm, {}, { num_expected_upload_files: sizes }),
   row(
     "AssemblyReplay.ReplayRequest",
     AssemblyReplay.ReplayRequest,
@@ -329,6 +330,15 @@ const rows = table.flatMap(([name, schema, valid, keys]) =>
 it.each(rows)("%s accepts and refuses these values of %s", (_, key, schema, valid, yes, no) => {
   const values = [...yes, ...no].map((value) => Object.assign({}, valid, { [key]: value }))
   assert.deepStrictEqual(accepted(schema, values), values.slice(0, yes.length))
+})
+
+it.each(rows)("Testing.of finds the rules of %s that refuse these values of %s", (_, key, schema, valid, _yes, no) => {
+  const names = Testing.of(schema).rules.wire.map(({ name }) => name.replace(/^[^:]*: /, ""))
+  // JSON has no Infinity.
+  for (const value of no.filter((one) => one !== Infinity)) {
+    const [issue, ...others] = wireIssues(schema, Object.assign({}, valid, { [key]: value }))
+    if (others.length === 0) assert.include(names, issue?.message)
+  }
 })
 
 it.each(table)("%s needs each key of its smallest value", (_, schema, valid) => {
