@@ -102,35 +102,32 @@ const { code, ...named } = answer
 const requested = { request: "append", host: "tus.example.com" } as const
 
 describe("match", () => {
-  it.effect(
-    "takes the case of the tag, then of the kind, then the rest, and never the text of the service",
-    function* () {
-      const folded = (error: ApiError.StatisticsInvalidTime | ApiError.Common) =>
-        Effect.fail(error).pipe(
-          Effect.mapError(
-            ApiError.match({
-              StatisticsInvalidTime: ({ status }) => `named ${status}`,
-              TransportFailure: () => "the tag before the kind",
-              throttled: ({ retryAfter }) => Duration.toSeconds(retryAfter),
-              network: () => "network" as const,
-              otherwise: ({ _tag }) => _tag
-            })
-          ),
-          Effect.flip
-        )
-      const subject = { operation: "Assemblies.list" }
-      const sent = { sent: "no", description: "", ...subject } as const
-      for (const [error, expected] of [
-        [new ApiError.StatisticsInvalidTime(answer), "named 400"],
-        [new ApiError.TransportFailure(sent), "the tag before the kind"],
-        [new ApiError.TimedOut({ ...subject, after: Duration.seconds(1) }), "network"],
-        [new ApiError.RateLimited({ ...answer, retryAfter: Duration.seconds(20) }), 20],
-        [new ApiError.ServiceFailure(answer), "ServiceFailure"]
-      ] as const) {
-        assert.strictEqual(yield* folded(error), expected)
-      }
+  it.effect("takes the case of the tag, then of the kind, then the rest", function* () {
+    const folded = (error: ApiError.StatisticsInvalidTime | ApiError.Common) =>
+      Effect.fail(error).pipe(
+        Effect.mapError(
+          ApiError.match({
+            StatisticsInvalidTime: ({ status }) => `named ${status}`,
+            TransportFailure: () => "the tag before the kind",
+            throttled: ({ retryAfter }) => Duration.toSeconds(retryAfter),
+            network: () => "network" as const,
+            otherwise: ({ _tag }) => _tag
+          })
+        ),
+        Effect.flip
+      )
+    const subject = { operation: "Assemblies.list" }
+    const sent = { sent: "no", description: "", ...subject } as const
+    for (const [error, expected] of [
+      [new ApiError.StatisticsInvalidTime(answer), "named 400"],
+      [new ApiError.TransportFailure(sent), "the tag before the kind"],
+      [new ApiError.TimedOut({ ...subject, after: Duration.seconds(1) }), "network"],
+      [new ApiError.RateLimited({ ...answer, retryAfter: Duration.seconds(20) }), 20],
+      [new ApiError.ServiceFailure(answer), "ServiceFailure"]
+    ] as const) {
+      assert.strictEqual(yield* folded(error), expected)
     }
-  )
+  })
 })
 
 describe("isThrottled, isAuthentication, isNetwork and isService", () => {
@@ -176,22 +173,19 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
 })
 
 describe("the fields of an error", () => {
-  it.effect(
-    "an error of a response has operation, host, code, status, description, reason and requestId",
-    function* () {
-      const body = { error: "CODE", message: "words", reason: { why: 1 } }
-      const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
-      assert.deepInclude(error, {
-        _tag: "ServiceFailure",
-        ...answer,
-        host: "api2.example.com",
-        reason: { why: 1 },
-        requestId: "req-\\x071"
-      })
-      const odd = yield* failure(list, Service.text(200, "<html>", { "x-request-id": "req-2" }))
-      assert.deepInclude(odd, { _tag: "UnexpectedResponse", host: "api2.example.com", requestId: "req-2" })
-    }
-  )
+  it.effect("an error of a response has its operation, host, code, status, reason and requestId", function* () {
+    const body = { error: "CODE", message: "words", reason: { why: 1 } }
+    const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
+    assert.deepInclude(error, {
+      _tag: "ServiceFailure",
+      ...answer,
+      host: "api2.example.com",
+      reason: { why: 1 },
+      requestId: "req-\\x071"
+    })
+    const odd = yield* failure(list, Service.text(200, "<html>", { "x-request-id": "req-2" }))
+    assert.deepInclude(odd, { _tag: "UnexpectedResponse", host: "api2.example.com", requestId: "req-2" })
+  })
 
   it.effect("an error of a request to a capability has its host, and no other part of it", function* () {
     const url = `https://api2-secret.example.com/assemblies/${assemblyId}`

@@ -98,26 +98,23 @@ describe("the origins of the service", () => {
 })
 
 describe("input", () => {
-  it.effect(
-    "input that breaks rules fails with InvalidRequest and every broken rule, and sends no request",
-    function* () {
-      const service = Service.make(Service.json(200, {}))
-      const error = yield* Assemblies.list({
-        fromDate: DateTime.makeUnsafe(8_640_000_000_000_000),
-        pageSize: 5001,
-        type: "lost" as "all"
-      }).pipe(provide(service), Effect.flip)
-      assert.instanceOf(error, InvalidRequest)
-      assert.sameDeepMembers(error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : [], [
-        ["pageSize"],
-        ["type"],
-        ["fromDate"]
-      ])
-      yield* Effect.flip(Dam.move("nope" as never, { filename: "a/b" })).pipe(provide(service))
-      yield* Effect.flip(Assemblies.get("nope" as never)).pipe(provide(service))
-      assert.strictEqual(service.requests.length, 0)
-    }
-  )
+  it.effect("input fails with InvalidRequest and every broken rule, and sends no request", function* () {
+    const service = Service.make(Service.json(200, {}))
+    const error = yield* Assemblies.list({
+      fromDate: DateTime.makeUnsafe(8_640_000_000_000_000),
+      pageSize: 5001,
+      type: "lost" as "all"
+    }).pipe(provide(service), Effect.flip)
+    assert.instanceOf(error, InvalidRequest)
+    assert.sameDeepMembers(error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : [], [
+      ["pageSize"],
+      ["type"],
+      ["fromDate"]
+    ])
+    yield* Effect.flip(Dam.move("nope" as never, { filename: "a/b" })).pipe(provide(service))
+    yield* Effect.flip(Assemblies.get("nope" as never)).pipe(provide(service))
+    assert.strictEqual(service.requests.length, 0)
+  })
 
   it.effect("a key that the operation does not have is an Unknown key, and no request is sent", () =>
     Effect.gen(function* () {

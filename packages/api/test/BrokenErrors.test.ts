@@ -97,27 +97,24 @@ describe.each(senders)("with %s", (_name, http) => {
     assert.strictEqual(server.received.length, 1)
   })
 
-  it.effect(
-    "an error with a body that is too large, endless, not UTF-8 or incomplete fails with its status",
-    function* () {
-      const server = yield* Server.make
-      const { layer } = clientAt(server, http)
-      const retryAfter = Duration.minutes(5)
-      const cases: ReadonlyArray<readonly [Server.Answer, object]> = [
-        [Server.text(403, "x".repeat(2000)), { description: "a body of more than 1024 bytes" }],
-        [Server.endless(403), { description: "a body of more than 1024 bytes" }],
-        [Server.text(403, new Uint8Array([0x7b, 0xff, 0xfe])), { description: "a body that is not UTF-8" }],
-        [Server.cut(403, "x".repeat(100)), { description: "an incomplete body" }],
-        [Server.text(429, "x".repeat(2000), { "retry-after": "300" }), { _tag: "RateLimited", status: 429, retryAfter }]
-      ]
-      for (const [answer, expected] of cases) {
-        server.script(answer)
-        const error = yield* Effect.flip(Effect.provide(list, layer))
-        assert.deepInclude<object>(error, { _tag: "UnexpectedResponse", status: 403, ...expected })
-      }
-      assert.strictEqual(server.received.length, cases.length)
+  it.effect("an error whose body is too large, endless, not UTF-8 or incomplete has its status", function* () {
+    const server = yield* Server.make
+    const { layer } = clientAt(server, http)
+    const retryAfter = Duration.minutes(5)
+    const cases: ReadonlyArray<readonly [Server.Answer, object]> = [
+      [Server.text(403, "x".repeat(2000)), { description: "a body of more than 1024 bytes" }],
+      [Server.endless(403), { description: "a body of more than 1024 bytes" }],
+      [Server.text(403, new Uint8Array([0x7b, 0xff, 0xfe])), { description: "a body that is not UTF-8" }],
+      [Server.cut(403, "x".repeat(100)), { description: "an incomplete body" }],
+      [Server.text(429, "x".repeat(2000), { "retry-after": "300" }), { _tag: "RateLimited", status: 429, retryAfter }]
+    ]
+    for (const [answer, expected] of cases) {
+      server.script(answer)
+      const error = yield* Effect.flip(Effect.provide(list, layer))
+      assert.deepInclude<object>(error, { _tag: "UnexpectedResponse", status: 403, ...expected })
     }
-  )
+    assert.strictEqual(server.received.length, cases.length)
+  })
 
   it.effect("a 429 with an incomplete body fails with RateLimited behind a budget", function* () {
     const server = yield* Server.answering((_, response) => {

@@ -98,15 +98,12 @@ describe("the Status of another Assembly", () => {
     assert.deepInclude((yield* outcome(replay, [refused])).error, { assemblyId })
   })
 
-  it.effect(
-    "awaitCompletion adds the id to a Status without one; get refuses a body without ok and error",
-    function* () {
-      const { value } = yield* outcome(Assemblies.awaitCompletion(assemblyId), [withoutId])
-      assert.deepInclude(Option.getOrThrow(Result.getSuccess(value)), { assembly_id: assemblyId })
-      const nothing = yield* outcome(Assemblies.get(assemblyId), [Service.json(200, { message: "hello" })])
-      assert.strictEqual(nothing.seen, "GET UnexpectedResponse")
-    }
-  )
+  it.effect("awaitCompletion adds a missing id; get refuses a body without ok and error", function* () {
+    const { value } = yield* outcome(Assemblies.awaitCompletion(assemblyId), [withoutId])
+    assert.deepInclude(Option.getOrThrow(Result.getSuccess(value)), { assembly_id: assemblyId })
+    const nothing = yield* outcome(Assemblies.get(assemblyId), [Service.json(200, { message: "hello" })])
+    assert.strictEqual(nothing.seen, "GET UnexpectedResponse")
+  })
 })
 
 /** Responses after which it is unknown what the service did, and the tags of their errors. */

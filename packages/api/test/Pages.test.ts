@@ -117,26 +117,23 @@ describe("listAll", () => {
 })
 
 describe("listPages", () => {
-  it.effect(
-    "listPages sends no request before the first pull, then one page ahead, and none after its end",
-    function* () {
-      const service = Service.make(listOf(1000).line("counted"))
-      const pages = Assemblies.listPages({ fromDate, pageSize: 10 })
-      const requested: Array<number> = []
-      const idle = Idle.make()
-      assert.strictEqual(service.requests.length, 0)
-      yield* pages.pipe(
-        Stream.tap(() => Effect.map(idle.settled, () => requested.push(service.requests.length))),
-        Stream.take(3),
-        Stream.runDrain,
-        provide(service),
-        idle.within
-      )
-      assert.deepStrictEqual(requested, [2, 3, 4])
-      yield* idle.settled
-      assert.isAtMost(service.requests.length, 4)
-    }
-  )
+  it.effect("listPages sends none before the first pull, one page ahead, and none after its end", function* () {
+    const service = Service.make(listOf(1000).line("counted"))
+    const pages = Assemblies.listPages({ fromDate, pageSize: 10 })
+    const requested: Array<number> = []
+    const idle = Idle.make()
+    assert.strictEqual(service.requests.length, 0)
+    yield* pages.pipe(
+      Stream.tap(() => Effect.map(idle.settled, () => requested.push(service.requests.length))),
+      Stream.take(3),
+      Stream.runDrain,
+      provide(service),
+      idle.within
+    )
+    assert.deepStrictEqual(requested, [2, 3, 4])
+    yield* idle.settled
+    assert.isAtMost(service.requests.length, 4)
+  })
 
   it.effect("listPages starts at the page of the query, keeps its filters, and returns the total", function* () {
     const service = Service.make(listOf(30).line("counted"))

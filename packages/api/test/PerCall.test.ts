@@ -75,21 +75,18 @@ describe("one call", () => {
     assert.deepStrictEqual([ofCall.requests, ofClient.requests], [3, 3])
   })
 
-  it.effect(
-    "withDeadline ends all operations of an Effect or a Stream together, also inside a longer one",
-    function* () {
-      const slow = list.pipe(Effect.andThen(Effect.sleep("20 seconds")))
-      const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
-      const ofEffect = yield* outcome(many, [page])
-      assert.deepStrictEqual([tagOf(ofEffect.exit), ofEffect.requests], ["TimedOut", 3])
-      const stream = Stream.fromEffectRepeat(slow).pipe(AssemblyClient.withDeadline("50 seconds"), Stream.runDrain)
-      const ofStream = yield* outcome(stream, [page])
-      assert.deepStrictEqual([tagOf(ofStream.exit), ofStream.requests], ["TimedOut", 3])
-      const nested = list.pipe(AssemblyClient.withDeadline("10 minutes"), AssemblyClient.withDeadline("50 seconds"))
-      const begin = (yield* Clock.currentTimeMillis) / 1000
-      assert.strictEqual((yield* outcome(nested, [Service.silence])).seconds - begin, 50)
-    }
-  )
+  it.effect("withDeadline ends all operations of an Effect or a Stream, also in a longer one", function* () {
+    const slow = list.pipe(Effect.andThen(Effect.sleep("20 seconds")))
+    const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
+    const ofEffect = yield* outcome(many, [page])
+    assert.deepStrictEqual([tagOf(ofEffect.exit), ofEffect.requests], ["TimedOut", 3])
+    const stream = Stream.fromEffectRepeat(slow).pipe(AssemblyClient.withDeadline("50 seconds"), Stream.runDrain)
+    const ofStream = yield* outcome(stream, [page])
+    assert.deepStrictEqual([tagOf(ofStream.exit), ofStream.requests], ["TimedOut", 3])
+    const nested = list.pipe(AssemblyClient.withDeadline("10 minutes"), AssemblyClient.withDeadline("50 seconds"))
+    const begin = (yield* Clock.currentTimeMillis) / 1000
+    assert.strictEqual((yield* outcome(nested, [Service.silence])).seconds - begin, 50)
+  })
 
   it.effect.each([0, -1, Number.NaN, Infinity])(
     "withTimeout(%s) fails with InvalidRequest, sends nothing",

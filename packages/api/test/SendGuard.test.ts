@@ -213,57 +213,49 @@ describe.each(clients)("with %s", (_, layer) => {
     assert.strictEqual(server.received.length, 4)
   })
 
-  it.effect(
-    "a redirect fails with REQUEST_REDIRECTED if a client follows it, and sends no second request",
-    layer,
-    function* () {
-      const server = yield* Server.make
-      const other = yield* Server.answering(Server.text(200, "stolen"))
-      for (const status of [301, 302, 303, 307, 308]) {
-        for (const request of [
-          post(`${server.baseUrl}/a?signature=s`, inMemory),
-          HttpClientRequest.get(`${server.baseUrl}/a?signature=s`)
-        ]) {
-          for (const location of [`${other.baseUrl}/b`, "/b"]) {
-            server.script(Server.text(status, "", { location }), Server.text(200, "followed"))
-            const before = server.received.length
-            assert.deepStrictEqual(facts(yield* Effect.flip(send(request, following))), followed)
-            assert.strictEqual(server.received.length, before + 1)
-          }
+  it.effect("a followed redirect fails with REQUEST_REDIRECTED, and sends no second request", layer, function* () {
+    const server = yield* Server.make
+    const other = yield* Server.answering(Server.text(200, "stolen"))
+    for (const status of [301, 302, 303, 307, 308]) {
+      for (const request of [
+        post(`${server.baseUrl}/a?signature=s`, inMemory),
+        HttpClientRequest.get(`${server.baseUrl}/a?signature=s`)
+      ]) {
+        for (const location of [`${other.baseUrl}/b`, "/b"]) {
+          server.script(Server.text(status, "", { location }), Server.text(200, "followed"))
+          const before = server.received.length
+          assert.deepStrictEqual(facts(yield* Effect.flip(send(request, following))), followed)
+          assert.strictEqual(server.received.length, before + 1)
         }
       }
-      assert.isEmpty(other.received)
     }
-  )
+    assert.isEmpty(other.received)
+  })
 
-  it.effect(
-    "nothing is sent if a client changes the origin, or the bytes, the length or the encoding of the body",
-    layer,
-    function* () {
-      const server = yield* Server.answering(Server.text(200, "done"))
-      const other = yield* Server.answering(Server.text(200, "done"))
-      const url = server.baseUrl
-      const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
-        [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
-        [post(url), withBody(inMemory), changed],
-        [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), changed],
-        [post(url, inMemory), withBody(HttpBody.empty), changed],
-        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), changed],
-        [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed],
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), changed],
-        [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
-        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("HELLO"), contentType)), changed],
-        [post(url, inMemory), withBody(HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })), changed],
-        [post(url, unsized), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed]
-      ]
-      for (const [request, wrap, expected] of cases) {
-        assert.deepStrictEqual(facts(yield* Effect.flip(send(request, wrap))), expected)
-      }
-      assert.isEmpty([...server.received, ...other.received])
+  it.effect("nothing is sent if a client changes the origin, bytes, length or encoding", layer, function* () {
+    const server = yield* Server.answering(Server.text(200, "done"))
+    const other = yield* Server.answering(Server.text(200, "done"))
+    const url = server.baseUrl
+    const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
+      [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
+      [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
+      [post(url), withBody(inMemory), changed],
+      [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), changed],
+      [post(url, inMemory), withBody(HttpBody.empty), changed],
+      [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), changed],
+      [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed],
+      [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), changed],
+      [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
+      [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
+      [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("HELLO"), contentType)), changed],
+      [post(url, inMemory), withBody(HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })), changed],
+      [post(url, unsized), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed]
+    ]
+    for (const [request, wrap, expected] of cases) {
+      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, wrap))), expected)
     }
-  )
+    assert.isEmpty([...server.received, ...other.received])
+  })
 
   it.effect("nothing is sent, and the first error stays, if a client sends again after a refusal", layer, function* () {
     const server = yield* Server.answering(Server.text(200, "done"))
@@ -284,19 +276,15 @@ describe.each(clients)("with %s", (_, layer) => {
     assert.isEmpty([...server.received, ...other.received])
   })
 
-  it.effect(
-    "fails with BODY_READ_TWICE or REQUEST_REPEATED if a client reads or sends a stream twice",
-    layer,
-    function* () {
-      const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))
-      const twice = yield* Effect.flip(send(post(server.baseUrl, streamed), hashing))
-      assert.deepStrictEqual(facts(twice), readTwice)
-      assert.isEmpty(server.received)
-      const again = yield* Effect.flip(send(post(server.baseUrl, streamed), (client) => retrying(collecting(client))))
-      assert.deepStrictEqual(facts(again), repeated)
-      assert.strictEqual(server.received.length, 1)
-    }
-  )
+  it.effect("fails with BODY_READ_TWICE or REQUEST_REPEATED for a second read or send", layer, function* () {
+    const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))
+    const twice = yield* Effect.flip(send(post(server.baseUrl, streamed), hashing))
+    assert.deepStrictEqual(facts(twice), readTwice)
+    assert.isEmpty(server.received)
+    const again = yield* Effect.flip(send(post(server.baseUrl, streamed), (client) => retrying(collecting(client))))
+    assert.deepStrictEqual(facts(again), repeated)
+    assert.strictEqual(server.received.length, 1)
+  })
 
   it.effect("fails with REQUEST_REPEATED if a client replaces the failure by a response", layer, function* () {
     const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))

@@ -12,15 +12,12 @@ const read = (env: Readonly<Record<string, string>>) =>
   )
 
 describe("Credentials", () => {
-  it.effect(
-    "CredentialsConfig.layer reads key and secret from the configuration, and redacts the secret",
-    function* () {
-      const { key, secret } = yield* read({ ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "a-secret" })
-      assert.strictEqual(key, "a-key")
-      assert.strictEqual(Redacted.value(secret), "a-secret")
-      assert.notInclude(String(secret), "a-secret")
-    }
-  )
+  it.effect("CredentialsConfig.layer reads key and secret, and redacts the secret", function* () {
+    const { key, secret } = yield* read({ ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "a-secret" })
+    assert.strictEqual(key, "a-key")
+    assert.strictEqual(Redacted.value(secret), "a-secret")
+    assert.notInclude(String(secret), "a-secret")
+  })
 
   it.effect.each([
     ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_SECRET: "a-secret" }],

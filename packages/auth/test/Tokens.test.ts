@@ -47,59 +47,47 @@ const arrived = (server: { readonly received: ReadonlyArray<unknown> }, requests
   })
 
 describe("Tokens.get", () => {
-  it.effect(
-    "sends POST /token with Basic authentication, grant_type, aud and scope (spec A-9)",
-    tokens(),
-    function* () {
-      const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
-      assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
-      const [request] = server.received
-      assert.strictEqual(request?.method, "POST")
-      assert.strictEqual(request?.path, "/token")
-      assert.match(request?.headers["content-type"] ?? "", /^application\/x-www-form-urlencoded/)
-      // printf '%s' 'test-key:test-secret' | openssl base64
-      assert.strictEqual(request?.headers.authorization, "Basic dGVzdC1rZXk6dGVzdC1zZWNyZXQ=")
-      assert.deepStrictEqual(Object.fromEntries(new URLSearchParams(request?.body)), {
-        grant_type: "client_credentials",
-        aud: "api2",
-        scope: "dam:write"
-      })
-    }
-  )
+  it.effect("sends POST /token with Basic, grant_type, aud and scope (spec A-9)", tokens(), function* () {
+    const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
+    assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
+    const [request] = server.received
+    assert.strictEqual(request?.method, "POST")
+    assert.strictEqual(request?.path, "/token")
+    assert.match(request?.headers["content-type"] ?? "", /^application\/x-www-form-urlencoded/)
+    // printf '%s' 'test-key:test-secret' | openssl base64
+    assert.strictEqual(request?.headers.authorization, "Basic dGVzdC1rZXk6dGVzdC1zZWNyZXQ=")
+    assert.deepStrictEqual(Object.fromEntries(new URLSearchParams(request?.body)), {
+      grant_type: "client_credentials",
+      aud: "api2",
+      scope: "dam:write"
+    })
+  })
 
-  it.effect(
-    "sends one request for 1,000 concurrent calls, also if it fails, and another one for a later call",
-    tokens(),
-    function* () {
-      const { ask, server } = yield* asking(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
-      const many = <A, E>(call: Effect.Effect<A, E, Tokens.Tokens>) =>
-        Effect.map(
-          Effect.all(
-            Array.from({ length: 1000 }, () => call),
-            { concurrency: "unbounded" }
-          ),
-          (all) => [...new Set(all)]
-        )
-      const tags = Effect.map(Effect.flip(ask), ({ _tag }) => _tag)
-      assert.deepStrictEqual(yield* many(tags), ["WrongCredentials"])
-      assert.strictEqual(server.received.length, 1)
-      assert.deepStrictEqual(yield* many(ask), ["token-2"])
-      assert.strictEqual(server.received.length, 2)
-    }
-  )
+  it.effect("sends one request for 1,000 concurrent calls, also if it fails", tokens(), function* () {
+    const { ask, server } = yield* asking(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
+    const many = <A, E>(call: Effect.Effect<A, E, Tokens.Tokens>) =>
+      Effect.map(
+        Effect.all(
+          Array.from({ length: 1000 }, () => call),
+          { concurrency: "unbounded" }
+        ),
+        (all) => [...new Set(all)]
+      )
+    const tags = Effect.map(Effect.flip(ask), ({ _tag }) => _tag)
+    assert.deepStrictEqual(yield* many(tags), ["WrongCredentials"])
+    assert.strictEqual(server.received.length, 1)
+    assert.deepStrictEqual(yield* many(ask), ["token-2"])
+    assert.strictEqual(server.received.length, 2)
+  })
 
-  it.effect(
-    "returns the token to a second call if the first call is interrupted, with one request",
-    tokens(),
-    function* () {
-      const { ask, server } = yield* asking(token())
-      const first = yield* Effect.forkChild(ask, { startImmediately: true })
-      const second = yield* Effect.forkChild(ask, { startImmediately: true })
-      yield* Fiber.interrupt(first)
-      assert.strictEqual(yield* Fiber.join(second), "token-1")
-      assert.strictEqual(server.received.length, 1)
-    }
-  )
+  it.effect("returns the token to a second call if the first is interrupted", tokens(), function* () {
+    const { ask, server } = yield* asking(token())
+    const first = yield* Effect.forkChild(ask, { startImmediately: true })
+    const second = yield* Effect.forkChild(ask, { startImmediately: true })
+    yield* Fiber.interrupt(first)
+    assert.strictEqual(yield* Fiber.join(second), "token-1")
+    assert.strictEqual(server.received.length, 1)
+  })
 
   it.effect("requests one token for each scope and each base URL", tokens(), function* () {
     const one = yield* TokenServer.make(token())
@@ -113,7 +101,7 @@ describe("Tokens.get", () => {
   })
 
   it.effect(
-    "sends one request with all configured scopes, sorted, for calls with any scope",
+    "sends all configured scopes, sorted, for calls with any scope",
     tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] }),
     function* () {
       const server = yield* TokenServer.make(token())
@@ -413,42 +401,34 @@ describe("A response of the token endpoint", () => {
     assert.strictEqual(target.received.length, 0)
   })
 
-  it.effect(
-    "fails with TokenUnavailable if no response comes within requestTimeout",
-    tokens({ requestTimeout: "10 seconds" }),
-    function* () {
-      const { ask, server } = yield* asking(Server.silence)
-      const waiting = yield* Effect.forkChild(Effect.flip(ask), { startImmediately: true })
-      yield* arrived(server, 1)
-      yield* TestClock.adjust("10 seconds")
-      const error = yield* Fiber.join(waiting)
-      assert.strictEqual(error._tag, "TokenUnavailable")
-      assert.include(error.message, "10 s")
-    }
-  )
+  it.effect("fails with TokenUnavailable after requestTimeout", tokens({ requestTimeout: "10 seconds" }), function* () {
+    const { ask, server } = yield* asking(Server.silence)
+    const waiting = yield* Effect.forkChild(Effect.flip(ask), { startImmediately: true })
+    yield* arrived(server, 1)
+    yield* TestClock.adjust("10 seconds")
+    const error = yield* Fiber.join(waiting)
+    assert.strictEqual(error._tag, "TokenUnavailable")
+    assert.include(error.message, "10 s")
+  })
 })
 
 describe("Tokens.layerAuthenticator", () => {
   const authenticated = (options?: Tokens.Options) =>
     Tokens.layerAuthenticator.pipe(Layer.provideMerge(tokens(options)))
 
-  it.effect(
-    "authenticate returns the params unchanged, and a token for the scope (spec A-5)",
-    authenticated(),
-    function* () {
-      const server = yield* TokenServer.make(token())
-      const authenticator = yield* Authenticator.Authenticator
-      const proof = yield* authenticator.authenticate({
-        baseUrl: server.baseUrl,
-        params: { region: "all" },
-        nonceIn: "auth",
-        scope: "assemblies:read"
-      })
-      assert(proof._tag === "Bearer")
-      assert.strictEqual(proof.params, '{"region":"all"}')
-      assert.deepStrictEqual(TokenServer.scopesIn(server), ["assemblies:read"])
-    }
-  )
+  it.effect("authenticate returns the params and a token for the scope (spec A-5)", authenticated(), function* () {
+    const server = yield* TokenServer.make(token())
+    const authenticator = yield* Authenticator.Authenticator
+    const proof = yield* authenticator.authenticate({
+      baseUrl: server.baseUrl,
+      params: { region: "all" },
+      nonceIn: "auth",
+      scope: "assemblies:read"
+    })
+    assert(proof._tag === "Bearer")
+    assert.strictEqual(proof.params, '{"region":"all"}')
+    assert.deepStrictEqual(TokenServer.scopesIn(server), ["assemblies:read"])
+  })
 
   it.effect.each([
     [401, "", "retry"],

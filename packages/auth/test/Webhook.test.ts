@@ -46,18 +46,15 @@ describe("Webhook.verify", () => {
     }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect(
-    "accepts sha1 with and without a prefix if algorithms is [sha1], else fails with SignatureMismatch",
-    function* () {
-      yield* refuses(sha1).pipe(Effect.provide(webhook()))
-      yield* refuses(`sha1:${sha1}`).pipe(Effect.provide(webhook()))
-      for (const signature of [sha1, `sha1:${sha1}`]) {
-        const status = yield* Webhook.verify({ transloadit, signature }).pipe(Effect.provide(webhook(["sha1"])))
-        assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      }
-      yield* refuses(sha384).pipe(Effect.provide(webhook(["sha1"])))
+  it.effect("accepts sha1 with and without a prefix only if algorithms is [sha1]", function* () {
+    yield* refuses(sha1).pipe(Effect.provide(webhook()))
+    yield* refuses(`sha1:${sha1}`).pipe(Effect.provide(webhook()))
+    for (const signature of [sha1, `sha1:${sha1}`]) {
+      const status = yield* Webhook.verify({ transloadit, signature }).pipe(Effect.provide(webhook(["sha1"])))
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
     }
-  )
+    yield* refuses(sha384).pipe(Effect.provide(webhook(["sha1"])))
+  })
 
   it.effect("fails with SignatureMismatch for another secret, another text and every other form of the signature", () =>
     Effect.gen(function* () {

@@ -177,65 +177,59 @@ layer(live)("PassThrough", (it) => {
     )
   })
 
-  it.effect(
-    "stores a file once whichever process gets its form, and refuses another file with the same id",
-    function* () {
-      const assemblyId = yield* Assemblies.newId
-      for (const params of [{ steps }, { steps, assemblyId }]) {
-        for (const wait of [false, true]) {
-          if (wait && "assemblyId" in params) continue
-          const policy = () => Effect.succeed({ maxBytes: 100, params, wait })
-          const [one, other] = [yield* application({ policy }), yield* application({ policy })]
-          const uploadId = newUploadId()
-          const file = randomBytes(9)
-          const answers = []
-          for (const { origin } of [one, other, one]) {
-            answers.push(yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(file) }))
-          }
-          for (const { body, status } of answers) {
-            assert.strictEqual(status, 200)
-            assert.deepInclude(body, { uploadId, bytes: 9 })
-            assert.strictEqual((body as PassThrough.Uploaded).status?.ok, wait ? "ASSEMBLY_COMPLETED" : undefined)
-          }
-          for (const size of [8, 9]) {
-            const { body, status } = yield* send(`${other.origin}/assembly-uploads/${uploadId}`, {
-              body: formOf(randomBytes(size))
-            })
-            assert.deepStrictEqual(
-              [status, body],
-              [409, { _tag: "UploadExists", description: "Another file is stored with this id." }]
-            )
-          }
+  it.effect("stores a file once whichever process gets it, and refuses another with its id", function* () {
+    const assemblyId = yield* Assemblies.newId
+    for (const params of [{ steps }, { steps, assemblyId }]) {
+      for (const wait of [false, true]) {
+        if (wait && "assemblyId" in params) continue
+        const policy = () => Effect.succeed({ maxBytes: 100, params, wait })
+        const [one, other] = [yield* application({ policy }), yield* application({ policy })]
+        const uploadId = newUploadId()
+        const file = randomBytes(9)
+        const answers = []
+        for (const { origin } of [one, other, one]) {
+          answers.push(yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(file) }))
+        }
+        for (const { body, status } of answers) {
+          assert.strictEqual(status, 200)
+          assert.deepInclude(body, { uploadId, bytes: 9 })
+          assert.strictEqual((body as PassThrough.Uploaded).status?.ok, wait ? "ASSEMBLY_COMPLETED" : undefined)
+        }
+        for (const size of [8, 9]) {
+          const { body, status } = yield* send(`${other.origin}/assembly-uploads/${uploadId}`, {
+            body: formOf(randomBytes(size))
+          })
+          assert.deepStrictEqual(
+            [status, body],
+            [409, { _tag: "UploadExists", description: "Another file is stored with this id." }]
+          )
         }
       }
     }
-  )
+  })
 
-  it.effect(
-    "replaces the upload of another process whose file has not arrived, unless the policy chose its id",
-    function* () {
-      const assemblyId = yield* Assemblies.newId
-      for (const [params, statuses, description] of [
-        [{ steps }, [200, 502], "The service did not take the upload."],
-        [{ steps, assemblyId }, [409, 200], "The Assembly of this upload exists already, without its file."]
-      ] as const) {
-        const policy = () => Effect.succeed({ maxBytes: 100, params })
-        const [one, other] = [yield* application({ policy }), yield* application({ policy })]
-        const uploadId = newUploadId()
-        const raw = yield* open(one.port)
-        const watcher = yield* watch(one.port, uploadId)
-        yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(`${before()}12345678`))
-        yield* until(() => watcher.tags().includes("AssemblyCreated"))
-        const { body, status } = yield* send(`${other.origin}/assembly-uploads/${uploadId}`, {
-          body: formOf(randomBytes(9))
-        })
-        yield* raw.write(chunk(`9${after}`) + chunk(""))
-        yield* until(() => statusIn(raw.received()) > 0)
-        assert.deepStrictEqual([status, statusIn(raw.received())], [...statuses])
-        assert.include(status === 200 ? raw.received() : JSON.stringify(body), description)
-      }
+  it.effect("replaces an upload whose file has not arrived, unless the policy chose its id", function* () {
+    const assemblyId = yield* Assemblies.newId
+    for (const [params, statuses, description] of [
+      [{ steps }, [200, 502], "The service did not take the upload."],
+      [{ steps, assemblyId }, [409, 200], "The Assembly of this upload exists already, without its file."]
+    ] as const) {
+      const policy = () => Effect.succeed({ maxBytes: 100, params })
+      const [one, other] = [yield* application({ policy }), yield* application({ policy })]
+      const uploadId = newUploadId()
+      const raw = yield* open(one.port)
+      const watcher = yield* watch(one.port, uploadId)
+      yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(`${before()}12345678`))
+      yield* until(() => watcher.tags().includes("AssemblyCreated"))
+      const { body, status } = yield* send(`${other.origin}/assembly-uploads/${uploadId}`, {
+        body: formOf(randomBytes(9))
+      })
+      yield* raw.write(chunk(`9${after}`) + chunk(""))
+      yield* until(() => statusIn(raw.received()) > 0)
+      assert.deepStrictEqual([status, statusIn(raw.received())], [...statuses])
+      assert.include(status === 200 ? raw.received() : JSON.stringify(body), description)
     }
-  )
+  })
 
   it.effect("lets the user send no faster than the service takes", function* () {
     const { bytesRead, port, states } = yield* application({ chunkSize: MiB, progressInterval: 0 })

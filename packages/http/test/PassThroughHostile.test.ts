@@ -97,24 +97,21 @@ layer(live)("PassThrough, a hostile user", (it) => {
     yield* until(() => sockets.size === 0)
   })
 
-  it.effect(
-    "cannot take the room of others before the policy has decided, or the room of a form for ever",
-    function* () {
-      const begin = Effect.fnUntraced(function* (port: number) {
-        const raw = yield* open(port)
-        yield* raw.write(headOf(`/assembly-uploads/${newUploadId()}`, chunked) + chunk("--b\r\nx: -"))
-        return raw
-      })
-      const { port } = yield* application({ maxUploads: 1 })
-      yield* Effect.forEach([1, 2, 3], () => begin(port))
-      assert.strictEqual((yield* post(port, before() + "x" + after)).status, 200)
+  it.effect("cannot take the room of others before the policy has decided", function* () {
+    const begin = Effect.fnUntraced(function* (port: number) {
+      const raw = yield* open(port)
+      yield* raw.write(headOf(`/assembly-uploads/${newUploadId()}`, chunked) + chunk("--b\r\nx: -"))
+      return raw
+    })
+    const { port } = yield* application({ maxUploads: 1 })
+    yield* Effect.forEach([1, 2, 3], () => begin(port))
+    assert.strictEqual((yield* post(port, before() + "x" + after)).status, 200)
 
-      const brief = yield* application({ receiveTimeout: "20 millis" })
-      const raw = yield* begin(brief.port)
-      while (!raw.isClosed()) yield* raw.write(chunk("-"))
-      assert.deepStrictEqual([statusIn(raw.received()), problemIn(raw)], [408, "The form took too long to arrive."])
-    }
-  )
+    const brief = yield* application({ receiveTimeout: "20 millis" })
+    const raw = yield* begin(brief.port)
+    while (!raw.isClosed()) yield* raw.write(chunk("-"))
+    assert.deepStrictEqual([statusIn(raw.received()), problemIn(raw)], [408, "The form took too long to arrive."])
+  })
 
   it.effect("leaves only the newest ends behind if the policy refuses", function* () {
     const refuse = new Refusal.Unauthenticated({ description: "nobody" })

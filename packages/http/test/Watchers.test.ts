@@ -78,28 +78,25 @@ describe("the uploads of a route", () => {
     assert.strictEqual(uploads.known(), 1)
   })
 
-  it.effect(
-    "are not known because a page watched them that has gone, or a minute after there was no room",
-    function* () {
-      const uploads = yield* Watchers.make<string>({ arriving: 2, uploads: 1, watchers: 10 })
-      for (const id of ["a", "b", "c"]) yield* Effect.scoped(Effect.asVoid(uploads.watch(id, 0)))
-      assert.strictEqual(uploads.known(), 0)
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { permit } = yield* uploads.start("runs")
-          yield* permit
-          for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(upload(uploads, id)), "Busy")
-          assert.strictEqual(uploads.known(), 4)
-          yield* TestClock.adjust("1 minute")
-          assert.strictEqual(uploads.known(), 1)
-          yield* uploads.start("arrives")
-          yield* uploads.start("arrives too")
-          for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(uploads.start(id)), "Busy")
-          assert.strictEqual(uploads.known(), 3)
-        })
-      )
-    }
-  )
+  it.effect("are not known because a page watched them that has gone", function* () {
+    const uploads = yield* Watchers.make<string>({ arriving: 2, uploads: 1, watchers: 10 })
+    for (const id of ["a", "b", "c"]) yield* Effect.scoped(Effect.asVoid(uploads.watch(id, 0)))
+    assert.strictEqual(uploads.known(), 0)
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { permit } = yield* uploads.start("runs")
+        yield* permit
+        for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(upload(uploads, id)), "Busy")
+        assert.strictEqual(uploads.known(), 4)
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(uploads.known(), 1)
+        yield* uploads.start("arrives")
+        yield* uploads.start("arrives too")
+        for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(uploads.start(id)), "Busy")
+        assert.strictEqual(uploads.known(), 3)
+      })
+    )
+  })
 
   it.effect("stay known to a page that watches when another page goes", function* () {
     const uploads = yield* Watchers.make<string>(limits)
