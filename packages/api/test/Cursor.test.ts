@@ -1,7 +1,6 @@
-/** Lists with a cursor, and the lists of Templates. */
+/** Lists with a cursor. */
 import * as Dam from "@assembly-effect/api/Dam"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Templates from "@assembly-effect/api/Templates"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -83,29 +82,5 @@ describe("Dam.listPages", () => {
     )
     assert.deepInclude(error, { _tag: "UnexpectedResponse", operation: "Dam.list" })
     assert.strictEqual(pages, 2)
-  })
-})
-
-describe("Templates.listAll", () => {
-  it.effect("Templates.listAll yields each Template once and in order, with sort in each request", function* () {
-    const total = 123
-    const service = Service.make((request, url) => {
-      const { page, pagesize } = paramsOf(url)
-      const [number, size] = [Number(page), Number(pagesize)]
-      const items = Array.from({ length: Math.max(0, Math.min(size, total - (number - 1) * size)) }, (_, index) => ({
-        id: `t${(number - 1) * size + index}`,
-        name: "a"
-      }))
-      return Service.json(200, { items, count: total })(request, url)
-    })
-    const listed = yield* Stream.runCollect(Templates.listAll({ sort: "name", pageSize: 50 })).pipe(provide(service))
-    assert.deepStrictEqual(
-      Array.from(listed, ({ id }) => id),
-      Array.from({ length: total }, (_, index) => `t${index}`)
-    )
-    assert.deepStrictEqual(
-      service.requests.map(paramsOf).map(({ page, sort }) => [page, sort].join()),
-      ["1,name", "2,name", "3,name"]
-    )
   })
 })

@@ -128,15 +128,6 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
   // What the interpreter does for every operation alike.
   if (!examples.includes(operation)) return
 
-  it.live("the general error object fails with ServiceFailure and its fields", function* () {
-    const body = { error: "SERVER_403", http_code: "403", message: "words", reason: ["a"], extra: true }
-    const error = yield* failure(Server.json(403, body))
-    assert.deepInclude(error, { _tag: "ServiceFailure", code: "SERVER_403", status: 403, reason: ["a"] })
-    const only = yield* failure(Server.json(500, { reason: null }))
-    assert.deepInclude(only, { _tag: "ServiceFailure", status: 500, reason: null })
-    assert.notProperty(only, "code")
-  })
-
   it.live("429 is RateLimited with the pause of retryIn, of Retry-After in both forms, or 0", function* () {
     const body = { error: "RATE_LIMIT_REACHED", http_code: 429 }
     const date = "Sat, 21 Nov 2026 05:00:00 GMT"

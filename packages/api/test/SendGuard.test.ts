@@ -64,36 +64,18 @@ const facts = (error: Lost | Late) => {
 
 type Facts = ReturnType<typeof facts>
 
-const repeated: Facts = {
-  code: "REQUEST_REPEATED",
-  description: "the HTTP client would have sent the request a second time",
-  sent: "maybe",
-  permanent: false
-}
-const followed: Facts = {
-  code: "REQUEST_REDIRECTED",
-  description: "the HTTP client would have followed a redirect",
-  sent: "maybe",
-  permanent: true
-}
-const changed: Facts = {
-  code: "BODY_CHANGED",
-  description: "the HTTP client changed the request body",
-  sent: "no",
-  permanent: true
-}
-const elsewhere: Facts = {
-  code: "REQUEST_REDIRECTED",
-  description: "the HTTP client would have sent the request to another origin",
-  sent: "no",
-  permanent: true
-}
-const readTwice: Facts = {
-  code: "BODY_READ_TWICE",
-  description: "the HTTP client read the request body twice",
-  sent: "maybe",
-  permanent: true
-}
+const lost = (code: string, what: string, sent: Facts["sent"] = "maybe", permanent = true): Facts => ({
+  code,
+  description: `the HTTP client ${what}`,
+  sent,
+  permanent
+})
+
+const repeated = lost("REQUEST_REPEATED", "would have sent the request a second time", "maybe", false)
+const followed = lost("REQUEST_REDIRECTED", "would have followed a redirect")
+const changed = lost("BODY_CHANGED", "changed the request body", "no")
+const elsewhere = lost("REQUEST_REDIRECTED", "would have sent the request to another origin", "no")
+const readTwice = lost("BODY_READ_TWICE", "read the request body twice")
 
 const retrying: Wrap = HttpClient.retryTransient({ times: 3 })
 const following: Wrap = HttpClient.followRedirects()
