@@ -32,12 +32,10 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as SelfSigned from "./utils/selfSigned.ts"
 
-const facts = ({ code, permanent, description, sent }: ApiError.TransportFailure) => ({
-  code,
-  description,
-  sent,
-  permanent
-})
+const facts = ({ code, permanent, description, sent }: ApiError.TransportFailure) =>
+  ({ code, description, sent, permanent }) as const
+const refuses = (description: string, code: string) => ({ code, description, sent: "no", permanent: true }) as const
+const fails = (description: string, code: string) => ({ ...refuses(description, code), permanent: false })
 
 const post = (url: string, body: HttpBody.HttpBody = HttpBody.text("hello")) => HttpClientRequest.post(url, { body })
 
@@ -48,24 +46,19 @@ const send = (request: HttpClientRequest.HttpClientRequest) =>
 
 const fail = (request: HttpClientRequest.HttpClientRequest) => Effect.flip(send(request))
 
+const failWith = (reason: HttpClientError.HttpClientErrorReason) =>
+  Effect.fail(new HttpClientError.HttpClientError({ reason }))
+
 /** A port that nobody listens on. */
 const closedPort = Effect.scoped(Loopback.listen(createTcpServer()))
 
 const tls = (onConnection: () => void = () => undefined) =>
   createTlsServer({ key: SelfSigned.key, cert: SelfSigned.cert }).on("connection", onConnection)
 
-const refused = {
-  code: "ECONNREFUSED",
-  description: "the connection was refused",
-  sent: "no",
-  permanent: false
-} as const
-const untrusted = {
-  code: "DEPTH_ZERO_SELF_SIGNED_CERT",
-  description: "the certificate of the server is not trusted",
-  sent: "no",
-  permanent: true
-} as const
+const refused = fails("the connection was refused", "ECONNREFUSED")
+const untrusted = refuses("the certificate of the server is not trusted", "DEPTH_ZERO_SELF_SIGNED_CERT")
+const unknown = refuses("the host is unknown", "ENOTFOUND")
+const noResolution = fails("the name resolution of the host failed temporarily", "EAI_AGAIN")
 
 describe.each(senders)("with %s", (name, layer) => {
   const garbage = () => createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
@@ -84,16 +77,14 @@ describe.each(senders)("with %s", (name, layer) => {
       Effect.map(Loopback.listen(garbage()), (port) => `http://127.0.0.1:${port}/`),
       { code: "HPE_INVALID_CONSTANT", description: "the response is not HTTP", sent: "maybe", permanent: false }
     ]
-  ])("%s fails with %j, and shows no path", ([, address, expected]) =>
-    Effect.gen(function* () {
-      const url = yield* address
-      const error = yield* fail(post(url))
-      assert.deepInclude(facts(error), expected)
-      assert.strictEqual(error.host, new URL(url).host)
-      assert.strictEqual(error.message, `Test: ${error.description} (${error.host}, ${error.code})`)
-      assert.notMatch(JSON.stringify(error), /secret/)
-    }).pipe(Effect.provide(layer))
-  )
+  ])("%s fails with %j, and shows no path", layer, function* ([, address, expected]) {
+    const url = yield* address
+    const error = yield* fail(post(url))
+    assert.deepInclude(facts(error), expected)
+    assert.strictEqual(error.host, new URL(url).host)
+    assert.strictEqual(error.message, `Test: ${error.description} (${error.host}, ${error.code})`)
+    assert.notMatch(JSON.stringify(error), /secret/)
+  })
 
   it.effect("a connection that is closed before the response or in the middle of it fails with sent `maybe`", () =>
     Effect.gen(function* () {
@@ -104,15 +95,9 @@ describe.each(senders)("with %s", (name, layer) => {
       assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
 
       server.script(Server.cut(200, "{}".padEnd(100)))
-      const within = yield* Effect.flip(
-        Effect.scoped(
-          Effect.gen(function* () {
-            const client = yield* HttpClient.HttpClient
-            const response = yield* Exchange.open(client, post(server.baseUrl), { operation: "Test" })
-            return yield* Stream.runDrain(Stream.mapError(response.stream, Exchange.toFailure({ operation: "Test" })))
-          })
-        )
-      )
+      const response = yield* Exchange.open(yield* HttpClient.HttpClient, post(server.baseUrl), { operation: "Test" })
+      const body = Stream.mapError(response.stream, Exchange.toFailure({ operation: "Test" }))
+      const within = yield* Effect.flip(Stream.runDrain(body))
       assert.deepInclude(facts(within), { description: `${closed} in the middle of the response`, sent: "maybe" })
     }).pipe(Effect.provide(layer))
   )
@@ -122,12 +107,7 @@ describe.each(senders)("with %s", (name, layer) => {
       const error = yield* fail(post("http://nobody.invalid/secret"))
       // A machine without a resolver cannot distinguish the two.
       const isUnknown = error.code === "ENOTFOUND"
-      assert.deepStrictEqual(facts(error), {
-        code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
-        description: isUnknown ? "the host is unknown" : "the name resolution of the host failed temporarily",
-        sent: "no",
-        permanent: isUnknown
-      })
+      assert.deepStrictEqual(facts(error), isUnknown ? unknown : noResolution)
       assert.strictEqual(error.host, "nobody.invalid")
       assert.notMatch(JSON.stringify(error), /secret/)
     }).pipe(Effect.provide(layer))
@@ -150,11 +130,7 @@ describe.each(senders)("with %s", (name, layer) => {
       // `fetch` reports a TypeError without a code.
       if (name === "fetch") return
       assert.oneOf(code, ["UND_ERR_INVALID_ARG", "ERR_INVALID_CHAR"])
-      assert.deepStrictEqual(error, {
-        description: "the HTTP client refuses the request",
-        sent: "no",
-        permanent: true
-      })
+      assert.deepStrictEqual({ code, ...error }, refuses("the HTTP client refuses the request", code ?? ""))
     }).pipe(Effect.provide(layer))
   )
 })
@@ -184,14 +160,10 @@ describe.each([
 ] as const)("a resolver, with %s", (_, client) => {
   const closing = Server.text(200, "done", { connection: "close" })
 
-  it.effect.each([
-    ["ENOTFOUND", "the host is unknown", true],
-    ["EAI_AGAIN", "the name resolution of the host failed temporarily", false]
-  ] as const)("%s of a host that has never responded: %s, permanent: %s", ([code, description, permanent]) =>
+  it.effect.each([unknown, noResolution])("a host that has never responded fails with %j", (expected) =>
     Effect.gen(function* () {
-      const error = yield* fail(post("http://service.example/"))
-      assert.deepStrictEqual(facts(error), { code, description, sent: "no", permanent })
-    }).pipe(Effect.provide(client(resolver(0, code))))
+      assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), expected)
+    }).pipe(Effect.provide(client(resolver(0, expected.code))))
   )
 
   it.effect("ENOTFOUND is not permanent for a host that has responded before", () =>
@@ -204,24 +176,15 @@ describe.each([
   )
 })
 
-describe("a body that the runtime cannot stream", () => {
+describe("a client without streams", () => {
   it.effect("a body that the runtime cannot stream fails with STREAM_UNSUPPORTED, sent `no`, permanent", function* () {
     const client = HttpClient.make((request) =>
-      Effect.fail(
-        new HttpClientError.HttpClientError({
-          reason: new HttpClientError.EncodeError({ request, description: "not supported in this runtime" })
-        })
-      )
+      failWith(new HttpClientError.EncodeError({ request, description: "not supported in this runtime" }))
     )
-    const error = yield* fail(post("https://service.example/")).pipe(
-      Effect.provideService(HttpClient.HttpClient, client)
-    )
-    assert.deepStrictEqual(facts(error), {
-      code: "STREAM_UNSUPPORTED",
-      description: "this runtime cannot stream a request body",
-      sent: "no",
-      permanent: true
-    })
+    const request = post("https://service.example/")
+    const error = yield* Effect.provideService(fail(request), HttpClient.HttpClient, client)
+    const expected = refuses("this runtime cannot stream a request body", "STREAM_UNSUPPORTED")
+    assert.deepStrictEqual(facts(error), expected)
   })
 })
 
@@ -297,12 +260,7 @@ describe("what is repeated", () => {
 
     const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", syscall: "connect" })
     const starting = FakeService.make(
-      (request) =>
-        Effect.fail(
-          new HttpClientError.HttpClientError({
-            reason: new HttpClientError.TransportError({ request, cause })
-          })
-        ),
+      (request) => failWith(new HttpClientError.TransportError({ request, cause })),
       FakeService.json(200, move.success)
     )
     yield* runMove(layer, starting)
