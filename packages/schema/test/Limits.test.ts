@@ -41,13 +41,7 @@ const segment = of(
 const path = of(
   ["a/b", "/a", `${long}/${"b".repeat(254)}/c`, `${face.repeat(255)}/aaa`],
   [
-    "",
-    "/",
-    "a//b",
-    "a/",
-    "../a",
-    "a/ /b",
-    "a\\b",
+    ...["", "/", "a//b", "a/", "../a", "a/ /b", "a\\b"],
     `${long}a/b`,
     `${long}/${"b".repeat(254)}/cc`,
     `${face.repeat(255)}/aaaa`
@@ -71,6 +65,18 @@ const asset = { asset_id: id, version_id: id, workspace: "w", path: "/a", mime: 
 const bucket = Object.fromEntries(Object.keys(AssemblyStatistics.StatsBucket.fields).map((key) => [key, 0]))
 const part = "/resumable/files/a"
 const concat = (length: number) => `final;${part}`.padEnd(length, "a")
+
+const empty = {}
+const named = { filename: "a" }
+const bulk = { asset_ids: [id] }
+const moving = { source: "a", destination: "b" }
+const key = { scope: ["read"] }
+const template = { name: "a", template: {} }
+const credential = { name: "n", type: "t", content: "c" }
+const signed = { key: "k" }
+const grant = { grant_type: "client_credentials", aud: "api2", scope: "read" }
+const fixed = { ...headers, "upload-length": "5" }
+const final = { ...headers, "upload-concat": `final;${part}` }
 
 /** A schema, its smallest value, and what each key of it accepts and refuses. */
 const row = (
@@ -101,19 +107,14 @@ const table = [
     bucket,
     Object.fromEntries(Object.keys(bucket).map((key) => [key, /duration|speed/.test(key) ? measures : counts]))
   ),
-  row(
-    "DamAsset.MoveRequest (spec O-21, O-26, O-27, O-29)",
-    DamAsset.MoveRequest,
-    { filename: "a" },
-    {
-      filename: of(
-        ["a", " a ", "...", long, "é".repeat(255), face.repeat(255), "e\u0301".repeat(255)],
-        ["", " ", "\u00a0", ".", "..", "a/b", "a\\b", "a\u0000", "a\u009f", "a\ud800", `${long}a`, face.repeat(256), 5]
-      ),
-      destination_folder_id: of([...ids, null], noIds),
-      other: of([], [1])
-    }
-  ),
+  row("DamAsset.MoveRequest (spec O-21, O-26, O-27, O-29)", DamAsset.MoveRequest, named, {
+    filename: of(
+      ["a", " a ", "...", long, "é".repeat(255), face.repeat(255), "e\u0301".repeat(255)],
+      ["", " ", "\u00a0", ".", "..", "a/b", "a\\b", "a\u0000", "a\u009f", "a\ud800", `${long}a`, face.repeat(256), 5]
+    ),
+    destination_folder_id: of([...ids, null], noIds),
+    other: of([], [1])
+  }),
   row("DamAsset.Asset (spec R-13, R-14, R-18, R-19, R-20)", DamAsset.Asset, asset, {
     asset_id: of(ids, noIds),
     workspace: filled,
@@ -126,201 +127,136 @@ const table = [
     sha256: hex(64),
     thumbhash: of(["", "YQ==", "YWI=", "YWJj", "+/+/"], ["YQ", "YQ=", "-_-_", "Y Q=", "=YQ=", "YQ==\n", 5])
   }),
-  row(
-    "DamEntries.ListQuery",
-    DamEntries.ListQuery,
-    {},
-    {
-      limit: of([1, 500], [0, 501, 1.5]),
-      cursor: filled,
-      prefix: of(["", "a"], [5, null])
-    }
-  ),
-  row(
-    "DamEntries.DeleteManyRequest",
-    DamEntries.DeleteManyRequest,
-    { asset_ids: [id] },
-    {
-      asset_ids: of([[id], Array(500).fill(id)], [[], Array(501).fill(id), [""], id])
-    }
-  ),
-  row(
-    "DamEntries.MoveEntryRequest",
-    DamEntries.MoveEntryRequest,
-    { source: "a", destination: "b" },
-    { source: path, destination: path }
-  ),
-  row(
-    "Assembly.CreateParams",
-    Assembly.CreateParams,
-    {},
-    {
-      steps: of(
-        [{}, { a: { robot: "/x", any: [1] } }],
-        [[], 5, { a: 5 }, { a: {} }, { a: { robot: "" } }, { a: { robot: 5 } }]
-      ),
-      template_id: filled,
-      notify_url: filled,
-      redirect_url: filled,
-      quiet: flags,
-      emit_execution_progress: flags,
-      fields: of([{}, { a: [null] }], [[], "a", null]),
-      notification_payload: of([[], ["without_uploads"]], [["WITHOUT_UPLOADS"], "a"]),
-      auth: of([{}, { max_size: 0, referer: "a.*" }], [{ max_size: -1 }, { referer: "(" }, { referer: 5 }, 5])
-    }
-  ),
-  row("Assembly.CreateForm (spec O-34, O-35)", Assembly.CreateForm, {}, { num_expected_upload_files: sizes }),
-  row(
-    "AssemblyReplay.ReplayRequest",
-    AssemblyReplay.ReplayRequest,
-    {},
-    {
-      reparse_template: of([0, 1, true, false], [2, "1", null]),
-      notify_url: filled,
-      template_id: filled,
-      steps: of([{ a: {} }], [{ a: 5 }, []])
-    }
-  ),
-  row("Notification.ReplayRequest", Notification.ReplayRequest, {}, { notify_url: filled, wait: flags }),
-  row(
-    "AuthKey.CreateRequest",
-    AuthKey.CreateRequest,
-    { scope: ["read"] },
-    {
-      scope: of([["read", "a:b"]], [[], [""], ["a b"], "read"]),
-      auth_key: filled,
-      description: of([""], [5]),
-      can_show_auth_secret: flags,
-      is_allowed_for_smartcdn: flags,
-      signature_algo: of(["sha1", "sha256", "sha384"], ["SHA1", "md5"])
-    }
-  ),
-  row(
-    "Template.CreateRequest",
-    Template.CreateRequest,
-    { name: "a", template: {} },
-    {
-      name: of([...segment[0], "a/b"], segment[1]),
-      require_signature_auth: of([0, 1, true, false], [2, "1", null]),
-      assembly_status_expiry: of(["1day", "NoSave"], ["1DAY", "2days"]),
-      template: of(
-        [
-          { notify_url: null, any: 1 },
-          { auth: { max_size: 1 }, fields: {}, allow_steps_override: true }
-        ],
-        [{ notify_url: "" }, { auth: { max_size: -1 } }, { fields: [] }, { allow_steps_override: 1 }, 5, []]
-      )
-    }
-  ),
-  row(
-    "Template.Query",
-    Template.Query,
-    {},
-    {
-      page: of([1], [0, 1.5]),
-      pagesize: of([1, 5000], [0, 5001]),
-      sort: of(["created", "name"], ["NAME"]),
-      order: of(["asc", "desc"], ["up"]),
-      include_builtin: of(["all", "none"], ["any"]),
-      fromdate: dates
-    }
-  ),
-  row(
-    "TemplateCredential.CreateRequest",
-    TemplateCredential.CreateRequest,
-    { name: "n", type: "t", content: "c" },
-    {
-      name: filled,
-      type: filled,
-      content: of(["c", { key: 1 }], ["", 5, null])
-    }
-  ),
+  row("DamEntries.ListQuery", DamEntries.ListQuery, empty, {
+    limit: of([1, 500], [0, 501, 1.5]),
+    cursor: filled,
+    prefix: of(["", "a"], [5, null])
+  }),
+  row("DamEntries.DeleteManyRequest", DamEntries.DeleteManyRequest, bulk, {
+    asset_ids: of([[id], Array(500).fill(id)], [[], Array(501).fill(id), [""], id])
+  }),
+  row("DamEntries.MoveEntryRequest", DamEntries.MoveEntryRequest, moving, { source: path, destination: path }),
+  row("Assembly.CreateParams", Assembly.CreateParams, empty, {
+    steps: of(
+      [{}, { a: { robot: "/x", any: [1] } }],
+      [[], 5, { a: 5 }, { a: {} }, { a: { robot: "" } }, { a: { robot: 5 } }]
+    ),
+    template_id: filled,
+    notify_url: filled,
+    redirect_url: filled,
+    quiet: flags,
+    emit_execution_progress: flags,
+    fields: of([{}, { a: [null] }], [[], "a", null]),
+    notification_payload: of([[], ["without_uploads"]], [["WITHOUT_UPLOADS"], "a"]),
+    auth: of([{}, { max_size: 0, referer: "a.*" }], [{ max_size: -1 }, { referer: "(" }, { referer: 5 }, 5])
+  }),
+  row("Assembly.CreateForm (spec O-34, O-35)", Assembly.CreateForm, empty, { num_expected_upload_files: sizes }),
+  row("AssemblyReplay.ReplayRequest", AssemblyReplay.ReplayRequest, empty, {
+    reparse_template: of([0, 1, true, false], [2, "1", null]),
+    notify_url: filled,
+    template_id: filled,
+    steps: of([{ a: {} }], [{ a: 5 }, []])
+  }),
+  row("Notification.ReplayRequest", Notification.ReplayRequest, empty, { notify_url: filled, wait: flags }),
+  row("AuthKey.CreateRequest", AuthKey.CreateRequest, key, {
+    scope: of([["read", "a:b"]], [[], [""], ["a b"], "read"]),
+    auth_key: filled,
+    description: of([""], [5]),
+    can_show_auth_secret: flags,
+    is_allowed_for_smartcdn: flags,
+    signature_algo: of(["sha1", "sha256", "sha384"], ["SHA1", "md5"])
+  }),
+  row("Template.CreateRequest", Template.CreateRequest, template, {
+    name: of([...segment[0], "a/b"], segment[1]),
+    require_signature_auth: of([0, 1, true, false], [2, "1", null]),
+    assembly_status_expiry: of(["1day", "NoSave"], ["1DAY", "2days"]),
+    template: of(
+      [
+        { notify_url: null, any: 1 },
+        { auth: { max_size: 1 }, fields: {}, allow_steps_override: true }
+      ],
+      [{ notify_url: "" }, { auth: { max_size: -1 } }, { fields: [] }, { allow_steps_override: 1 }, 5, []]
+    )
+  }),
+  row("Template.Query", Template.Query, empty, {
+    page: of([1], [0, 1.5]),
+    pagesize: of([1, 5000], [0, 5001]),
+    sort: of(["created", "name"], ["NAME"]),
+    order: of(["asc", "desc"], ["up"]),
+    include_builtin: of(["all", "none"], ["any"]),
+    fromdate: dates
+  }),
+  row("TemplateCredential.CreateRequest", TemplateCredential.CreateRequest, credential, {
+    name: filled,
+    type: filled,
+    content: of(["c", { key: 1 }], ["", 5, null])
+  }),
   row("Queue.StatisticsQuery", Queue.StatisticsQuery, statistics, {
     region: filled,
     since: filled,
     aggregation: of(["avg", "max", null], ["AVG", ""])
   }),
-  row(
-    "Auth.AuthParams (spec A-2)",
-    Auth.AuthParams,
-    { key: "k" },
-    {
-      key: filled,
-      expires: of(
-        ["2030-01-01T10:00Z", "2030-01-01T10:00:00.5+02:00"],
-        [
-          "",
-          "2030-01-01",
-          "2030-01-01T10:00:00",
-          "2030-02-30T10:00:00Z",
-          "2030-01-01T24:00:00Z",
-          "2030-01-01T10:00:00+25:00"
-        ]
-      ),
-      nonce: of(["", "a", 5], [1.5, null, true]),
-      max_size: sizes,
-      referer: of(["a.*"], ["*", "(", "[z-a]", 5])
-    }
-  ),
-  row(
-    "Auth.TokenRequest",
-    Auth.TokenRequest,
-    { grant_type: "client_credentials", aud: "api2", scope: "read" },
-    {
-      grant_type: of([], ["password"]),
-      aud: of([], ["api1"]),
-      scope: of(["read", "a b:c"], ["", " a", "a  b", ["a"]])
-    }
-  ),
-  row(
-    "TusUpload.FixedHeaders (spec O-36, O-45, O-46)",
-    TusUpload.FixedHeaders,
-    { ...headers, "upload-length": "5" },
-    {
-      "tus-resumable": of(["1.0.0"], ["1.0", "1.0.1", "0.2.2", ""]),
-      "upload-length": lengths,
-      "upload-defer-length": of([], ["1"]),
-      "upload-concat": of(["partial"], ["Partial", "final", ""]),
-      "content-type": of(["application/offset+octet-stream"], ["application/octet-stream", ""]),
-      "upload-metadata": of(
-        [metadata, ...entries("k YQ==", "k", "k ", "k YR==")],
-        [
-          ...entries("k YQ", "k YQ=", "k -_-_", "k /w==", "k YQ ==", "\u00e9 YQ==", "filename YQ==", "", " k YQ=="),
-          ...["assembly_url", "filename", "fieldname"].map((key) => metadata.replace(`${key} YQ==`, key)),
-          ...["assembly_url", "filename", "fieldname"].map((key) =>
-            metadata.replace(new RegExp(`,?${key} YQ==`), "").replace(/^,/, "")
-          )
-        ]
-      )
-    }
-  ),
-  row(
-    "TusUpload.FinalHeaders (spec O-38)",
-    TusUpload.FinalHeaders,
-    { ...headers, "upload-concat": `final;${part}` },
-    {
-      "upload-concat": of(
-        [`final;${part} https://[::1]:1/resumable/files/b/c.d~e_f-g+h`, concat(8192)],
-        [
-          concat(8193),
-          "final;",
-          `Final;${part}`,
-          `final; ${part}`,
-          `final;${part}  ${part}`,
-          `final;${part},${part}`,
-          "final;/files/a",
-          "final;//example/resumable/files/a",
-          "final;/resumable/files/../a",
-          "final;/resumable/files/%2e",
-          "final;/resumable/files/a?b=c",
-          `final;https://a@b${part}`
-        ]
-      ),
-      "upload-length": of([], ["5"]),
-      "upload-defer-length": of([], ["1"]),
-      "content-type": of([], ["application/offset+octet-stream"])
-    }
-  )
+  row("Auth.AuthParams (spec A-2)", Auth.AuthParams, signed, {
+    key: filled,
+    expires: of(
+      ["2030-01-01T10:00Z", "2030-01-01T10:00:00.5+02:00"],
+      [
+        "",
+        "2030-01-01",
+        "2030-01-01T10:00:00",
+        "2030-02-30T10:00:00Z",
+        "2030-01-01T24:00:00Z",
+        "2030-01-01T10:00:00+25:00"
+      ]
+    ),
+    nonce: of(["", "a", 5], [1.5, null, true]),
+    max_size: sizes,
+    referer: of(["a.*"], ["*", "(", "[z-a]", 5])
+  }),
+  row("Auth.TokenRequest", Auth.TokenRequest, grant, {
+    grant_type: of([], ["password"]),
+    aud: of([], ["api1"]),
+    scope: of(["read", "a b:c"], ["", " a", "a  b", ["a"]])
+  }),
+  row("TusUpload.FixedHeaders (spec O-36, O-45, O-46)", TusUpload.FixedHeaders, fixed, {
+    "tus-resumable": of(["1.0.0"], ["1.0", "1.0.1", "0.2.2", ""]),
+    "upload-length": lengths,
+    "upload-defer-length": of([], ["1"]),
+    "upload-concat": of(["partial"], ["Partial", "final", ""]),
+    "content-type": of(["application/offset+octet-stream"], ["application/octet-stream", ""]),
+    "upload-metadata": of(
+      [metadata, ...entries("k YQ==", "k", "k ", "k YR==")],
+      [
+        ...entries("k YQ", "k YQ=", "k -_-_", "k /w==", "k YQ ==", "\u00e9 YQ==", "filename YQ==", "", " k YQ=="),
+        ...["assembly_url", "filename", "fieldname"].map((key) => metadata.replace(`${key} YQ==`, key)),
+        ...["assembly_url", "filename", "fieldname"].map((key) =>
+          metadata.replace(new RegExp(`,?${key} YQ==`), "").replace(/^,/, "")
+        )
+      ]
+    )
+  }),
+  row("TusUpload.FinalHeaders (spec O-38)", TusUpload.FinalHeaders, final, {
+    "upload-concat": of(
+      [`final;${part} https://[::1]:1/resumable/files/b/c.d~e_f-g+h`, concat(8192)],
+      [
+        concat(8193),
+        "final;",
+        `Final;${part}`,
+        `final; ${part}`,
+        `final;${part}  ${part}`,
+        `final;${part},${part}`,
+        "final;/files/a",
+        "final;//example/resumable/files/a",
+        "final;/resumable/files/../a",
+        "final;/resumable/files/%2e",
+        "final;/resumable/files/a?b=c",
+        `final;https://a@b${part}`
+      ]
+    ),
+    "upload-length": of([], ["5"]),
+    "upload-defer-length": of([], ["1"]),
+    "content-type": of([], ["application/offset+octet-stream"])
+  })
 ]
 
 const rows = table.flatMap(([name, schema, valid, keys]) =>
