@@ -71,10 +71,8 @@ describe("AssemblyClient.layerTest", () => {
     ])
     const watching = Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy)
     const { value: statuses } = yield* Idle.passTime(watching)
-    assert.deepStrictEqual(
-      statuses.map(({ ok }) => ok),
-      ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
-    )
+    const seen = statuses.map(({ ok }) => ok)
+    assert.deepStrictEqual(seen, ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"])
   })
 
   it.effect("takes a part of an answer: Testing.sample generates the other required keys", function* () {
@@ -97,10 +95,8 @@ describe("AssemblyClient.layerTest", () => {
       assert.deepStrictEqual(yield* Assemblies.statistics({ since: "1 day ago", region: "eu-west-1" }), statistics)
       assert.deepStrictEqual(yield* Assemblies.get(assemblyId), { assembly_id: assemblyId })
       const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe(0) })
-      assert.deepStrictEqual(
-        items.map((entry) => [Schema.is(AssemblyList.Entry)(entry), entry.ok]),
-        [[true, "ASSEMBLY_COMPLETED"]]
-      )
+      const seen = items.map((entry) => [Schema.is(AssemblyList.Entry)(entry), entry.ok])
+      assert.deepStrictEqual(seen, [[true, "ASSEMBLY_COMPLETED"]])
     }).pipe(Effect.provide(partial))
   })
 

@@ -41,6 +41,8 @@ const outcome = Effect.fnUntraced(function* <A, E>(
 const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string =>
   Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
 
+const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
+
 describe("one call", () => {
   const all = Stream.runDrain(Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none))
   const eachMinute = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
@@ -133,37 +135,31 @@ describe("one call", () => {
 })
 
 describe("an interrupted operation", () => {
-  it.effect("an interrupted operation is counted in both metrics as `interrupted`", () =>
-    Effect.gen(function* () {
-      const running = yield* Effect.forkChild(outcome(list, [Service.silence]), {
-        startImmediately: true
-      })
-      yield* Effect.yieldNow
-      yield* Fiber.interrupt(running)
-      const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === "interrupted")
-      assert.sameMembers(
-        found.map(({ id }) => id),
-        ["assembly_operations", "assembly_operation_duration"]
-      )
-      for (const { state } of found) assert.strictEqual("count" in state && Number(state.count), 1)
-    }).pipe(Effect.provide(Layer.fresh(Layer.succeed(Metric.MetricRegistry, new Map()))))
-  )
+  it.effect("an interrupted operation is counted in both metrics as `interrupted`", ownMetrics, function* () {
+    const running = yield* Effect.forkChild(outcome(list, [Service.silence]), {
+      startImmediately: true
+    })
+    yield* Effect.yieldNow
+    yield* Fiber.interrupt(running)
+    const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === "interrupted")
+    const seen = found.map(({ id }) => id)
+    assert.sameMembers(seen, ["assembly_operations", "assembly_operation_duration"])
+    for (const { state } of found) assert.strictEqual("count" in state && Number(state.count), 1)
+  })
 })
 
 describe("the duration of an operation", () => {
-  it.effect("the duration of an operation is counted by operation and outcome, with its retries", () =>
-    Effect.gen(function* () {
-      const scheduled = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
-      yield* outcome(scheduled, [busy, page])
-      const found = (yield* Metric.snapshot).find(
-        ({ attributes, id }) =>
-          id === "assembly_operation_duration" &&
-          attributes?.["operation"] === "Assemblies.list" &&
-          attributes?.["outcome"] === "success"
-      )
-      assert(found?.type === "Histogram")
-      assert.strictEqual(found.state.count, 1)
-      assert.strictEqual(found.state.max, 2000)
-    }).pipe(Effect.provide(Layer.fresh(Layer.succeed(Metric.MetricRegistry, new Map()))))
-  )
+  it.effect("a duration is counted by operation and outcome, with its retries", ownMetrics, function* () {
+    const scheduled = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
+    yield* outcome(scheduled, [busy, page])
+    const found = (yield* Metric.snapshot).find(
+      ({ attributes, id }) =>
+        id === "assembly_operation_duration" &&
+        attributes?.["operation"] === "Assemblies.list" &&
+        attributes?.["outcome"] === "success"
+    )
+    assert(found?.type === "Histogram")
+    assert.strictEqual(found.state.count, 1)
+    assert.strictEqual(found.state.max, 2000)
+  })
 })

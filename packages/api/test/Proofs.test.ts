@@ -111,16 +111,13 @@ describe("A proof that is refused", () => {
     ["a code", expired, "BEARER_TOKEN_EXPIRED", 400],
     ["a 401 with any code", FakeService.json(401, { error: "SERVER_401" }), "SERVER_401", 401],
     ["a 401 of a page", FakeService.text(401, "<html>"), undefined, 401]
-  ] as const)(
-    "a proof that is refused by %s is replaced, and the request is sent again",
-    function* ([, answer, code, status]) {
-      const { asked, authenticator, refused } = counting("retry")
-      const service = FakeService.make(answer, empty)
-      yield* list.pipe(Effect.provide(clientOf(service, authenticator)))
-      assert.strictEqual(asked.length, 2)
-      assert.deepStrictEqual(refused, [["token-1", code, status]])
-    }
-  )
+  ] as const)("a proof that is refused by %s is replaced", function* ([, answer, code, status]) {
+    const { asked, authenticator, refused } = counting("retry")
+    const service = FakeService.make(answer, empty)
+    yield* list.pipe(Effect.provide(clientOf(service, authenticator)))
+    assert.strictEqual(asked.length, 2)
+    assert.deepStrictEqual(refused, [["token-1", code, status]])
+  })
 
   it.effect.each([
     ["two requests if the second proof is refused too", "retry", 2],

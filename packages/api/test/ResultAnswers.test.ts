@@ -241,10 +241,8 @@ describe("a download", () => {
       Effect.provideService(Metric.MetricRegistry, registry)
     )
     const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)
-    assert.deepStrictEqual(
-      metrics.filter(({ id }) => id === "assembly_retries").map(({ attributes }) => attributes),
-      [{ operation: "Results.download", error: "UnexpectedResponse" }]
-    )
+    const seen = metrics.filter(({ id }) => id === "assembly_retries").map(({ attributes }) => attributes)
+    assert.deepStrictEqual(seen, [{ operation: "Results.download", error: "UnexpectedResponse" }])
     const span = spans.find(({ name }) => name === "Results.download")
     const { hostname, port } = new URL(url)
     assert.deepStrictEqual(

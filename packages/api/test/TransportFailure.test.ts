@@ -86,53 +86,45 @@ describe.each(senders)("with %s", (name, layer) => {
     assert.notMatch(JSON.stringify(error), /secret/)
   })
 
-  it.effect("a connection that is closed before the response or in the middle of it fails with sent `maybe`", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.answering(Server.reset)
-      const before = yield* fail(post(server.baseUrl))
-      const closed = "the server closed the connection"
-      assert.deepInclude(facts(before), { description: closed, sent: "maybe", permanent: false })
-      assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
+  it.effect("a connection that is closed before or within the response fails with sent `maybe`", layer, function* () {
+    const server = yield* Server.answering(Server.reset)
+    const before = yield* fail(post(server.baseUrl))
+    const closed = "the server closed the connection"
+    assert.deepInclude(facts(before), { description: closed, sent: "maybe", permanent: false })
+    assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
 
-      server.script(Server.cut(200, "{}".padEnd(100)))
-      const response = yield* Exchange.open(yield* HttpClient.HttpClient, post(server.baseUrl), { operation: "Test" })
-      const body = Stream.mapError(response.stream, Exchange.toFailure({ operation: "Test" }))
-      const within = yield* Effect.flip(Stream.runDrain(body))
-      assert.deepInclude(facts(within), { description: `${closed} in the middle of the response`, sent: "maybe" })
-    }).pipe(Effect.provide(layer))
-  )
+    server.script(Server.cut(200, "{}".padEnd(100)))
+    const response = yield* Exchange.open(yield* HttpClient.HttpClient, post(server.baseUrl), { operation: "Test" })
+    const body = Stream.mapError(response.stream, Exchange.toFailure({ operation: "Test" }))
+    const within = yield* Effect.flip(Stream.runDrain(body))
+    assert.deepInclude(facts(within), { description: `${closed} in the middle of the response`, sent: "maybe" })
+  })
 
-  it.effect("an unknown host fails with ENOTFOUND, permanent, or with EAI_AGAIN if there is no resolver", () =>
-    Effect.gen(function* () {
-      const error = yield* fail(post("http://nobody.invalid/secret"))
-      // A machine without a resolver cannot distinguish the two.
-      const isUnknown = error.code === "ENOTFOUND"
-      assert.deepStrictEqual(facts(error), isUnknown ? unknown : noResolution)
-      assert.strictEqual(error.host, "nobody.invalid")
-      assert.notMatch(JSON.stringify(error), /secret/)
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("an unknown host fails with ENOTFOUND, or with EAI_AGAIN if there is no resolver", layer, function* () {
+    const error = yield* fail(post("http://nobody.invalid/secret"))
+    // A machine without a resolver cannot distinguish the two.
+    const isUnknown = error.code === "ENOTFOUND"
+    assert.deepStrictEqual(facts(error), isUnknown ? unknown : noResolution)
+    assert.strictEqual(error.host, "nobody.invalid")
+    assert.notMatch(JSON.stringify(error), /secret/)
+  })
 
-  it.effect("a Uint8Array of another realm is sent unchanged", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.answering(Server.text(200, "done"))
-      const foreign: Uint8Array = runInNewContext("new Uint8Array([104, 101, 108, 108, 111])")
-      yield* send(post(server.baseUrl, HttpBody.uint8Array(foreign, "text/plain")))
-      assert.strictEqual(server.received[0]?.body, "hello")
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("a Uint8Array of another realm is sent unchanged", layer, function* () {
+    const server = yield* Server.answering(Server.text(200, "done"))
+    const foreign: Uint8Array = runInNewContext("new Uint8Array([104, 101, 108, 108, 111])")
+    yield* send(post(server.baseUrl, HttpBody.uint8Array(foreign, "text/plain")))
+    assert.strictEqual(server.received[0]?.body, "hello")
+  })
 
-  it.effect("an invalid header fails with sent `no`, permanent, and nothing is sent", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const { code, ...error } = facts(yield* fail(HttpClientRequest.setHeader(post(server.baseUrl), "x-a", "a\nb")))
-      assert.isEmpty(server.received)
-      // `fetch` reports a TypeError without a code.
-      if (name === "fetch") return
-      assert.oneOf(code, ["UND_ERR_INVALID_ARG", "ERR_INVALID_CHAR"])
-      assert.deepStrictEqual({ code, ...error }, refuses("the HTTP client refuses the request", code ?? ""))
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("an invalid header fails with sent `no`, permanent, and nothing is sent", layer, function* () {
+    const server = yield* Server.make
+    const { code, ...error } = facts(yield* fail(HttpClientRequest.setHeader(post(server.baseUrl), "x-a", "a\nb")))
+    assert.isEmpty(server.received)
+    // `fetch` reports a TypeError without a code.
+    if (name === "fetch") return
+    assert.oneOf(code, ["UND_ERR_INVALID_ARG", "ERR_INVALID_CHAR"])
+    assert.deepStrictEqual({ code, ...error }, refuses("the HTTP client refuses the request", code ?? ""))
+  })
 })
 
 /** A resolver that finds a host for the given number of lookups, and then fails with a code. */
@@ -160,20 +152,17 @@ describe.each([
 ] as const)("a resolver, with %s", (_, client) => {
   const closing = Server.text(200, "done", { connection: "close" })
 
-  it.effect.each([unknown, noResolution])("a host that has never responded fails with %j", (expected) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), expected)
-    }).pipe(Effect.provide(client(resolver(0, expected.code))))
-  )
+  it.effect.each([unknown, noResolution])("a host that has never responded fails with %j", function* (expected) {
+    const error = yield* Effect.provide(fail(post("http://service.example/")), client(resolver(0, expected.code)))
+    assert.deepStrictEqual(facts(error), expected)
+  })
 
-  it.effect("ENOTFOUND is not permanent for a host that has responded before", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.answering(closing)
-      const url = server.baseUrl.replace("127.0.0.1", "service.example")
-      assert.strictEqual((yield* send(post(url))).status, 200)
-      assert.deepInclude(facts(yield* fail(post(url))), { code: "ENOTFOUND", sent: "no", permanent: false })
-    }).pipe(Effect.provide(client(resolver(1, "ENOTFOUND"))))
-  )
+  it.effect("ENOTFOUND is not permanent for a host that has responded", client(resolver(1, "ENOTFOUND")), function* () {
+    const server = yield* Server.answering(closing)
+    const url = server.baseUrl.replace("127.0.0.1", "service.example")
+    assert.strictEqual((yield* send(post(url))).status, 200)
+    assert.deepInclude(facts(yield* fail(post(url))), { code: "ENOTFOUND", sent: "no", permanent: false })
+  })
 })
 
 describe("a client without streams", () => {

@@ -64,21 +64,17 @@ describe("Authenticator.layerSigned", () => {
     assert.match(auth.nonce ?? "", /^[0-9a-f-]{36}$/)
   })
 
-  it.effect(
-    "sets auth.expires to now plus window and clockSkew (spec A-3)",
-    signed({ window: "30 seconds" }),
-    function* () {
-      yield* TestClock.setTime(now.epochMilliseconds)
-      const expiry = (clockSkew?: Duration.Input) =>
-        Effect.map(
-          authenticate(clockSkew === undefined ? {} : { clockSkew: Duration.fromInputUnsafe(clockSkew) }),
-          ({ params }) => decode(params).auth.expires
-        )
-      assert.strictEqual(yield* expiry(), "2026-11-21T12:00:30.000Z")
-      assert.strictEqual(yield* expiry("1 hour"), "2026-11-21T13:00:30.000Z")
-      assert.strictEqual(yield* expiry(Duration.millis(-3_600_000)), "2026-11-21T11:00:30.000Z")
-    }
-  )
+  it.effect("sets auth.expires to now plus window and skew (spec A-3)", signed({ window: "30 seconds" }), function* () {
+    yield* TestClock.setTime(now.epochMilliseconds)
+    const expiry = (clockSkew?: Duration.Input) =>
+      Effect.map(
+        authenticate(clockSkew === undefined ? {} : { clockSkew: Duration.fromInputUnsafe(clockSkew) }),
+        ({ params }) => decode(params).auth.expires
+      )
+    assert.strictEqual(yield* expiry(), "2026-11-21T12:00:30.000Z")
+    assert.strictEqual(yield* expiry("1 hour"), "2026-11-21T13:00:30.000Z")
+    assert.strictEqual(yield* expiry(Duration.millis(-3_600_000)), "2026-11-21T11:00:30.000Z")
+  })
 
   it.effect("100 concurrent requests have 100 different signed texts (spec A-4)", signed(), function* () {
     const proofs = yield* Effect.all(
@@ -111,10 +107,8 @@ describe("Authenticator.layerBearer", () => {
         assert(proof._tag === "Bearer")
         assert.strictEqual(proof.params, JSON.stringify(params))
         assert.strictEqual(Redacted.value(proof.token), "a-token")
-        assert.strictEqual(
-          yield* Authenticator.Authenticator.use((service) => service.refused(proof, { status: 401 })),
-          "final"
-        )
+        const seen = yield* Authenticator.Authenticator.use((service) => service.refused(proof, { status: 401 }))
+        assert.strictEqual(seen, "final")
       }).pipe(Effect.provide(Authenticator.layerBearer(Redacted.make("a-token"))))
   )
 })

@@ -19,10 +19,8 @@ describe("mapPieces", () => {
     const numbers = [1, 2, 3, 4, 5, 6, 7]
     const source = Stream.rechunk(Stream.fromIterable(numbers.map((number) => piece(number))), 3)
     const got = yield* Stream.runCollect(mapPieces(source, (given) => Effect.succeed([given, given])))
-    assert.deepStrictEqual(
-      got,
-      numbers.flatMap((number) => [piece(number), piece(number)])
-    )
+    const expected = numbers.flatMap((number) => [piece(number), piece(number)])
+    assert.deepStrictEqual(got, expected)
   })
 
   it.effect("calls the function only for the pieces that are pulled", function* () {

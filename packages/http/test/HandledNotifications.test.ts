@@ -25,6 +25,8 @@ const tagOf = (name: string) => Effect.map(claim(name), ({ _tag }) => _tag)
 
 const sqlite = SqliteClient.layer({ path: ":memory:" })
 
+const persistent = HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))
+
 const stores = {
   memory: HandledNotifications.layerMemory(),
   SQL: HandledNotifications.layerSql().pipe(Layer.provide(sqlite))
@@ -143,41 +145,29 @@ describe("HandledNotifications.layerSql", () => {
     assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
   })
 
-  it.effect(
-    "deletes what it has forgotten, although the database has failed before",
-    HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite)),
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* (yield* claimed("a")).done
-      yield* sql`ALTER TABLE assembly_notifications RENAME TO locked`
-      yield* TestClock.adjust("2 hours")
-      yield* sql`ALTER TABLE locked RENAME TO assembly_notifications`
-      yield* TestClock.adjust("8 days")
-      assert.deepStrictEqual(yield* sql`SELECT * FROM assembly_notifications`, [])
-    }
-  )
+  it.effect("deletes what it has forgotten, although the database has failed before", persistent, function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* (yield* claimed("a")).done
+    yield* sql`ALTER TABLE assembly_notifications RENAME TO locked`
+    yield* TestClock.adjust("2 hours")
+    yield* sql`ALTER TABLE locked RENAME TO assembly_notifications`
+    yield* TestClock.adjust("8 days")
+    assert.deepStrictEqual(yield* sql`SELECT * FROM assembly_notifications`, [])
+  })
 
-  it.effect(
-    "is busy when another process has released the notification between the statements of a claim",
-    HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite)),
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TRIGGER released AFTER INSERT ON assembly_notifications
-        BEGIN DELETE FROM assembly_notifications WHERE id = NEW.id; END`
-      assert.strictEqual(yield* tagOf("a"), "Busy")
-      yield* sql`DROP TRIGGER released`
-      yield* claimed("a")
-    }
-  )
+  it.effect("is busy when another process has released the notification within a claim", persistent, function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TRIGGER released AFTER INSERT ON assembly_notifications
+      BEGIN DELETE FROM assembly_notifications WHERE id = NEW.id; END`
+    assert.strictEqual(yield* tagOf("a"), "Busy")
+    yield* sql`DROP TRIGGER released`
+    yield* claimed("a")
+  })
 
-  it.effect(
-    "fails with StoreFailed when its table is gone",
-    HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite)),
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`DROP TABLE assembly_notifications`
-      const error = yield* Effect.flip(claim("a"))
-      assert.strictEqual(error._tag, "StoreFailed")
-    }
-  )
+  it.effect("fails with StoreFailed when its table is gone", persistent, function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`DROP TABLE assembly_notifications`
+    const error = yield* Effect.flip(claim("a"))
+    assert.strictEqual(error._tag, "StoreFailed")
+  })
 })

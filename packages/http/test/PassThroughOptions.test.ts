@@ -53,10 +53,8 @@ describe("PassThrough, its limits", () => {
     for (const raw of raws) yield* raw.write(post(`/assembly-uploads/${newUploadId()}`) + chunk("--b"))
     const answered = () => raws.filter((raw) => raw.received() !== "")
     yield* until(() => answered().length > 0)
-    assert.deepStrictEqual(
-      answered().map((raw) => [statusIn(raw.received()), problemIn(raw)]),
-      [[503, "Too many uploads are arriving."]]
-    )
+    const seen = answered().map((raw) => [statusIn(raw.received()), problemIn(raw)])
+    assert.deepStrictEqual(seen, [[503, "Too many uploads are arriving."]])
   })
 
   it.effect("lets 1024 pages watch by default", function* () {
@@ -66,10 +64,8 @@ describe("PassThrough, its limits", () => {
     })
     yield* until(() => raws.every((raw) => raw.received() !== ""))
     const refused = raws.filter((raw) => statusIn(raw.received()) !== 200)
-    assert.deepStrictEqual(
-      refused.map((raw) => [statusIn(raw.received()), problemIn(raw)]),
-      [[503, "Too many pages watch uploads."]]
-    )
+    const seen = refused.map((raw) => [statusIn(raw.received()), problemIn(raw)])
+    assert.deepStrictEqual(seen, [[503, "Too many pages watch uploads."]])
   })
 
   it.effect("takes ids that nobody guesses only", function* () {

@@ -102,10 +102,8 @@ layer(live)("docs/examples", (it) => {
     const archive = yield* Effect.flatMap(HttpClient.get(String(stored["url"])), (response) => response.arrayBuffer)
     assert.strictEqual(archive.byteLength, Number(stored["size"]))
     const lines = gunzipSync(archive).toString().trim().split("\n")
-    assert.deepStrictEqual(
-      lines.map((line) => JSON.parse(line)),
-      customers
-    )
+    const seen = lines.map((line) => JSON.parse(line))
+    assert.deepStrictEqual(seen, customers)
   })
 
   it.effect("export-pipeline.ts leaves no Assembly that waits if the database fails", function* () {

@@ -118,10 +118,8 @@ describe("Signatures", () => {
     ] as const) {
       const { post } = yield* application({ policy: () => Effect.fail(refusal) })
       const answer = yield* post()
-      assert.deepStrictEqual(
-        [answer.status, answer.body],
-        [status, { _tag: refusal._tag, description: refusal.description }]
-      )
+      const expected = [status, { _tag: refusal._tag, description: refusal.description }]
+      assert.deepStrictEqual([answer.status, answer.body], expected)
     }
   })
 
@@ -141,10 +139,8 @@ describe("Signatures", () => {
     for (const policy of [...broken.map(Effect.succeed), Effect.die("a defect")]) {
       const { post } = yield* application({ policy: () => policy })
       const { body, status } = yield* post()
-      assert.deepStrictEqual(
-        [status, body],
-        [500, { _tag: "ApplicationFailed", description: "The application failed." }]
-      )
+      const expected = [500, { _tag: "ApplicationFailed", description: "The application failed." }]
+      assert.deepStrictEqual([status, body], expected)
     }
   })
 })

@@ -40,10 +40,8 @@ describe("the uploads of a route", () => {
     yield* upload(uploads, "a", "one", "two", "three")
     assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 one", "2 two", "3 three"])
     assert.deepStrictEqual(yield* seenBy(uploads, "a", 1), ["2 two", "3 three"])
-    assert.deepStrictEqual(
-      [2, 3, 4].map((seen) => uploads.hasSeen("a", seen)),
-      [false, true, true]
-    )
+    const found = [2, 3, 4].map((seen) => uploads.hasSeen("a", seen))
+    assert.deepStrictEqual(found, [false, true, true])
     assert.isFalse(uploads.hasSeen("b", 0))
   })
 
@@ -51,10 +49,8 @@ describe("the uploads of a route", () => {
     const uploads = yield* Watchers.make<string>(limits)
     yield* upload(uploads, "a", ...Array.from({ length: 100 }, (_, index) => `${index + 1}`))
     const seen = yield* seenBy(uploads, "a")
-    assert.deepStrictEqual(
-      seen,
-      Array.from({ length: 64 }, (_, index) => `${index + 37} ${index + 37}`)
-    )
+    const expected = Array.from({ length: 64 }, (_, index) => `${index + 37} ${index + 37}`)
+    assert.deepStrictEqual(seen, expected)
   })
 
   it.effect("are known for a minute after their end", function* () {

@@ -90,10 +90,8 @@ describe("assets in bulk", () => {
 
   it("need the folder of a move, null for the root", () => {
     assert.isNotEmpty(onEncode(DamEntries.MoveManyRequest, { assetIds: [id] }))
-    assert.deepStrictEqual(
-      Schema.encodeSync(DamEntries.MoveManyRequest)({ assetIds: [id], destinationFolderId: null }) as object,
-      { asset_ids: [id], destination_folder_id: null }
-    )
+    const seen = Schema.encodeSync(DamEntries.MoveManyRequest)({ assetIds: [id], destinationFolderId: null }) as object
+    assert.deepStrictEqual(seen, { asset_ids: [id], destination_folder_id: null })
   })
 
   it("have null as the cursor of the last page", () => {
