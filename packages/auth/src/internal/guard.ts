@@ -14,7 +14,6 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../unstable/Diagnosis.ts"
@@ -80,18 +79,7 @@ export interface Watch {
  * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. These facts are
  * kept until the client is garbage-collected.
  */
-interface Known {
-  readonly hosts: Set<string>
-  isSeen: boolean
-}
-
-const clients = new WeakMap<HttpClient.HttpClient, Known>()
-
-const knownOf = (http: HttpClient.HttpClient): Known => {
-  const known = clients.get(http) ?? { hosts: new Set(), isSeen: false }
-  clients.set(http, known)
-  return known
-}
+const clients = new WeakMap<HttpClient.HttpClient, { readonly hosts: Set<string>; isSeen: boolean }>()
 
 /** Adds the redirect mode to the application's options of `fetch`, such as its `dispatcher` or `credentials`. */
 const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect): Context.Context<R> =>
@@ -118,16 +106,13 @@ const settle = (
   cause: Cause.Cause<HttpClientError.HttpClientError>,
   circumstances: Diagnosis.Circumstances
 ): Effect.Effect<Response, Lost> => {
-  const found = Cause.findError(cause)
-  if (Result.isFailure(found)) {
-    const refused = Diagnosis.refusedBy(Result.getOrUndefined(Cause.findDefect(cause)))
-    // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
-    return refused === undefined ? Effect.failCause(found.failure) : Effect.fail(refused)
+  const error = Cause.squash(cause)
+  if (HttpClientError.isHttpClientError(error) && error.reason._tag === "StatusCodeError") {
+    return Effect.succeed(error.reason.response)
   }
-  const { success: error } = found
-  return HttpClientError.isHttpClientError(error) && error.reason._tag === "StatusCodeError"
-    ? Effect.succeed(error.reason.response)
-    : Effect.fail(Diagnosis.diagnose(error, circumstances))
+  // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
+  const refused = Cause.hasFails(cause) ? Diagnosis.diagnose(error, circumstances) : Diagnosis.refusedBy(error)
+  return refused === undefined ? Effect.failCause(cause as Cause.Cause<never>) : Effect.fail(refused)
 }
 
 /**
@@ -143,7 +128,8 @@ export const send = (
   guardBody: (ours: Request, watch: Watch) => BodyGuard
 ): Effect.Effect<Response, Lost, Scope.Scope> =>
   Effect.suspend(() => {
-    const known = knownOf(http)
+    const known = clients.get(http) ?? { hosts: new Set<string>(), isSeen: false }
+    clients.set(http, known)
     const watch: Watch = { sends: known.isSeen ? 0 : undefined, refusal: undefined }
     const { given, holds } = guardBody(ours, watch)
     const url = urlOf(ours)
