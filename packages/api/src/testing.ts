@@ -84,9 +84,7 @@ export interface OfOptions<Op extends Operation.Any> {
 const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
   const isEnough = (one: string) => one === scope || one === scope.slice(scope.indexOf(":") + 1)
   const some = (all: ReadonlyArray<typeof Auth.KnownScope.Type>) => Arbitrary.schema(Schema.Literals(all))
-  const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), {
-    maxLength: 4
-  })
+  const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), { maxLength: 4 })
   // An operation without a scope needs none, so that none is lacking.
   const own = scope === "" ? some(["read"]) : some(Auth.KnownScope.literals.filter(isEnough))
   return {

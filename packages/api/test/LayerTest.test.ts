@@ -33,10 +33,7 @@ const client = AssemblyClient.layerTest([
 
 describe("AssemblyClient.layerTest", () => {
   it.effect("returns the success or the error of the handler of an operation", client, function* () {
-    assert.deepStrictEqual(yield* Assemblies.get(assemblyId), {
-      ok: "ASSEMBLY_COMPLETED",
-      assembly_id: assemblyId
-    })
+    assert.deepStrictEqual(yield* Assemblies.get(assemblyId), { ok: "ASSEMBLY_COMPLETED", assembly_id: assemblyId })
     assert.strictEqual(yield* Effect.flip(Dam.move(assetId, { filename: "a" })), conflict)
   })
 

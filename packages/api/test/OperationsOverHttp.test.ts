@@ -144,9 +144,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     for (const [answer, millis] of waits) {
       const error = yield* failure(answer)
       assert.strictEqual(error._tag, "RateLimited")
-      assert.deepInclude(JSON.parse(JSON.stringify(error)), {
-        retryAfter: { _id: "Duration", _tag: "Millis", millis }
-      })
+      assert.deepInclude(JSON.parse(JSON.stringify(error)), { retryAfter: { _id: "Duration", _tag: "Millis", millis } })
     }
   })
 

@@ -136,9 +136,7 @@ describe("one call", () => {
 
 describe("an interrupted operation", () => {
   it.effect("an interrupted operation is counted in both metrics as `interrupted`", ownMetrics, function* () {
-    const running = yield* Effect.forkChild(outcome(list, [Service.silence]), {
-      startImmediately: true
-    })
+    const running = yield* Effect.forkChild(outcome(list, [Service.silence]), { startImmediately: true })
     yield* Effect.yieldNow
     yield* Fiber.interrupt(running)
     const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === "interrupted")

@@ -72,10 +72,7 @@ const isFilename = Schema.makeFilter<string>(
     expected: "a filename",
     arbitraryConstraint: {
       patterns: [
-        {
-          source: "^[^\\u0000-\\u0020/\\\\\\u007f-\\u00a0][^\\u0000-\\u001f/\\\\\\u007f-\\u009f]{0,40}$",
-          flags: "u"
-        }
+        { source: "^[^\\u0000-\\u0020/\\\\\\u007f-\\u00a0][^\\u0000-\\u001f/\\\\\\u007f-\\u009f]{0,40}$", flags: "u" }
       ]
     }
   }

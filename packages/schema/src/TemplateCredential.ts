@@ -206,10 +206,7 @@ export interface Deleted extends Structure<typeof Deleted> {}
 export const Type = Schema.Struct({
   fields: Schema.Record(
     Schema.String,
-    Schema.Struct({
-      requiredOnCreate: lenient(Schema.Boolean),
-      requiredOnUpdate: lenient(Schema.Boolean)
-    })
+    Schema.Struct({ requiredOnCreate: lenient(Schema.Boolean), requiredOnUpdate: lenient(Schema.Boolean) })
   ).check(generateFew(3)),
   providers: Schema.optionalKey(Schema.Json)
 }).pipe(named<Type>())

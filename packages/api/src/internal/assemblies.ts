@@ -114,9 +114,7 @@ const creation = {
  * @since 0.1.0
  * @category operations
  */
-export const Create = Operation.make("Assemblies.create", "POST /assemblies/:assemblyId", {
-  ...creation
-})
+export const Create = Operation.make("Assemblies.create", "POST /assemblies/:assemblyId", { ...creation })
 
 /**
  * Generates the id of a new Assembly from a cryptographic source, because anybody who knows the id can read the Status.
@@ -197,9 +195,7 @@ export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateFo
  * @since 0.1.0
  * @category operations
  */
-export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:assemblyId", {
-  ...creation
-})
+export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:assemblyId", { ...creation })
 
 /**
  * Creates an Assembly under an id that may already be in use: the new Assembly then replaces the old one.
