@@ -46,15 +46,10 @@ const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 describe("one call", () => {
   const all = Stream.runDrain(Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none))
   const eachMinute = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
+  const brief = list.pipe(AssemblyClient.withTimeout("5 seconds"))
   const nonsense: RetryPolicy.Policy = "nonsense" as never
   it.effect.each([
-    [
-      "withTimeout and RetryPolicy.none",
-      list.pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none),
-      "TimedOut",
-      1,
-      5
-    ],
+    ["withTimeout and RetryPolicy.none", RetryPolicy.none(brief), "TimedOut", 1, 5],
     ["no withTimeout", list.pipe(RetryPolicy.none), "TimedOut", 1, 50],
     ["withDeadline", list.pipe(AssemblyClient.withDeadline("90 seconds")), "TimedOut", undefined, 90],
     ["withTimeout and RetryPolicy.none for a Stream", all, "TimedOut", 1, 5],

@@ -21,6 +21,7 @@ import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 const strong: FileServer.Kind = { validator: "strong etag", hasRanges: true }
 const bytes = FileServer.bytesOf(100_000, 1)
+const flipped = bytes.map((byte) => byte ^ 1)
 const md5hash = FileServer.hash("md5", bytes)
 
 type Options = Parameters<typeof Results.download>[1]
@@ -94,19 +95,14 @@ for (const [name, client] of clients) {
       )
       assert.isTrue(read.equals(bytes))
       const [request] = server.received
-      assert.deepStrictEqual(
-        Object.keys(request?.headers ?? {}).filter((header) => /auth|cookie|trace|b3|range|referer/.test(header)),
-        []
-      )
+      const sent = Object.keys(request?.headers ?? {}).join(" ")
+      assert.notMatch(sent, /auth|cookie|trace|b3|range|referer/)
       assert.strictEqual(request?.headers["accept-encoding"], "identity")
       assert.strictEqual(request?.query.get("signature"), "secret-of-the-url")
     })
 
     for (const [problem, answer] of Object.entries({
-      "another ETag": FileServer.answer(
-        bytes.map((byte) => byte ^ 1),
-        strong
-      ),
+      "another ETag": FileServer.answer(flipped, strong),
       "no ETag any more": FileServer.answer(bytes, { ...strong, validator: "none" }),
       "another length": raw(200, { etag, "content-length": 3 }, "abc")
     } satisfies Record<string, Server.Answer>)) {
@@ -124,12 +120,10 @@ for (const [name, client] of clients) {
     }
 
     it.live("accepts another file if no byte of the first one has arrived", client, function* () {
-      const other = bytes.map((byte) => byte ^ 1)
-      const { run } = yield* against([
-        FileServer.answer(bytes, strong, { cutAfter: 0 }),
-        FileServer.answer(other.subarray(1), strong)
-      ])
-      assert.isTrue((yield* run).equals(other.subarray(1)))
+      const other = flipped.subarray(1)
+      const nothing = FileServer.answer(bytes, strong, { cutAfter: 0 })
+      const { run } = yield* against([nothing, FileServer.answer(other, strong)])
+      assert.isTrue((yield* run).equals(other))
     })
 
     const elsewhere = part("bytes 7-99999/100000", bytes.subarray(7))
@@ -208,27 +202,18 @@ for (const [name, client] of clients) {
     })
 
     it.live("retries after 500, 503, 429 and a reset connection, and not after 404", client, function* () {
-      const busy = [
-        Server.text(500, ""),
-        Server.text(503, ""),
-        Server.text(429, "", { "retry-after": "0" }),
-        Server.reset
-      ]
-      const { run } = yield* against([...busy, FileServer.answer(bytes, strong)])
+      const busy = [500, 503, 429].map((status) => Server.text(status, "", { "retry-after": "0" }))
+      const { run } = yield* against([...busy, Server.reset, FileServer.answer(bytes, strong)])
       assert.isTrue((yield* run).equals(bytes))
       const gone = yield* against([Server.text(404, "")])
       assert.deepInclude(yield* Effect.flip(gone.run), { _tag: "UnexpectedResponse", status: 404 })
       assert.strictEqual(gone.server.received.length, 1)
     })
 
+    const short = raw(200, { "transfer-encoding": "chunked" }, "ab")
     for (const [what, answer, size, message] of [
       ["no new byte", FileServer.answer(bytes, strong, { cutAfter: 0 }), null, ""],
-      [
-        "a body with fewer bytes than the size in the Status",
-        raw(200, { "transfer-encoding": "chunked" }, "ab"),
-        3,
-        "the body ended after 2 of 3 bytes"
-      ]
+      ["fewer bytes than the size in the Status", short, 3, "the body ended after 2 of 3 bytes"]
     ] as const) {
       it.live(`fails with TransportFailure after 5 retries with ${what}`, client, function* () {
         const { run, server } = yield* against([answer], { size })

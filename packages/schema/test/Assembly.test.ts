@@ -115,26 +115,14 @@ describe("Status", () => {
   it("has results that carry workspace, asset_id, version_id and path of stored files (spec R-12)", () => {
     const ids = { asset_id: `${"a".repeat(21)}A`, version_id: `${"v".repeat(21)}A` }
     const file = { id: "f", workspace: "w", path: "/a", more: 1 }
-    const stored = [
-      { ...file, ...ids },
-      { ...file, asset_id: "no id", version_id: 5 }
-    ]
-    assert.deepStrictEqual(decode({ assembly_id, results: { stored } }).results?.["stored"] as object, [
-      { ...file, ...ids },
-      file
-    ])
+    const whole = { ...file, ...ids }
+    const status = { assembly_id, results: { stored: [whole, { ...file, asset_id: "no id", version_id: 5 }] } }
+    assert.deepStrictEqual<object | undefined>(decode(status).results?.["stored"], [whole, file])
   })
 
   it("has receipts of tus uploads", () => {
-    const receipt = {
-      filename: "a",
-      fieldname: "f",
-      user_meta: { k: "v" },
-      size: 5,
-      offset: 5,
-      finished: true,
-      upload_url: "u"
-    }
+    const ended = { size: 5, offset: 5, finished: true, upload_url: "u" }
+    const receipt = { filename: "a", fieldname: "f", user_meta: { k: "v" }, ...ended }
     assert.deepStrictEqual(decode({ assembly_id, tus_uploads: [receipt] }).tus_uploads as object, [receipt])
   })
 })

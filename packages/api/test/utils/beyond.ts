@@ -48,6 +48,13 @@ const reading = writing.slice(0, 2)
 const notFound = ["TEMPLATE_NOT_FOUND", "TemplateNotFound"] as const
 const invalid = ["TEMPLATE_VALIDATION_ERROR", "TemplateInvalid"] as const
 
+const invalidOrNone = [notFound, invalid]
+
+const template = { steps: { a: { robot: "/upload/handle" } } } as const
+const createTemplate = Effect.suspend(() => Templates.create({ name: newName(), template }))
+const moveMany = Dam.moveMany({ assetIds: [assetId], destinationFolderId: null })
+const noAssets = { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [], next_cursor: null }
+
 export const beyond: ReadonlyArray<Case> = [
   at(Assemblies.Replay, Assemblies.replay(assemblyId), `POST /assemblies/${assemblyId}/replay`),
   at(Notifications.List, Notifications.list(assemblyId), `GET /assembly_notifications/${assemblyId}`),
@@ -80,18 +87,8 @@ export const beyond: ReadonlyArray<Case> = [
   ),
   at(Templates.List, Templates.list(), "GET /templates", [["TEMPLATE_LIST_ERROR", "TemplateListFailed"]]),
   at(Templates.Get, Templates.get("a name/ä"), "GET /templates/a%20name%2F%C3%A4", [notFound]),
-  at(
-    Templates.Create,
-    Effect.suspend(() =>
-      Templates.create({ name: newName(), template: { steps: { a: { robot: "/upload/handle" } } } })
-    ),
-    "POST /templates",
-    [invalid]
-  ),
-  at(Templates.Update, Templates.update("t1", { requireSignatureAuth: false }), "PUT /templates/t1", [
-    notFound,
-    invalid
-  ]),
+  at(Templates.Create, createTemplate, "POST /templates", [invalid]),
+  at(Templates.Update, Templates.update("t1", { requireSignatureAuth: false }), "PUT /templates/t1", invalidOrNone),
   at(Templates.Delete, Templates.delete("t1"), "DELETE /templates/t1", [notFound]),
   at(
     TemplateCredentials.List,
@@ -142,19 +139,9 @@ export const beyond: ReadonlyArray<Case> = [
     ]
   ),
   at(Dam.Get, Dam.get(assetId), `GET /dam/assets/${assetId}`, reading),
-  at(Dam.List, Dam.list({ prefix: "/", limit: 1 }), "GET /dam/assets", reading, {
-    ok: "DAM_ASSETS_LISTED",
-    workspace: "main",
-    assets: [],
-    next_cursor: null
-  }),
+  at(Dam.List, Dam.list({ prefix: "/", limit: 1 }), "GET /dam/assets", reading, noAssets),
   at(Dam.Delete, Dam.delete(assetId), `DELETE /dam/assets/${assetId}`, writing),
-  at(
-    Dam.MoveMany,
-    Dam.moveMany({ assetIds: [assetId], destinationFolderId: null }),
-    "POST /dam/assets/bulk/move",
-    writing
-  ),
+  at(Dam.MoveMany, moveMany, "POST /dam/assets/bulk/move", writing),
   at(Dam.DeleteMany, Dam.deleteMany({ assetIds: [assetId] }), "POST /dam/assets/bulk/delete", writing),
   at(Dam.MoveEntry, Dam.moveEntry({ source: "/a.pdf", destination: "/b/a.pdf" }), "POST /dam/entries/move", writing)
 ]
