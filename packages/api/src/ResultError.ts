@@ -13,11 +13,7 @@ import type * as ApiError from "./ApiError.ts"
  * - `host`: the host that sent the file, with its port if this is not the default port.
  * - `file`: the name of the file in the Status, else its id, else `the file`.
  */
-const about = {
-  operation: Schema.String,
-  host: Schema.optionalKey(Schema.String),
-  file: Schema.String
-}
+const about = { operation: Schema.String, host: Schema.optionalKey(Schema.String), file: Schema.String }
 
 const at = ({ file, host }: { readonly file: string; readonly host?: string }): string =>
   host === undefined ? file : `${file} at ${host}`

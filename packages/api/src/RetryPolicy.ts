@@ -159,18 +159,17 @@ export const make = ({ base = 250, maxPause = 10_000, maxWait = longest, retries
  */
 export const pauses = (policy: Policy): ((failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>) => {
   const next = Pauses.make(policy)
-  return (failure) =>
-    isRetryable(failure)
-      ? Effect.map(
-          next(failure, failure.failures === 1),
-          Option.flatMap((pause) => {
-            const own = Duration.toMillis(pause)
-            const wait = asked(failure)
-            if (wait > Math.max(own, longest)) return Option.none()
-            return Option.some(Duration.millis(Math.max(own, wait)))
-          })
-        )
-      : Effect.succeedNone
+  return (failure) => {
+    if (!isRetryable(failure)) return Effect.succeedNone
+    const wait = asked(failure)
+    return Effect.map(
+      next(failure, failure.failures === 1),
+      Option.flatMap((pause) => {
+        const own = Duration.toMillis(pause)
+        return wait > Math.max(own, longest) ? Option.none() : Option.some(Duration.millis(Math.max(own, wait)))
+      })
+    )
+  }
 }
 
 /**

@@ -84,9 +84,7 @@ export interface OfOptions<Op extends Operation.Any> {
 const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
   const isEnough = (one: string) => one === scope || one === scope.slice(scope.indexOf(":") + 1)
   const some = (all: ReadonlyArray<typeof Auth.KnownScope.Type>) => Arbitrary.schema(Schema.Literals(all))
-  const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), {
-    maxLength: 4
-  })
+  const others = Arbitrary.array(some(Auth.KnownScope.literals.filter((one) => !isEnough(one))), { maxLength: 4 })
   // An operation without a scope needs none, so that none is lacking.
   const own = scope === "" ? some(["read"]) : some(Auth.KnownScope.literals.filter(isEnough))
   return {
@@ -95,11 +93,8 @@ const scopesOf = (scope = ""): OperationInputs<Operation.Any>["scopes"] => {
   }
 }
 
-const unknownKeys = (operation: Operation.Any, part: "params" | "fields", rules: Testing.Inputs<unknown, unknown>) => {
-  const isChecked = rules.rules.decoded.some(({ name }) => name === "has no unknown key")
-  // Over HTTP, the service ignores a key that it does not know.
-  return operation[part] === Input.nothing || isChecked ? [] : [{ ...Testing.closed([part]), wire: [] }]
-}
+/** The rule that a part has no unknown key, which only a program can break: the service ignores such a key. */
+const closed = (part: "params" | "fields"): Testing.Rules => ({ ...Testing.closed([part]), wire: [] })
 
 const constant = (value: object) => ({ decoded: Arbitrary.Constant(value) })
 
@@ -108,12 +103,13 @@ const deep = Array.from({ length: Json.maxDepth + 1 }).reduce<object>((inner) =>
 /** The rules of the params of every operation, which only a program can break. */
 const encodable: ReadonlyArray<Testing.Rules> = [
   Testing.rule({ at: ["params"], name: "has keys", bad: constant(new Map()) }),
-  Testing.rule({ at: ["params"], name: `is at most ${Json.maxDepth} levels`, bad: constant(deep) })
+  Testing.rule({ at: ["params"], name: `is at most ${Json.maxDepth} levels`, bad: constant(deep) }),
+  closed("params")
 ]
 
-/** An operation of a program may have schemas without rules. */
+/** The inputs of a part, which has no rules if it is left out of the request. */
 const inputsOf = (schema: Schema.ConstraintCodec<unknown, unknown>, valid = Arbitrary.schema(schema)) =>
-  Testing.schemas.includes(schema) ? Testing.of(schema, { valid }) : Testing.from(valid, Schema.encodeSync(schema))
+  schema === Input.nothing ? Testing.from(valid, Schema.encodeSync(schema)) : Testing.of(schema, { valid })
 
 const build = <Op extends Operation.Any>(
   operation: Op,
@@ -124,30 +120,21 @@ const build = <Op extends Operation.Any>(
     throw new InvalidRequest({ operation: "Testing.of", issues })
   }
   const check = Checks.of(operation, now)
-  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, inputsOf(schema)] as const)
+  const variables = Schema.Struct(operation.variables)
   const params = inputsOf(operation.params, check.accepted(given ?? Arbitrary.schema(operation.params)))
   const fields = inputsOf(operation.fields)
-  const encodePath = Schema.encodeUnknownSync(Schema.Struct(operation.variables))
-  const encodeParams = Schema.encodeUnknownSync(operation.params)
-  const encodeFields = Schema.encodeUnknownSync(operation.fields)
   const inputs = Testing.from(
-    Arbitrary.all({
-      path: Arbitrary.all(Object.fromEntries(variables.map(([name, { valid }]) => [name, valid.decoded]))),
-      params: params.valid.decoded,
-      fields: fields.valid.decoded
-    }),
-    (input) => ({
-      path: encodePath(input.path),
-      params: encodeParams(input.params),
-      fields: encodeFields(input.fields)
-    }),
-    ...variables.map(([name, rules]) => Testing.at(["path", name], rules)),
+    Arbitrary.all({ path: Arbitrary.schema(variables), params: params.valid.decoded, fields: fields.valid.decoded }),
+    Schema.encodeUnknownSync(Schema.Struct({ path: variables, params: operation.params, fields: operation.fields })),
+    ...Object.entries(operation.variables).map(([name, schema]) => Testing.at(["path", name], inputsOf(schema))),
     Testing.at(["params"], params),
     ...(operation.params === Input.nothing ? [] : encodable),
     ...check.rules,
-    Testing.at(["fields"], fields),
-    ...unknownKeys(operation, "params", params),
-    ...unknownKeys(operation, "fields", fields)
+    // A form has fields, and no value of another type in their place.
+    Testing.at(["fields"], {
+      rules: { decoded: fields.rules.decoded, wire: fields.rules.wire.filter(({ path }) => path.length > 0) }
+    }),
+    ...(operation.fields === Input.nothing ? [] : [closed("fields")])
   )
   return {
     // The generators of the schemas of an operation generate its input.
@@ -158,17 +145,8 @@ const build = <Op extends Operation.Any>(
   }
 }
 
-const known = new WeakMap<Operation.Any, OperationInputs<Operation.Any>>()
-
-/** The generators of an operation are made once. */
-const ofOperation = (operation: Operation.Any, options?: OfOptions<Operation.Any>) => {
-  const inputs = options === undefined ? (known.get(operation) ?? build(operation)) : build(operation, options)
-  if (options === undefined) known.set(operation, inputs)
-  return inputs
-}
-
 /**
- * The generated requests and answers of an operation, or the inputs of a request schema or a header set.
+ * The generated requests and answers of an operation, or the inputs of a schema.
  *
  * **Details**
  *
@@ -189,4 +167,4 @@ export const of: {
   ): Testing.Inputs<T, E>
 } = (subject: Operation.Any | Schema.ConstraintCodec<unknown, unknown>, options?: object) =>
   // A schema has no `variables`.
-  (Predicate.hasProperty(subject, "variables") ? ofOperation(subject, options) : Testing.of(subject, options)) as never
+  (Predicate.hasProperty(subject, "variables") ? build(subject, options) : Testing.of(subject, options)) as never

@@ -25,6 +25,7 @@ const failure = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
   )
 
 const answer = { operation: "Assemblies.list", code: "CODE", status: 400, description: "words" }
+const { code, ...named } = answer
 
 describe("a named error", () => {
   test.each([
@@ -37,44 +38,37 @@ describe("a named error", () => {
 })
 
 describe("the message of an error", () => {
-  it.effect.each<readonly [Error, string]>([
-    [new ApiError.ServiceFailure(answer), "Assemblies.list failed with CODE, status 400: words"],
+  const operation = "Assemblies.list"
+  const refused = { code: "ECONNREFUSED", description: "the connection was refused" }
+  const { ServiceFailure, RateLimited, AuthenticationFailed, TransportFailure, TimedOut } = ApiError
+
+  test.each<readonly [Error, string]>([
+    [new ServiceFailure(answer), "Assemblies.list failed with CODE, status 400: words"],
+    [new ServiceFailure(named), "Assemblies.list failed with status 400: words"],
+    [new ServiceFailure({ ...answer, description: "CODE" }), "Assemblies.list failed with CODE, status 400"],
     [
-      new ApiError.ServiceFailure({ operation: "Assemblies.list", status: 400, description: "words" }),
-      "Assemblies.list failed with status 400: words"
-    ],
-    [
-      new ApiError.AssemblyListFailed({ ...answer, description: "CODE" }),
-      "Assemblies.list failed with CODE, status 400"
-    ],
-    [
-      new ApiError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(20) }),
+      new RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(20) }),
       "Assemblies.list: too many requests (CODE, status 429: words); try again in 20 s"
     ],
     [
-      new ApiError.RateLimited({ ...answer, status: 429, retryAfter: Duration.zero }),
+      new RateLimited({ ...answer, status: 429, retryAfter: Duration.zero }),
       "Assemblies.list: too many requests (CODE, status 429: words); try again in a while"
     ],
     [
-      new ApiError.AuthenticationFailed({ ...answer, code: "INVALID_SIGNATURE" }),
+      new AuthenticationFailed({ ...answer, code: "INVALID_SIGNATURE" }),
       "Assemblies.list: authentication failed (INVALID_SIGNATURE, status 400: words); check the secret of the Auth Key"
     ],
     [
-      new ApiError.AuthenticationFailed({ ...answer, clockSkew: -7_200_000 }),
+      new AuthenticationFailed({ ...answer, clockSkew: -7_200_000 }),
       "Assemblies.list: authentication failed (CODE, status 400: words); the clock of the service is 7200 s behind the local clock"
     ],
     [
-      new ApiError.TransportFailure({
-        operation: "Assemblies.list",
-        host: "api2.example.com",
-        description: "the connection was refused",
-        code: "ECONNREFUSED"
-      }),
-      "Assemblies.list: the connection was refused (api2.example.com, ECONNREFUSED)"
+      new TransportFailure({ operation, host: "a.example.com", ...refused }),
+      "Assemblies.list: the connection was refused (a.example.com, ECONNREFUSED)"
     ],
     [
-      new ApiError.TimedOut({ operation: "Assemblies.list", host: "api2.example.com", after: Duration.minutes(1) }),
-      "Assemblies.list: no response from api2.example.com after 60 s"
+      new TimedOut({ operation, host: "a.example.com", after: Duration.minutes(1) }),
+      "Assemblies.list: no response from a.example.com after 60 s"
     ],
     [
       new ApiError.AssemblyFailed({ assemblyId, code: "INPUT_FILE_UNREADABLE", description: "not an image" }),
@@ -84,9 +78,7 @@ describe("the message of an error", () => {
       new ApiError.AssemblyCanceled({ assemblyId, code: "ASSEMBLY_CANCELED", description: "ASSEMBLY_CANCELED" }),
       "Assembly 012345… was canceled with ASSEMBLY_CANCELED"
     ]
-  ])("has the message of its fields: %s", ([error, message]) =>
-    Effect.sync(() => assert.strictEqual(error.message, message))
-  )
+  ])("has the message of its fields: %s", (error, message) => assert.strictEqual(error.message, message))
 
   it.effect("an invalid body has a path in the message only if a field breaks the rule", function* () {
     const whole = yield* failure(list, Service.json(200, "text"))
@@ -98,39 +90,35 @@ describe("the message of an error", () => {
 
 const none = { throttled: false, authentication: false, network: false, service: false }
 
-const { code, ...named } = answer
 const requested = { request: "append", host: "tus.example.com" } as const
 
 describe("match", () => {
-  it.effect(
-    "takes the case of the tag, then of the kind, then the rest, and never the text of the service",
-    function* () {
-      const folded = (error: ApiError.StatisticsInvalidTime | ApiError.Common) =>
-        Effect.fail(error).pipe(
-          Effect.mapError(
-            ApiError.match({
-              StatisticsInvalidTime: ({ status }) => `named ${status}`,
-              TransportFailure: () => "the tag before the kind",
-              throttled: ({ retryAfter }) => Duration.toSeconds(retryAfter),
-              network: () => "network" as const,
-              otherwise: ({ _tag }) => _tag
-            })
-          ),
-          Effect.flip
+  it.effect("takes the case of the tag, then of the kind, then the rest", function* () {
+    const folded = (error: ApiError.StatisticsInvalidTime | ApiError.Common) =>
+      Effect.flip(
+        Effect.mapError(
+          Effect.fail(error),
+          ApiError.match({
+            StatisticsInvalidTime: ({ status }) => `named ${status}`,
+            TransportFailure: () => "the tag before the kind",
+            throttled: ({ retryAfter }) => Duration.toSeconds(retryAfter),
+            network: () => "network" as const,
+            otherwise: ({ _tag }) => _tag
+          })
         )
-      const subject = { operation: "Assemblies.list" }
-      const sent = { sent: "no", description: "", ...subject } as const
-      for (const [error, expected] of [
-        [new ApiError.StatisticsInvalidTime(answer), "named 400"],
-        [new ApiError.TransportFailure(sent), "the tag before the kind"],
-        [new ApiError.TimedOut({ ...subject, after: Duration.seconds(1) }), "network"],
-        [new ApiError.RateLimited({ ...answer, retryAfter: Duration.seconds(20) }), 20],
-        [new ApiError.ServiceFailure(answer), "ServiceFailure"]
-      ] as const) {
-        assert.strictEqual(yield* folded(error), expected)
-      }
+      )
+    const subject = { operation: "Assemblies.list" }
+    const sent = { sent: "no", description: "", ...subject } as const
+    for (const [error, expected] of [
+      [new ApiError.StatisticsInvalidTime(answer), "named 400"],
+      [new ApiError.TransportFailure(sent), "the tag before the kind"],
+      [new ApiError.TimedOut({ ...subject, after: Duration.seconds(1) }), "network"],
+      [new ApiError.RateLimited({ ...answer, retryAfter: Duration.seconds(20) }), 20],
+      [new ApiError.ServiceFailure(answer), "ServiceFailure"]
+    ] as const) {
+      assert.strictEqual(yield* folded(error), expected)
     }
-  )
+  })
 })
 
 describe("isThrottled, isAuthentication, isNetwork and isService", () => {
@@ -163,35 +151,23 @@ describe("isThrottled, isAuthentication, isNetwork and isService", () => {
     [new Error("not of this library"), {}],
     [undefined, {}]
   ])("the predicates classify %s as %j", (error, kind) => {
-    assert.deepStrictEqual(
-      {
-        throttled: ApiError.isThrottled(error),
-        authentication: ApiError.isAuthentication(error),
-        network: ApiError.isNetwork(error),
-        service: ApiError.isService(error)
-      },
-      { ...none, ...kind }
-    )
+    const kinds = { ...none, ...kind }
+    assert.strictEqual(ApiError.isThrottled(error), kinds.throttled)
+    assert.strictEqual(ApiError.isAuthentication(error), kinds.authentication)
+    assert.strictEqual(ApiError.isNetwork(error), kinds.network)
+    assert.strictEqual(ApiError.isService(error), kinds.service)
   })
 })
 
 describe("the fields of an error", () => {
-  it.effect(
-    "an error of a response has operation, host, code, status, description, reason and requestId",
-    function* () {
-      const body = { error: "CODE", message: "words", reason: { why: 1 } }
-      const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
-      assert.deepInclude(error, {
-        _tag: "ServiceFailure",
-        ...answer,
-        host: "api2.example.com",
-        reason: { why: 1 },
-        requestId: "req-\\x071"
-      })
-      const odd = yield* failure(list, Service.text(200, "<html>", { "x-request-id": "req-2" }))
-      assert.deepInclude(odd, { _tag: "UnexpectedResponse", host: "api2.example.com", requestId: "req-2" })
-    }
-  )
+  it.effect("an error of a response has its operation, host, code, status, reason and requestId", function* () {
+    const body = { error: "CODE", message: "words", reason: { why: 1 } }
+    const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
+    const rest = { host: "api2.example.com", reason: { why: 1 }, requestId: "req-\\x071" }
+    assert.deepInclude(error, { _tag: "ServiceFailure", ...answer, ...rest })
+    const odd = yield* failure(list, Service.text(200, "<html>", { "x-request-id": "req-2" }))
+    assert.deepInclude(odd, { _tag: "UnexpectedResponse", host: "api2.example.com", requestId: "req-2" })
+  })
 
   it.effect("an error of a request to a capability has its host, and no other part of it", function* () {
     const url = `https://api2-secret.example.com/assemblies/${assemblyId}`
@@ -211,23 +187,16 @@ describe("the fields of an error", () => {
 
   it.effect("AuthenticationFailed has the error of the token request as its cause", function* () {
     const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
+    const authenticator = { authenticate: () => Effect.fail(cause), refused: () => Effect.succeed("final" as const) }
     const client = AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
-      Layer.provide([
-        Layer.succeed(Authenticator.Authenticator, {
-          authenticate: () => Effect.fail(cause),
-          refused: () => Effect.succeed("final" as const)
-        }),
-        Service.make().layer
-      ]),
+      Layer.provide([Layer.succeed(Authenticator.Authenticator, authenticator), Service.make().layer]),
       Layer.orDie
     )
     const error = yield* Effect.flip(Effect.provide(list, client))
     assert(error._tag === "AuthenticationFailed")
     assert.strictEqual(error.cause, cause)
-    assert.strictEqual(
-      error.message,
-      "Assemblies.list: The Auth Key or the Auth Secret is wrong (status 401, TOKEN_INVALID_CREDENTIALS)"
-    )
+    const message = "The Auth Key or the Auth Secret is wrong (status 401, TOKEN_INVALID_CREDENTIALS)"
+    assert.strictEqual(error.message, `Assemblies.list: ${message}`)
     assert.strictEqual(error.host, "api2.example.com")
   })
 

@@ -34,26 +34,30 @@ const provide = (service: ReturnType<typeof Service.make>) =>
   Effect.provide(Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
 
 describe("the base URL", () => {
-  const build = (baseUrl: string) =>
-    Layer.build(AssemblyClient.layer({ baseUrl })).pipe(
+  const build = (options: AssemblyClient.Options) =>
+    Layer.build(AssemblyClient.layer(options)).pipe(
       Effect.scoped,
       Effect.provide([authenticated, FetchHttpClient.layer])
     )
 
-  for (const baseUrl of [
+  it.effect.each([
     "http://api2.example.com",
     "https://user:secret@api2.example.com",
     "https://api2.example.com?x=1",
     "ftp://api2.example.com",
     "api2.example.com",
     "http://127.0.0.1.evil.example"
-  ]) {
-    it.effect(`AssemblyClient.layer refuses the base URL ${baseUrl} with InvalidRequest`, function* () {
-      const error = yield* Effect.flip(build(baseUrl))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.deepStrictEqual(error.issues[0]?.path, ["baseUrl"])
-    })
-  }
+  ])("AssemblyClient.layer refuses the base URL %s with InvalidRequest", function* (baseUrl) {
+    const { issues } = yield* Effect.flip(build({ baseUrl }))
+    assert.deepStrictEqual(issues[0]?.path, ["baseUrl"])
+  })
+
+  it.effect("AssemblyClient.layer fails with an issue for each invalid origin", function* () {
+    const origins = ["https://up-*.example.com", "*", "https://up.example.com/path", "http://up.example.com"]
+    const { issues } = yield* Effect.flip(build({ baseUrl: "https://api2.example.com", origins }))
+    assert.strictEqual(issues.map(({ path }) => path.join(".")).join(), "origins.1,origins.2,origins.3")
+    assert.include(issues[2]?.message, "Expected https (http on loopback only where the base URL is on loopback)")
+  })
 })
 
 describe("a base URL with a path", () => {
@@ -74,62 +78,29 @@ describe("a base URL with a path", () => {
   }
 })
 
-describe("the origins of the service", () => {
-  it.effect("AssemblyClient.layer fails with an issue for each invalid origin", function* () {
-    const origins = ["https://up-*.example.com", "*", "https://up.example.com/path", "http://up.example.com"]
-    const error = yield* Layer.build(AssemblyClient.layer({ baseUrl: "https://api2.example.com", origins })).pipe(
-      Effect.scoped,
-      Effect.provide([authenticated, FetchHttpClient.layer]),
-      Effect.flip
-    )
-    assert.deepStrictEqual(
-      error.issues.map(({ path }) => path),
-      [
-        ["origins", 1],
-        ["origins", 2],
-        ["origins", 3]
-      ]
-    )
-    assert.strictEqual(
-      error.issues[2]?.message,
-      "Expected https (http on loopback only where the base URL is on loopback)"
-    )
-  })
-})
-
 describe("input", () => {
-  it.effect(
-    "input that breaks rules fails with InvalidRequest and every broken rule, and sends no request",
-    function* () {
-      const service = Service.make(Service.json(200, {}))
-      const error = yield* Assemblies.list({
-        fromDate: DateTime.makeUnsafe(8_640_000_000_000_000),
-        pageSize: 5001,
-        type: "lost" as "all"
-      }).pipe(provide(service), Effect.flip)
-      assert.instanceOf(error, InvalidRequest)
-      assert.sameDeepMembers(error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : [], [
-        ["pageSize"],
-        ["type"],
-        ["fromDate"]
-      ])
-      yield* Effect.flip(Dam.move("nope" as never, { filename: "a/b" })).pipe(provide(service))
-      yield* Effect.flip(Assemblies.get("nope" as never)).pipe(provide(service))
-      assert.strictEqual(service.requests.length, 0)
-    }
-  )
+  it.effect("input fails with InvalidRequest and every broken rule, and sends no request", function* () {
+    const service = Service.make(Service.json(200, {}))
+    const error = yield* Assemblies.list({
+      fromDate: DateTime.makeUnsafe(8_640_000_000_000_000),
+      pageSize: 5001,
+      type: "lost" as "all"
+    }).pipe(provide(service), Effect.flip)
+    assert.instanceOf(error, InvalidRequest)
+    const paths = error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path.join(".")) : []
+    assert.sameMembers(paths, ["pageSize", "type", "fromDate"])
+    yield* Effect.flip(Dam.move("nope" as never, { filename: "a/b" })).pipe(provide(service))
+    yield* Effect.flip(Assemblies.get("nope" as never)).pipe(provide(service))
+    assert.strictEqual(service.requests.length, 0)
+  })
 
-  it.effect("a key that the operation does not have is an Unknown key, and no request is sent", () =>
-    Effect.gen(function* () {
-      const service = Service.make(Service.json(200, {}))
-      const error = yield* Effect.flip(Assemblies.list({ fromDate, password: "hunter2" } as never)).pipe(
-        provide(service)
-      )
-      assert(error._tag === "InvalidRequest")
-      assert.deepStrictEqual(error.issues, [{ path: ["password"], message: "Unknown key" }])
-      assert.strictEqual(service.requests.length, 0)
-    })
-  )
+  it.effect("a key that the operation does not have is an Unknown key, and no request is sent", function* () {
+    const service = Service.make(Service.json(200, {}))
+    const call = Assemblies.list({ fromDate, password: "hunter2" } as never)
+    const issues = [{ path: ["password"], message: "Unknown key" }]
+    assert.deepInclude(yield* Effect.flip(call).pipe(provide(service)), { _tag: "InvalidRequest", issues })
+    assert.strictEqual(service.requests.length, 0)
+  })
 
   const day = Duration.days(1)
   it.effect.prop(
@@ -171,50 +142,31 @@ describe("a wrong clock", () => {
   const unknown = Service.json(404, { error: "X" }, { date: now })
 
   /** By how many minutes the expiry of each further signature differs from that of the first one. */
-  const corrections: Readonly<Record<string, readonly [ReadonlyArray<Service.Line>, ReadonlyArray<number>]>> = {
-    "signs again after AUTH_EXPIRED with the time of the Date header": [
-      [expired(ahead), listed()],
-      [60, 0]
-    ],
-    "signs later operations with the corrected clock until the next AUTH_EXPIRED": [
-      [expired(ahead), listed(ahead), listed(ahead), expired(behind), listed(behind)],
-      [60, 60, 60, -60]
-    ],
-    "forgets a correction that a success does not confirm": [
-      [expired(ahead), listed(now), listed()],
-      [60, 0, 0]
-    ],
-    "forgets a correction that an error does not confirm": [
-      [expired(ahead), unknown, listed()],
-      [60, 0, 0]
-    ],
-    "forgets a correction that AUTH_EXPIRED contradicts": [
-      [expired(ahead), expired(half), listed()],
-      [60, 0, 0]
-    ],
-    "forgets a correction that gets AUTH_EXPIRED again": [
-      [expired(ahead), expired(ahead), listed()],
-      [60, 0, 0]
-    ],
-    "forgets a correction that nothing confirms": [
-      [expired(ahead), listed(), listed()],
-      [60, 0, 0]
-    ],
-    "signs with the local clock after a response with the local time": [
-      [expired(half), listed(half), listed(now), listed()],
-      [30, 30, 0]
-    ]
+  const after = (minutes: ReadonlyArray<number>, answers: ReadonlyArray<Service.Line>) => ({ answers, minutes })
+  const corrections = {
+    "signs again after AUTH_EXPIRED with the time of the Date header": after([60, 0], [expired(ahead), listed()]),
+    "signs later operations with the corrected clock until the next AUTH_EXPIRED": after(
+      [60, 60, 60, -60],
+      [expired(ahead), listed(ahead), listed(ahead), expired(behind), listed(behind)]
+    ),
+    "forgets a correction that a success does not confirm": after([60, 0, 0], [expired(ahead), listed(now), listed()]),
+    "forgets a correction that an error does not confirm": after([60, 0, 0], [expired(ahead), unknown, listed()]),
+    "forgets a correction that AUTH_EXPIRED contradicts": after([60, 0, 0], [expired(ahead), expired(half), listed()]),
+    "forgets a correction that gets AUTH_EXPIRED again": after([60, 0, 0], [expired(ahead), expired(ahead), listed()]),
+    "forgets a correction that nothing confirms": after([60, 0, 0], [expired(ahead), listed(), listed()]),
+    "signs with the local clock after a response with the local time": after(
+      [30, 30, 0],
+      [expired(half), listed(half), listed(now), listed()]
+    )
   }
-  it.effect.each(Object.entries(corrections))("%s", function* ([, [answers, minutes]]) {
+  it.effect.each(Object.entries(corrections))("%s", function* ([, { answers, minutes }]) {
     yield* TestClock.setTime(Date.UTC(2026, 0, 1))
     const service = Service.make(...answers)
     const list = Effect.ignore(Assemblies.list({ fromDate }))
     yield* Effect.all([list, list, list]).pipe(provide(service))
     const [first = 0, ...later] = expiries(service)
-    assert.deepStrictEqual(
-      later.slice(0, minutes.length).map((expiry) => (expiry - first) / 60_000),
-      minutes
-    )
+    const found = later.map((expiry) => (expiry - first) / 60_000)
+    assert.deepStrictEqual(found.slice(0, minutes.length), minutes)
   })
 
   it.effect.each([
@@ -239,11 +191,7 @@ describe("a wrong clock", () => {
 
   it.effect("signs a retry after a 503 with the corrected clock", function* () {
     yield* TestClock.setTime(Date.UTC(2026, 0, 1))
-    const service = Service.make(
-      expired("Thu, 01 Jan 2026 01:00:00 GMT"),
-      Service.text(503, "busy"),
-      Service.json(200, [])
-    )
+    const service = Service.make(expired(ahead), Service.text(503, "busy"), Service.json(200, []))
     yield* Assemblies.list({ fromDate }).pipe(RetryPolicy.withPolicy(Schedule.recurs(1)), provide(service))
     const [first = 0, second = 0, third = 0] = expiries(service)
     assert.deepStrictEqual([second - first, third - first], [3_600_000, 3_600_000])
@@ -314,10 +262,8 @@ describe("what can be observed", () => {
     }
     const failing = Service.make(Service.json(503, { error: "SERVER_503" }))
     yield* Assemblies.get(assemblyId).pipe(provide(failing), Effect.withTracer(tracer), Effect.flip)
-    assert.deepStrictEqual(
-      spans.map(({ name }) => name),
-      [...cases.map(({ name }) => name), "Assemblies.get"]
-    )
+    const seen = spans.map(({ name }) => name)
+    assert.deepStrictEqual(seen, [...cases.map(({ name }) => name), "Assemblies.get"])
     assert.deepInclude(Object.fromEntries(spans[0]?.attributes ?? []), {
       "http.request.method": "GET",
       "url.template": "/assembly_stats",

@@ -91,16 +91,13 @@ describe("Assemblies created in a minute", () => {
       })
   )
 
-  it.effect(
-    "1,000 at once: any minute has at most 250, and at least 95 % of them while there are enough",
-    function* () {
-      const { times, ...rest } = account([ok])
-      yield* run({ times, ...rest }, {}, atOnce(1000, create))
-      const millis = times.map((time) => time * 1000)
-      assert.strictEqual(inOneMinute(millis), 246)
-      assert.isAtLeast(1000 / ((millis.at(-1) ?? 0) / 60_000), 0.95 * 250)
-    }
-  )
+  it.effect("1,000 at once: any minute has at most 250, and at least 95 % of them", function* () {
+    const { times, ...rest } = account([ok])
+    yield* run({ times, ...rest }, {}, atOnce(1000, create))
+    const millis = times.map((time) => time * 1000)
+    assert.strictEqual(inOneMinute(millis), 246)
+    assert.isAtLeast(1000 / ((millis.at(-1) ?? 0) / 60_000), 0.95 * 250)
+  })
 
   it.effect.each([
     ["another service than the public one", "https://api.example.com", {}],
@@ -186,20 +183,17 @@ describe("a pause that the service requests", () => {
     assert.isBelow(service.times[1] ?? 0, wait + 1)
   })
 
-  it.effect(
-    "of an hour holds every request for it, and uses up neither attempts nor the default deadline",
-    function* () {
-      const refusal = limited(429, 3600)
-      const service = account([refusal, refusal, refusal, ok])
-      const policy = RetryPolicy.withPolicy(Schedule.recurs(1))
-      yield* run(service, {}, Effect.all([policy(get), create], { concurrency: 2 }))
-      for (const [index, time] of service.times.entries()) {
-        const before = service.times[index - 1]
-        if (before !== undefined && index <= 3 && before !== time) assert.isAtLeast(time - before, 3600)
-      }
-      assert.lengthOf(service.times, 5)
+  it.effect("of an hour uses up neither attempts nor the default deadline of any request", function* () {
+    const refusal = limited(429, 3600)
+    const service = account([refusal, refusal, refusal, ok])
+    const policy = RetryPolicy.withPolicy(Schedule.recurs(1))
+    yield* run(service, {}, Effect.all([policy(get), create], { concurrency: 2 }))
+    for (const [index, time] of service.times.entries()) {
+      const before = service.times[index - 1]
+      if (before !== undefined && index <= 3 && before !== time) assert.isAtLeast(time - before, 3600)
     }
-  )
+    assert.lengthOf(service.times, 5)
+  })
 
   it.effect("by a 413 holds the creations, and no other request", function* () {
     const service = account([limited(413, 100), ok])
@@ -218,16 +212,13 @@ describe("a pause that the service requests", () => {
     for (const time of service.times.slice(1)) assert.isAtLeast(time, 100)
   })
 
-  it.effect(
-    "by a 413 is followed by one creation in each interval, and by no burst of what came together meanwhile",
-    function* () {
-      const service = account([limited(413, 100), ok])
-      yield* run(service, {}, atOnce(20, create))
-      const after = service.times.map((time) => Math.round(time * 1000)).filter((time) => time >= 100_000)
-      assert.lengthOf(after, 21 - 5)
-      for (const [index, time] of after.entries()) assert.isAtLeast(time - (after[index - 1] ?? 0), 248)
-    }
-  )
+  it.effect("by a 413 is followed by one creation in each interval, and by no burst", function* () {
+    const service = account([limited(413, 100), ok])
+    yield* run(service, {}, atOnce(20, create))
+    const after = service.times.map((time) => Math.round(time * 1000)).filter((time) => time >= 100_000)
+    assert.lengthOf(after, 21 - 5)
+    for (const [index, time] of after.entries()) assert.isAtLeast(time - (after[index - 1] ?? 0), 248)
+  })
 
   it.effect("by a 413 of another process is followed by one creation in each interval, and by no burst", function* () {
     const entered = Effect.gen(function* () {
@@ -241,36 +232,26 @@ describe("a pause that the service requests", () => {
     for (const [index, time] of value.entries()) assert.isAtLeast(time - (value[index - 1] ?? 0), 240)
   })
 
-  it.effect(
-    "of 100 seconds that 20 budgets share ends at a different time for each, at most a second later",
-    function* () {
-      const entered = Effect.gen(function* () {
-        const budgets = yield* Effect.forEach(Array(20), () => Effect.provide(Low.Budget, Budget.layerNoDeps()))
-        yield* budgets[0]!.pause("request", Duration.seconds(100))
-        const enter = (budget: Low.Budget | undefined) =>
-          Effect.andThen(
-            budget!.enter({ url: publicService, need: "request", until: Infinity }),
-            Clock.currentTimeMillis
-          )
-        return yield* Effect.forEach(budgets, enter, { concurrency: "unbounded" })
-      })
-      const { value } = yield* Idle.passTime(Effect.provide(entered, stores))
-      assert.isAtLeast(new Set(value).size, 15)
-      assert.isAtLeast(Math.min(...value), 100_000)
-      assert.isAtMost(Math.max(...value), 101_000)
-    }
-  )
+  it.effect("of 100 seconds ends at a different time for each of 20 budgets, within a second", function* () {
+    const entered = Effect.gen(function* () {
+      const budgets = yield* Effect.forEach(Array(20), () => Effect.provide(Low.Budget, Budget.layerNoDeps()))
+      yield* budgets[0]!.pause("request", Duration.seconds(100))
+      const enter = (budget: Low.Budget | undefined) =>
+        Effect.andThen(budget!.enter({ url: publicService, need: "request", until: Infinity }), Clock.currentTimeMillis)
+      return yield* Effect.forEach(budgets, enter, { concurrency: "unbounded" })
+    })
+    const { value } = yield* Idle.passTime(Effect.provide(entered, stores))
+    assert.isAtLeast(new Set(value).size, 15)
+    assert.isAtLeast(Math.min(...value), 100_000)
+    assert.isAtMost(Math.max(...value), 101_000)
+  })
 
-  it.effect(
-    "of a second leaves 60 s of a pause of 60 s in the memory of a process",
-    Budget.layerStoreMemory,
-    function* () {
-      const store = yield* Budget.BudgetStore
-      yield* store.pause("a", 60_000)
-      yield* store.pause("a", 1000)
-      assert.strictEqual(yield* store.pauseLeft("a"), 60_000)
-    }
-  )
+  it.effect("of a second does not shorten a known pause of 60 s", Budget.layerStoreMemory, function* () {
+    const store = yield* Budget.BudgetStore
+    yield* store.pause("a", 60_000)
+    yield* store.pause("a", 1000)
+    assert.strictEqual(yield* store.pauseLeft("a"), 60_000)
+  })
 
   it.effect("of 300 days is kept for a day, and one of another process is seen within half a second", function* () {
     const service = account([limited(429, 300 * 86_400), ok])
@@ -321,38 +302,33 @@ describe("Assemblies running at once", () => {
     assert.strictEqual(value, 15_000)
   })
 
-  it.effect(
-    "a creation that is interrupted during a pause gives its place back: the next enters when the pause ends",
-    () =>
-      Effect.gen(function* () {
-        const program = Effect.gen(function* () {
-          yield* (yield* Low.Budget)!.pause("creation", Duration.seconds(10))
-          yield* Effect.timeoutOption(enter("impatient"), "5 seconds")
-          return yield* enter("next", new Set(["impatient"]))
-        })
-        const { value } = yield* Idle.passTime(Effect.provide(program, Budget.layer({ created: false, running: 1 })))
-        assert.isBelow(value, 12_000)
-      }).pipe(Effect.timeout("10 minutes"))
+  it.effect("a creation that is interrupted during a pause gives its place to the next", () =>
+    Effect.gen(function* () {
+      const program = Effect.gen(function* () {
+        yield* (yield* Low.Budget)!.pause("creation", Duration.seconds(10))
+        yield* Effect.timeoutOption(enter("impatient"), "5 seconds")
+        return yield* enter("next", new Set(["impatient"]))
+      })
+      const { value } = yield* Idle.passTime(Effect.provide(program, Budget.layer({ created: false, running: 1 })))
+      assert.isBelow(value, 12_000)
+    }).pipe(Effect.timeout("10 minutes"))
   )
 
-  it.effect(
-    "250 of a program that died are asked for once, and those that do not run are free in two minutes",
-    function* () {
-      const asked: Array<string> = []
-      const running = new Set(names.slice(0, 10))
-      const program = Effect.gen(function* () {
-        const budget = (yield* Low.Budget)!
-        yield* Effect.forEach(names, (name) => enter(name), { concurrency: "unbounded" })
-        // Somebody still watches the last one.
-        yield* Effect.forkChild(Effect.repeat(budget.keep(publicService, "assembly 249"), Schedule.spaced(Low.renewal)))
-        const next = Array.from({ length: 239 }, (_, index) => `next ${index}`)
-        return yield* Effect.forEach(next, (name) => enter(name, running, asked), { concurrency: "unbounded" })
-      })
-      const { value } = yield* Idle.passTime(Effect.scoped(Effect.provide(program, Budget.layer(limits))))
-      assert.isAtMost(Math.max(...value), 120_000)
-      assert.deepStrictEqual(asked.toSorted(), names.slice(0, 249).toSorted())
-    }
-  )
+  it.effect("250 of a program that died are asked for once, and are free in two minutes", function* () {
+    const asked: Array<string> = []
+    const running = new Set(names.slice(0, 10))
+    const program = Effect.gen(function* () {
+      const budget = (yield* Low.Budget)!
+      yield* Effect.forEach(names, (name) => enter(name), { concurrency: "unbounded" })
+      // Somebody still watches the last one.
+      yield* Effect.forkChild(Effect.repeat(budget.keep(publicService, "assembly 249"), Schedule.spaced(Low.renewal)))
+      const next = Array.from({ length: 239 }, (_, index) => `next ${index}`)
+      return yield* Effect.forEach(next, (name) => enter(name, running, asked), { concurrency: "unbounded" })
+    })
+    const { value } = yield* Idle.passTime(Effect.scoped(Effect.provide(program, Budget.layer(limits))))
+    assert.isAtMost(Math.max(...value), 120_000)
+    assert.deepStrictEqual(asked.toSorted(), names.slice(0, 249).toSorted())
+  })
 })
 
 describe("a wait", () => {

@@ -53,10 +53,7 @@ const live = Layer.merge(signedClient, Upload.layer).pipe(
 /** Uploads a text that the service stores as an asset. Returns the asset's id. */
 const store = Effect.fnUntraced(function* (name: string) {
   const assembly = yield* Assemblies.create({
-    steps: {
-      ":original": { robot: "/upload/handle" },
-      stored: { use: ":original", robot: "/transloadit/store" }
-    },
+    steps: { ":original": { robot: "/upload/handle" }, stored: { use: ":original", robot: "/transloadit/store" } },
     numExpectedUploadFiles: 1
   })
   const target = yield* UploadTarget.fromAssembly(assembly)

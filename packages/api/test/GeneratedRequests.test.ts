@@ -95,11 +95,6 @@ it.live("sends a form unchanged, even if FormData belongs to another realm, as i
   )
 )
 
-/** 20,000 objects in one another. */
-const deep = Array.from({ length: 20_000 }).reduce<object>((inner) => ({ inner }), {})
-const circular: Record<string, unknown> = {}
-circular["self"] = [circular]
-
 it.live("fails with InvalidRequest for options that are no object, nested too deeply, or contain a collection", () =>
   withServer((run, server) =>
     Effect.gen(function* () {
@@ -109,23 +104,11 @@ it.live("fails with InvalidRequest for options that are no object, nested too de
         open: () => Effect.die("no request")
       })
       const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
-      const values: ReadonlyArray<unknown> = [
-        NaN,
-        1,
-        "x",
-        true,
-        null,
-        undefined,
-        [],
-        new Map(),
-        new Set(["a"]),
-        deep,
-        circular,
-        ...[new Map(), deep, circular, { a: new Set() }].flatMap((value) => [
-          { fields: value },
-          { steps: { a: { robot: "/upload/handle", value } } }
-        ])
-      ]
+      // 20,000 objects in one another.
+      const deep = Array.from({ length: 20_000 }).reduce<object>((inner) => ({ inner }), {})
+      const circular: Record<string, unknown> = {}
+      circular["self"] = [circular]
+      const values = [NaN, "x", true, null, undefined, [], new Map(), deep, circular, { fields: { a: new Set() } }]
       for (const value of values) {
         for (const call of [
           Assemblies.create(value as never),

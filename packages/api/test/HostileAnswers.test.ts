@@ -50,9 +50,7 @@ describe("Assemblies.watch", () => {
       Stream.runCollect(Assemblies.watch(assemblyId, { interval: "1 millis" })),
       Service.client(service)
     )
-    assert.deepStrictEqual(
-      seen.map(({ ok }) => ok),
-      ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
-    )
+    const found = seen.map(({ ok }) => ok)
+    assert.deepStrictEqual(found, ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"])
   })
 })

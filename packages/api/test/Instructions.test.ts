@@ -36,10 +36,8 @@ describe("invalid Steps", () => {
       const before = service.requests.length
       const error = yield* Effect.flip(run(operation))
       assert(error._tag === "InvalidRequest")
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path.slice(below.length).join(".")),
-        [":original.robot", "a.use.1", "a.use", "b.use"]
-      )
+      const seen = error.issues.map(({ path }) => path.slice(below.length).join("."))
+      assert.deepStrictEqual(seen, [":original.robot", "a.use.1", "a.use", "b.use"])
       for (const { path } of error.issues) assert.deepStrictEqual(path.slice(0, below.length), [...below])
       assert.strictEqual(service.requests.length, before)
     }

@@ -55,10 +55,8 @@ describe("AssemblyClientConfig.layer", () => {
     const service = Service.make(page)
     const refused = AssemblyClientConfig.layer({ deadline: 0 }).pipe(Layer.provide(service.layer))
     const error = yield* Effect.flip(Layer.build(refused)).pipe(withEnv(complete))
-    assert.strictEqual(
-      error.message,
-      "AssemblyClient.layer: deadline: Expected a finite duration above zero, at most 100 years"
-    )
+    const expected = "AssemblyClient.layer: deadline: Expected a finite duration above zero, at most 100 years"
+    assert.strictEqual(error.message, expected)
     const bearer = AssemblyClientConfig.layer({
       authenticator: Authenticator.layerBearer(Redacted.make("a-token-of-somebody-else"))
     }).pipe(Layer.provide([service.layer, RetryPolicy.layerNone]))

@@ -98,15 +98,12 @@ describe("the Status of another Assembly", () => {
     assert.deepInclude((yield* outcome(replay, [refused])).error, { assemblyId })
   })
 
-  it.effect(
-    "awaitCompletion adds the id to a Status without one; get refuses a body without ok and error",
-    function* () {
-      const { value } = yield* outcome(Assemblies.awaitCompletion(assemblyId), [withoutId])
-      assert.deepInclude(Option.getOrThrow(Result.getSuccess(value)), { assembly_id: assemblyId })
-      const nothing = yield* outcome(Assemblies.get(assemblyId), [Service.json(200, { message: "hello" })])
-      assert.strictEqual(nothing.seen, "GET UnexpectedResponse")
-    }
-  )
+  it.effect("awaitCompletion adds a missing id; get refuses a body without ok and error", function* () {
+    const { value } = yield* outcome(Assemblies.awaitCompletion(assemblyId), [withoutId])
+    assert.deepInclude(Option.getOrThrow(Result.getSuccess(value)), { assembly_id: assemblyId })
+    const nothing = yield* outcome(Assemblies.get(assemblyId), [Service.json(200, { message: "hello" })])
+    assert.strictEqual(nothing.seen, "GET UnexpectedResponse")
+  })
 })
 
 /** Responses after which it is unknown what the service did, and the tags of their errors. */
@@ -137,16 +134,13 @@ describe("create", () => {
     assert.deepInclude(unknown.error, { assemblyId })
   })
 
-  it.effect.each([400, 403, 404, 413, 501])(
-    "create fails with its id after one request with status %s",
-    function* (refused) {
-      for (const line of [Service.text(refused, "<html>"), Service.json(refused, { error: "X" })]) {
-        const { error, requests } = yield* outcome(create, [line, busy])
-        assert.deepInclude(error, { assemblyId })
-        assert.strictEqual(requests.length, 1)
-      }
+  it.effect.each([400, 403, 404, 413, 501])("create fails with its id after one request with %s", function* (refused) {
+    for (const line of [Service.text(refused, "<html>"), Service.json(refused, { error: "X" })]) {
+      const { error, requests } = yield* outcome(create, [line, busy])
+      assert.deepInclude(error, { assemblyId })
+      assert.strictEqual(requests.length, 1)
     }
-  )
+  })
 
   it.effect("create does not read the Status after a failure with sent `no`", function* () {
     const operation = "Assemblies.create"
@@ -212,33 +206,27 @@ describe("cancel", () => {
     ["404", missing, "ServiceFailure"],
     ["404 in HTML", Service.text(404, "<html>"), "ServiceFailure"],
     ["410", Service.json(410, { error: "ASSEMBLY_EXPIRED" }), "ServiceFailure"]
-  ] as const)(
-    "cancel reads the Status after %s, fails if it has not ended, and sends no second DELETE",
-    function* ([, line, tag]) {
-      for (const [last, expected] of [
-        [canceled, "GET DELETE GET ASSEMBLY_CANCELED"],
-        [completed, "GET DELETE GET ASSEMBLY_COMPLETED"],
-        [busy, "GET DELETE GET GET UnexpectedResponse"],
-        [missing, `GET DELETE GET ${tag}`]
-      ] as const) {
-        assert.strictEqual((yield* outcome(cancel, [busy, line, last], standard)).seen, expected)
-      }
+  ] as const)("after %s, cancel reads the Status and sends no second DELETE", function* ([, line, tag]) {
+    for (const [last, expected] of [
+      [canceled, "GET DELETE GET ASSEMBLY_CANCELED"],
+      [completed, "GET DELETE GET ASSEMBLY_COMPLETED"],
+      [busy, "GET DELETE GET GET UnexpectedResponse"],
+      [missing, `GET DELETE GET ${tag}`]
+    ] as const) {
+      assert.strictEqual((yield* outcome(cancel, [busy, line, last], standard)).seen, expected)
+    }
+  })
+
+  const executing = { ok: "ASSEMBLY_EXECUTING" }
+  it.effect.each([executing, { ok: "ASSEMBLY_NEW_STATE" }, { ok: null }, {}, { error: "" }, { error: null }])(
+    "cancel reads the Status again if DELETE returns %j",
+    function* (standing) {
+      const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
+      const ended = yield* outcome(cancel, [busy, unclear, canceled])
+      assert.strictEqual(ended.seen, "GET DELETE GET ASSEMBLY_CANCELED")
+      assert.strictEqual((yield* outcome(cancel, [busy, unclear])).seen, "GET DELETE GET UnexpectedResponse")
     }
   )
-
-  it.effect.each([
-    { ok: "ASSEMBLY_EXECUTING" },
-    { ok: "ASSEMBLY_NEW_STATE" },
-    { ok: null },
-    {},
-    { error: "" },
-    { error: null }
-  ])("cancel reads the Status again if DELETE returns %j", function* (standing) {
-    const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
-    const ended = yield* outcome(cancel, [busy, unclear, canceled])
-    assert.strictEqual(ended.seen, "GET DELETE GET ASSEMBLY_CANCELED")
-    assert.strictEqual((yield* outcome(cancel, [busy, unclear])).seen, "GET DELETE GET UnexpectedResponse")
-  })
 
   it.effect("cancel fails with ServiceFailure if DELETE gets a 403", function* () {
     const refused = Service.json(403, { error: "X" })
@@ -295,7 +283,7 @@ describe("awaitCompletion", () => {
   })
 })
 
-describe("a rate limit of the Status", () => {
+describe("a rate limit of the Status, with awaitCompletion and watch", () => {
   const named = (retryIn: unknown) =>
     Service.json(429, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn } })
   const followers: ReadonlyArray<Effect.Effect<unknown, AnyError, Client.AssemblyClient>> = [
@@ -303,20 +291,17 @@ describe("a rate limit of the Status", () => {
     Stream.runDrain(Assemblies.watch(assemblyId))
   ]
 
-  it.effect.each([61, 999_999_999, 1e300, 1e306])(
-    "awaitCompletion and watch fail if retryIn is %s s",
-    function* (seconds) {
-      for (const follow of followers) {
-        const { error, requests } = yield* outcome(follow, [busy, named(seconds), completed])
-        assert(error instanceof ApiError.RateLimited)
-        assert.isAtLeast(Duration.toSeconds(error.retryAfter), Math.min(seconds, 1e12))
-        assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
-        assert.strictEqual(requests.length, 2)
-      }
+  it.effect.each([61, 999_999_999, 1e300, 1e306])("both fail if retryIn is %s s", function* (seconds) {
+    for (const follow of followers) {
+      const { error, requests } = yield* outcome(follow, [busy, named(seconds), completed])
+      assert(error instanceof ApiError.RateLimited)
+      assert.isAtLeast(Duration.toSeconds(error.retryAfter), Math.min(seconds, 1e12))
+      assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
+      assert.strictEqual(requests.length, 2)
     }
-  )
+  })
 
-  it.effect.each([-1, "soon", null])("awaitCompletion and watch ignore an invalid retryIn: %s", function* (retryIn) {
+  it.effect.each([-1, "soon", null])("both ignore an invalid retryIn: %s", function* (retryIn) {
     for (const follow of followers) {
       const { error, requests, seconds } = yield* outcome(follow, [busy, named(retryIn), completed])
       assert.deepStrictEqual([error, requests.length], [undefined, 3])
@@ -328,14 +313,8 @@ describe("a rate limit of the Status", () => {
 describe("watch without an update stream", () => {
   it.effect("watch emits each change once and ends with the Assembly", function* () {
     const states = Stream.map(Assemblies.watch(assemblyId), ({ ok }) => ok)
-    const { requests, value } = yield* outcome(Stream.runCollect(states), [
-      uploading,
-      uploading,
-      busy,
-      limited,
-      busy,
-      completed
-    ])
+    const lines = [uploading, uploading, busy, limited, busy, completed]
+    const { requests, value } = yield* outcome(Stream.runCollect(states), lines)
     assert.strictEqual(requests.length, 6)
     assert.deepStrictEqual(value, Result.succeed(["ASSEMBLY_UPLOADING", "ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]))
   })

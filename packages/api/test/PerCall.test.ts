@@ -41,18 +41,15 @@ const outcome = Effect.fnUntraced(function* <A, E>(
 const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string =>
   Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
 
+const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
+
 describe("one call", () => {
   const all = Stream.runDrain(Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none))
   const eachMinute = RetryPolicy.withPolicy(Schedule.spaced("1 minute").pipe(Schedule.upTo({ times: 60 })))
+  const brief = list.pipe(AssemblyClient.withTimeout("5 seconds"))
   const nonsense: RetryPolicy.Policy = "nonsense" as never
   it.effect.each([
-    [
-      "withTimeout and RetryPolicy.none",
-      list.pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none),
-      "TimedOut",
-      1,
-      5
-    ],
+    ["withTimeout and RetryPolicy.none", RetryPolicy.none(brief), "TimedOut", 1, 5],
     ["no withTimeout", list.pipe(RetryPolicy.none), "TimedOut", 1, 50],
     ["withDeadline", list.pipe(AssemblyClient.withDeadline("90 seconds")), "TimedOut", undefined, 90],
     ["withTimeout and RetryPolicy.none for a Stream", all, "TimedOut", 1, 5],
@@ -75,21 +72,18 @@ describe("one call", () => {
     assert.deepStrictEqual([ofCall.requests, ofClient.requests], [3, 3])
   })
 
-  it.effect(
-    "withDeadline ends all operations of an Effect or a Stream together, also inside a longer one",
-    function* () {
-      const slow = list.pipe(Effect.andThen(Effect.sleep("20 seconds")))
-      const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
-      const ofEffect = yield* outcome(many, [page])
-      assert.deepStrictEqual([tagOf(ofEffect.exit), ofEffect.requests], ["TimedOut", 3])
-      const stream = Stream.fromEffectRepeat(slow).pipe(AssemblyClient.withDeadline("50 seconds"), Stream.runDrain)
-      const ofStream = yield* outcome(stream, [page])
-      assert.deepStrictEqual([tagOf(ofStream.exit), ofStream.requests], ["TimedOut", 3])
-      const nested = list.pipe(AssemblyClient.withDeadline("10 minutes"), AssemblyClient.withDeadline("50 seconds"))
-      const begin = (yield* Clock.currentTimeMillis) / 1000
-      assert.strictEqual((yield* outcome(nested, [Service.silence])).seconds - begin, 50)
-    }
-  )
+  it.effect("withDeadline ends all operations of an Effect or a Stream, also in a longer one", function* () {
+    const slow = list.pipe(Effect.andThen(Effect.sleep("20 seconds")))
+    const many = slow.pipe(Effect.forever, AssemblyClient.withDeadline("50 seconds"))
+    const ofEffect = yield* outcome(many, [page])
+    assert.deepStrictEqual([tagOf(ofEffect.exit), ofEffect.requests], ["TimedOut", 3])
+    const stream = Stream.fromEffectRepeat(slow).pipe(AssemblyClient.withDeadline("50 seconds"), Stream.runDrain)
+    const ofStream = yield* outcome(stream, [page])
+    assert.deepStrictEqual([tagOf(ofStream.exit), ofStream.requests], ["TimedOut", 3])
+    const nested = list.pipe(AssemblyClient.withDeadline("10 minutes"), AssemblyClient.withDeadline("50 seconds"))
+    const begin = (yield* Clock.currentTimeMillis) / 1000
+    assert.strictEqual((yield* outcome(nested, [Service.silence])).seconds - begin, 50)
+  })
 
   it.effect.each([0, -1, Number.NaN, Infinity])(
     "withTimeout(%s) fails with InvalidRequest, sends nothing",
@@ -136,37 +130,29 @@ describe("one call", () => {
 })
 
 describe("an interrupted operation", () => {
-  it.effect("an interrupted operation is counted in both metrics as `interrupted`", () =>
-    Effect.gen(function* () {
-      const running = yield* Effect.forkChild(outcome(list, [Service.silence]), {
-        startImmediately: true
-      })
-      yield* Effect.yieldNow
-      yield* Fiber.interrupt(running)
-      const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === "interrupted")
-      assert.sameMembers(
-        found.map(({ id }) => id),
-        ["assembly_operations", "assembly_operation_duration"]
-      )
-      for (const { state } of found) assert.strictEqual("count" in state && Number(state.count), 1)
-    }).pipe(Effect.provide(Layer.fresh(Layer.succeed(Metric.MetricRegistry, new Map()))))
-  )
+  it.effect("an interrupted operation is counted in both metrics as `interrupted`", ownMetrics, function* () {
+    const running = yield* Effect.forkChild(outcome(list, [Service.silence]), { startImmediately: true })
+    yield* Effect.yieldNow
+    yield* Fiber.interrupt(running)
+    const found = (yield* Metric.snapshot).filter(({ attributes }) => attributes?.["outcome"] === "interrupted")
+    const seen = found.map(({ id }) => id)
+    assert.sameMembers(seen, ["assembly_operations", "assembly_operation_duration"])
+    for (const { state } of found) assert.strictEqual("count" in state && Number(state.count), 1)
+  })
 })
 
 describe("the duration of an operation", () => {
-  it.effect("the duration of an operation is counted by operation and outcome, with its retries", () =>
-    Effect.gen(function* () {
-      const scheduled = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
-      yield* outcome(scheduled, [busy, page])
-      const found = (yield* Metric.snapshot).find(
-        ({ attributes, id }) =>
-          id === "assembly_operation_duration" &&
-          attributes?.["operation"] === "Assemblies.list" &&
-          attributes?.["outcome"] === "success"
-      )
-      assert(found?.type === "Histogram")
-      assert.strictEqual(found.state.count, 1)
-      assert.strictEqual(found.state.max, 2000)
-    }).pipe(Effect.provide(Layer.fresh(Layer.succeed(Metric.MetricRegistry, new Map()))))
-  )
+  it.effect("a duration is counted by operation and outcome, with its retries", ownMetrics, function* () {
+    const scheduled = list.pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
+    yield* outcome(scheduled, [busy, page])
+    const found = (yield* Metric.snapshot).find(
+      ({ attributes, id }) =>
+        id === "assembly_operation_duration" &&
+        attributes?.["operation"] === "Assemblies.list" &&
+        attributes?.["outcome"] === "success"
+    )
+    assert(found?.type === "Histogram")
+    assert.strictEqual(found.state.count, 1)
+    assert.strictEqual(found.state.max, 2000)
+  })
 })

@@ -30,18 +30,14 @@ const folderAnd = Effect.fnUntraced(function* (...answers: ReadonlyArray<Hostile
 
 const modeOf = (fs: FileSystem.FileSystem, path: string) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777)
 
-it.live(
-  "save writes the file after a cut, and no other file, and returns its MD5, also if the Status has none",
-  live,
-  function* () {
-    const { file, folder, fs, path } = yield* folderAnd(FileServer.answer(bytes, strong, { cutAfter: 70_000 }), whole)
-    for (const given of [file, { ssl_url: file.ssl_url }]) {
-      assert.deepStrictEqual(yield* Results.save(given, path), { path, size: bytes.length, md5hash })
-    }
-    assert.isTrue(Buffer.from(yield* fs.readFile(path)).equals(bytes))
-    assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+it.live("save writes only the file after a cut, and returns its MD5 without one in the Status", live, function* () {
+  const { file, folder, fs, path } = yield* folderAnd(FileServer.answer(bytes, strong, { cutAfter: 70_000 }), whole)
+  for (const given of [file, { ssl_url: file.ssl_url }]) {
+    assert.deepStrictEqual(yield* Results.save(given, path), { path, size: bytes.length, md5hash })
   }
-)
+  assert.isTrue(Buffer.from(yield* fs.readFile(path)).equals(bytes))
+  assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+})
 
 it.live("save keeps the mode of the file that it replaces, or sets the mode of the caller", live, function* () {
   const { file, fs, path } = yield* folderAnd(whole)
@@ -114,26 +110,22 @@ const socketAt = (path: string) =>
     (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
   )
 
-it.live(
-  "save fails with NotAFile or NotFound for a folder, a socket or a missing folder, and sends nothing",
-  live,
-  function* () {
-    const { file, folder, path, server } = yield* folderAnd(whole)
-    const reasonOf = (target: string, options: Parameters<typeof Results.save>[2] = {}) =>
-      Effect.map(Effect.flip(Results.save(file, target, options)), (error) =>
-        error._tag === "SaveFailed" ? error.reason : error._tag
-      )
-    assert.strictEqual(yield* reasonOf(folder), "NotAFile")
-    yield* socketAt(`${folder}/socket`)
-    assert.strictEqual(yield* reasonOf(`${folder}/socket`), "NotAFile")
-    assert.strictEqual(yield* reasonOf(`${folder}/socket`, { mode: 0o600 }), "NotAFile")
-    assert.strictEqual(yield* reasonOf(`${folder}/missing/file`), "NotFound")
-    assert.strictEqual(yield* reasonOf(`${folder}/new/`), "NotAFile")
-    assert.strictEqual(yield* reasonOf(""), "NotAFile")
-    assert.strictEqual(server.received.length, 0)
-    yield* Results.save(file, path)
-  }
-)
+it.live("save fails with NotAFile or NotFound for a folder, a socket or no folder", live, function* () {
+  const { file, folder, path, server } = yield* folderAnd(whole)
+  const reasonOf = (target: string, options: Parameters<typeof Results.save>[2] = {}) =>
+    Effect.map(Effect.flip(Results.save(file, target, options)), (error) =>
+      error._tag === "SaveFailed" ? error.reason : error._tag
+    )
+  assert.strictEqual(yield* reasonOf(folder), "NotAFile")
+  yield* socketAt(`${folder}/socket`)
+  assert.strictEqual(yield* reasonOf(`${folder}/socket`), "NotAFile")
+  assert.strictEqual(yield* reasonOf(`${folder}/socket`, { mode: 0o600 }), "NotAFile")
+  assert.strictEqual(yield* reasonOf(`${folder}/missing/file`), "NotFound")
+  assert.strictEqual(yield* reasonOf(`${folder}/new/`), "NotAFile")
+  assert.strictEqual(yield* reasonOf(""), "NotAFile")
+  assert.strictEqual(server.received.length, 0)
+  yield* Results.save(file, path)
+})
 
 /** The failure of the operating system with this code. */
 const failureOf = (code: string) =>

@@ -62,69 +62,45 @@ const facts = (error: Lost | Late) => {
   return { code, description, sent, permanent }
 }
 
-type Facts = ReturnType<typeof facts>
+const lost = (code: string, description: string) => ({ code, description, sent: "maybe", permanent: true })
 
-const repeated: Facts = {
-  code: "REQUEST_REPEATED",
-  description: "the HTTP client would have sent the request a second time",
-  sent: "maybe",
-  permanent: false
-}
-const followed: Facts = {
-  code: "REQUEST_REDIRECTED",
-  description: "the HTTP client would have followed a redirect",
-  sent: "maybe",
-  permanent: true
-}
-const changed: Facts = {
-  code: "BODY_CHANGED",
-  description: "the HTTP client changed the request body",
-  sent: "no",
-  permanent: true
-}
-const elsewhere: Facts = {
-  code: "REQUEST_REDIRECTED",
-  description: "the HTTP client would have sent the request to another origin",
-  sent: "no",
-  permanent: true
-}
-const readTwice: Facts = {
-  code: "BODY_READ_TWICE",
-  description: "the HTTP client read the request body twice",
-  sent: "maybe",
-  permanent: true
-}
+const twice = "the HTTP client would have sent the request a second time"
+const repeated = { ...lost("REQUEST_REPEATED", twice), permanent: false }
+const followed = lost("REQUEST_REDIRECTED", "the HTTP client would have followed a redirect")
+const changedLate = lost("BODY_CHANGED", "the HTTP client changed the request body")
+const changed = { ...changedLate, sent: "no" }
+const misledLate = lost("REQUEST_REDIRECTED", "the HTTP client would have sent the request to another origin")
+const elsewhere = { ...misledLate, sent: "no" }
+const readTwice = lost("BODY_READ_TWICE", "the HTTP client read the request body twice")
+const otherUrl = lost("REQUEST_REDIRECTED", "the response came from another URL than the requested one")
+const failed = { code: undefined, description: "the HTTP client failed", sent: "maybe", permanent: false }
+
+const bodies = (server: { readonly received: ReadonlyArray<{ readonly body: string }> }) =>
+  server.received.map(({ body }) => body)
 
 const retrying: Wrap = HttpClient.retryTransient({ times: 3 })
 const following: Wrap = HttpClient.followRedirects()
 const withBody = (body: HttpBody.HttpBody): Wrap => HttpClient.mapRequest(HttpClientRequest.setBody(body))
 
+/** Replaces the body if it is a stream. */
+const replacing = (replace: (body: HttpBody.Stream) => Effect.Effect<HttpBody.HttpBody>): Wrap =>
+  HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
+    request.body._tag === "Stream"
+      ? Effect.map(replace(request.body), (body) => HttpClientRequest.setBody(request, body))
+      : Effect.succeed(request)
+  )
+
 /** Reads the body to its end, like a client that signs it, and sends it unchanged. */
-const hashing: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
-  request.body._tag === "Stream"
-    ? Effect.as(Effect.ignore(Stream.runDrain(request.body.stream)), request)
-    : Effect.succeed(request)
-)
+const hashing = replacing((body) => Effect.as(Effect.ignore(Stream.runDrain(body.stream)), body))
 
 /** Replaces a stream by its collected bytes. */
-const collecting: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
-  request.body._tag === "Stream"
-    ? Effect.map(Effect.orDie(Stream.mkUint8Array(request.body.stream)), (all) =>
-        HttpClientRequest.setBody(request, HttpBody.uint8Array(all, contentType))
-      )
-    : Effect.succeed(request)
+const collecting = replacing(({ stream }) =>
+  Effect.map(Effect.orDie(Stream.mkUint8Array(stream)), (all) => HttpBody.uint8Array(all, contentType))
 )
 
 /** Wraps a streamed body, and keeps its declared length. */
 const around = (change: (stream: Stream.Stream<Uint8Array, unknown>) => Stream.Stream<Uint8Array, unknown>): Wrap =>
-  HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
-    request.body._tag === "Stream"
-      ? HttpClientRequest.setBody(
-          request,
-          HttpBody.stream(change(request.body.stream), request.body.contentType, request.body.contentLength)
-        )
-      : request
-  )
+  replacing((body) => Effect.succeed(HttpBody.stream(change(body.stream), body.contentType, body.contentLength)))
 
 /** ASCII, because the server stores texts. */
 const large = "0123456789abcdefg".repeat(20_000)
@@ -151,35 +127,28 @@ describe.each(clients)("with %s", (_, layer) => {
     ["ends early", Stream.take(2)],
     ["adds a byte at the end", (stream) => Stream.concat(stream, Stream.succeed(new Uint8Array(1)))]
   ] satisfies ReadonlyArray<readonly [string, Parameters<typeof around>[0]]>)(
-    "fails with BODY_CHANGED, and sends no other byte, if a client %s",
+    "sends no wrong byte if a client %s",
     layer,
     function* ([, change]) {
       const server = yield* Server.answering(Server.text(200, "taken"))
       const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
-      assert.deepStrictEqual(facts(error), { ...changed, sent: "maybe" })
-      for (const { body } of server.received) assert.isTrue(large.startsWith(body))
+      assert.deepStrictEqual<object>(facts(error), changedLate)
+      for (const body of bodies(server)) assert.isTrue(large.startsWith(body))
     }
   )
 
   const adding = HttpClient.mapRequest(HttpClientRequest.setHeader("x-trace", "1"))
-  it.effect.each([
+  it.effect.each<readonly [string, Wrap]>([
     ["cuts pieces anew", around(Stream.flatMap((piece) => Stream.make(piece.subarray(0, 9), piece.subarray(9))))],
     ["copies pieces", around(Stream.map((piece) => Uint8Array.from(piece)))],
     ["buffers pieces", around(Stream.buffer({ capacity: 32 }))],
     ["collects pieces", collecting],
     ["adds a header", adding]
-  ] satisfies ReadonlyArray<readonly [string, Wrap]>)(
-    "sends the body unchanged if a client %s",
-    layer,
-    function* ([, wrap]) {
-      const server = yield* Server.answering(Server.text(200, "taken"))
-      assert.strictEqual(yield* send(post(server.baseUrl, largeStream), wrap), 200)
-      assert.deepStrictEqual(
-        server.received.map(({ body }) => body === large),
-        [true]
-      )
-    }
-  )
+  ])("sends the body unchanged if a client %s", layer, function* ([, wrap]) {
+    const server = yield* Server.answering(Server.text(200, "taken"))
+    assert.strictEqual(yield* send(post(server.baseUrl, largeStream), wrap), 200)
+    assert.isTrue(server.received.length === 1 && server.received[0]?.body === large)
+  })
 
   const busy = Server.text(503, "busy")
   it.effect.each([
@@ -188,21 +157,14 @@ describe.each(clients)("with %s", (_, layer) => {
     ["a POST with a stream", streamed, busy, false],
     ["a POST with bytes and a closed connection", inMemory, Server.reset, false],
     ["a POST with the application's Tracer.DisablePropagation", inMemory, busy, true]
-  ] as const)(
-    "%s is sent once, and fails with REQUEST_REPEATED, if a client retries it",
-    layer,
-    function* ([, body, answer, isDisabled]) {
-      const server = yield* Server.answering(answer, Server.text(200, "done"))
-      const error = yield* Effect.flip(send(post(server.baseUrl, body), retrying)).pipe(
-        Effect.provideService(Tracer.DisablePropagation, isDisabled)
-      )
-      assert.deepStrictEqual(facts(error), repeated)
-      assert.deepStrictEqual(
-        server.received.map((request) => request.body),
-        [body === undefined ? "" : "hello"]
-      )
-    }
-  )
+  ] as const)("%s is sent once if a client retries it", layer, function* ([, body, answer, isDisabled]) {
+    const server = yield* Server.answering(answer, Server.text(200, "done"))
+    const error = yield* Effect.flip(send(post(server.baseUrl, body), retrying)).pipe(
+      Effect.provideService(Tracer.DisablePropagation, isDisabled)
+    )
+    assert.deepStrictEqual<object>(facts(error), repeated)
+    assert.deepStrictEqual(bodies(server), [body === undefined ? "" : "hello"])
+  })
 
   it.effect("a GET and a HEAD succeed if a client retries a 503", layer, function* () {
     const server = yield* Server.make
@@ -213,57 +175,47 @@ describe.each(clients)("with %s", (_, layer) => {
     assert.strictEqual(server.received.length, 4)
   })
 
-  it.effect(
-    "a redirect fails with REQUEST_REDIRECTED if a client follows it, and sends no second request",
-    layer,
-    function* () {
-      const server = yield* Server.make
-      const other = yield* Server.answering(Server.text(200, "stolen"))
-      for (const status of [301, 302, 303, 307, 308]) {
-        for (const request of [
-          post(`${server.baseUrl}/a?signature=s`, inMemory),
-          HttpClientRequest.get(`${server.baseUrl}/a?signature=s`)
-        ]) {
-          for (const location of [`${other.baseUrl}/b`, "/b"]) {
-            server.script(Server.text(status, "", { location }), Server.text(200, "followed"))
-            const before = server.received.length
-            assert.deepStrictEqual(facts(yield* Effect.flip(send(request, following))), followed)
-            assert.strictEqual(server.received.length, before + 1)
-          }
+  it.effect("a followed redirect fails with REQUEST_REDIRECTED, and sends no second request", layer, function* () {
+    const server = yield* Server.make
+    const other = yield* Server.answering(Server.text(200, "stolen"))
+    const url = `${server.baseUrl}/a?signature=s`
+    for (const status of [301, 302, 303, 307, 308]) {
+      for (const request of [post(url, inMemory), HttpClientRequest.get(url)]) {
+        for (const location of [`${other.baseUrl}/b`, "/b"]) {
+          server.script(Server.text(status, "", { location }), Server.text(200, "followed"))
+          const before = server.received.length
+          assert.deepStrictEqual<object>(facts(yield* Effect.flip(send(request, following))), followed)
+          assert.strictEqual(server.received.length, before + 1)
         }
       }
-      assert.isEmpty(other.received)
     }
-  )
+    assert.isEmpty(other.received)
+  })
 
-  it.effect(
-    "nothing is sent if a client changes the origin, or the bytes, the length or the encoding of the body",
-    layer,
-    function* () {
-      const server = yield* Server.answering(Server.text(200, "done"))
-      const other = yield* Server.answering(Server.text(200, "done"))
-      const url = server.baseUrl
-      const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
-        [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
-        [post(url), withBody(inMemory), changed],
-        [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), changed],
-        [post(url, inMemory), withBody(HttpBody.empty), changed],
-        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), changed],
-        [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed],
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), changed],
-        [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
-        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
-        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("HELLO"), contentType)), changed],
-        [post(url, inMemory), withBody(HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })), changed],
-        [post(url, unsized), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed]
-      ]
-      for (const [request, wrap, expected] of cases) {
-        assert.deepStrictEqual(facts(yield* Effect.flip(send(request, wrap))), expected)
-      }
-      assert.isEmpty([...server.received, ...other.received])
+  it.effect("nothing is sent if a client changes the origin, bytes, length or encoding", layer, function* () {
+    const server = yield* Server.answering(Server.text(200, "done"))
+    const other = yield* Server.answering(Server.text(200, "done"))
+    const url = server.baseUrl
+    const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, object]> = [
+      [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
+      [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
+      [post(url), withBody(inMemory), changed],
+      [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), changed],
+      [post(url, inMemory), withBody(HttpBody.empty), changed],
+      [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), changed],
+      [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed],
+      [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), changed],
+      [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
+      [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), changed],
+      [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("HELLO"), contentType)), changed],
+      [post(url, inMemory), withBody(HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })), changed],
+      [post(url, unsized), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), changed]
+    ]
+    for (const [request, wrap, expected] of cases) {
+      assert.deepStrictEqual<object>(facts(yield* Effect.flip(send(request, wrap))), expected)
     }
-  )
+    assert.isEmpty([...server.received, ...other.received])
+  })
 
   it.effect("nothing is sent, and the first error stays, if a client sends again after a refusal", layer, function* () {
     const server = yield* Server.answering(Server.text(200, "done"))
@@ -279,24 +231,20 @@ describe.each(clients)("with %s", (_, layer) => {
       }
     for (const again of [(client) => client, withBody(HttpBody.empty)] satisfies ReadonlyArray<Wrap>) {
       const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), insisting(again)))
-      assert.deepStrictEqual(facts(error), elsewhere)
+      assert.deepStrictEqual<object>(facts(error), elsewhere)
     }
     assert.isEmpty([...server.received, ...other.received])
   })
 
-  it.effect(
-    "fails with BODY_READ_TWICE or REQUEST_REPEATED if a client reads or sends a stream twice",
-    layer,
-    function* () {
-      const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))
-      const twice = yield* Effect.flip(send(post(server.baseUrl, streamed), hashing))
-      assert.deepStrictEqual(facts(twice), readTwice)
-      assert.isEmpty(server.received)
-      const again = yield* Effect.flip(send(post(server.baseUrl, streamed), (client) => retrying(collecting(client))))
-      assert.deepStrictEqual(facts(again), repeated)
-      assert.strictEqual(server.received.length, 1)
-    }
-  )
+  it.effect("fails with BODY_READ_TWICE or REQUEST_REPEATED for a second read or send", layer, function* () {
+    const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))
+    const first = yield* Effect.flip(send(post(server.baseUrl, streamed), hashing))
+    assert.deepStrictEqual<object>(facts(first), readTwice)
+    assert.isEmpty(server.received)
+    const again = yield* Effect.flip(send(post(server.baseUrl, streamed), (client) => retrying(collecting(client))))
+    assert.deepStrictEqual<object>(facts(again), repeated)
+    assert.strictEqual(server.received.length, 1)
+  })
 
   it.effect("fails with REQUEST_REPEATED if a client replaces the failure by a response", layer, function* () {
     const server = yield* Server.answering(Server.text(503, "busy"), Server.text(200, "done"))
@@ -307,7 +255,7 @@ describe.each(clients)("with %s", (_, layer) => {
         (sent): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> =>
           Effect.catchCause(sent, () => Effect.succeed(HttpClientResponse.fromWeb(request, new Response("invented"))))
       )
-    assert.deepStrictEqual(facts(yield* Effect.flip(send(request, inventing))), repeated)
+    assert.deepStrictEqual<object>(facts(yield* Effect.flip(send(request, inventing))), repeated)
     assert.strictEqual(server.received.length, 1)
   })
 
@@ -324,9 +272,9 @@ describe.each(clients)("with %s", (_, layer) => {
     const misled: Wrap = (client) =>
       HttpClient.mapRequest(hiding(client), HttpClientRequest.setUrl(`${other.baseUrl}/a`))
     assert.strictEqual(yield* send(request, hiding), 200)
-    assert.deepStrictEqual(facts(yield* Effect.flip(send(request, misled))), { ...elsewhere, sent: "maybe" })
+    assert.deepStrictEqual<object>(facts(yield* Effect.flip(send(request, misled))), misledLate)
     const longer: Wrap = (client) => withBody(HttpBody.uint8Array(bytes("hello!"), contentType))(hiding(client))
-    assert.deepStrictEqual(facts(yield* Effect.flip(send(request, longer))), { ...changed, sent: "maybe" })
+    assert.deepStrictEqual<object>(facts(yield* Effect.flip(send(request, longer))), changedLate)
   })
 
   it.effect.each([
@@ -352,12 +300,7 @@ describe.each(clients)("with %s", (_, layer) => {
       const failing = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
         Effect.andThen(sent, Effect.fail(failure as HttpClientError))
       )
-      assert.deepStrictEqual(facts(yield* Effect.flip(gather(failing, server.baseUrl))), {
-        code: undefined,
-        description: "the HTTP client failed",
-        sent: "maybe",
-        permanent: false
-      })
+      assert.deepStrictEqual<object>(facts(yield* Effect.flip(gather(failing, server.baseUrl))), failed)
     }
   )
 
@@ -388,10 +331,7 @@ describe("below the client", () => {
     const client = Layer.effect(HttpClient.HttpClient, NodeHttpClient.makeUndici).pipe(Layer.provide(dispatcher))
     const error = yield* Effect.flip(send(post(server.baseUrl, streamed), (self) => self)).pipe(Effect.provide(client))
     assert.deepInclude(facts(error), { sent: "maybe", permanent: false })
-    assert.deepStrictEqual(
-      server.received.map(({ body }) => body),
-      ["hello"]
-    )
+    assert.deepStrictEqual(bodies(server), ["hello"])
   })
 
   it.effect("fails with REQUEST_REDIRECTED if the fetch function follows redirects", function* () {
@@ -404,12 +344,7 @@ describe("below the client", () => {
         Effect.provide(FetchHttpClient.layer),
         Effect.provideService(FetchHttpClient.Fetch, fetch)
       )
-      assert.deepStrictEqual(facts(error), {
-        code: "REQUEST_REDIRECTED",
-        description: "the response came from another URL than the requested one",
-        sent: "maybe",
-        permanent: true
-      })
+      assert.deepStrictEqual<object>(facts(error), otherUrl)
     }
   })
 })

@@ -32,12 +32,10 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as SelfSigned from "./utils/selfSigned.ts"
 
-const facts = ({ code, permanent, description, sent }: ApiError.TransportFailure) => ({
-  code,
-  description,
-  sent,
-  permanent
-})
+const facts = ({ code, permanent, description, sent }: ApiError.TransportFailure) =>
+  ({ code, description, sent, permanent }) as const
+const refuses = (description: string, code: string) => ({ code, description, sent: "no", permanent: true }) as const
+const fails = (description: string, code: string) => ({ ...refuses(description, code), permanent: false })
 
 const post = (url: string, body: HttpBody.HttpBody = HttpBody.text("hello")) => HttpClientRequest.post(url, { body })
 
@@ -48,24 +46,19 @@ const send = (request: HttpClientRequest.HttpClientRequest) =>
 
 const fail = (request: HttpClientRequest.HttpClientRequest) => Effect.flip(send(request))
 
+const failWith = (reason: HttpClientError.HttpClientErrorReason) =>
+  Effect.fail(new HttpClientError.HttpClientError({ reason }))
+
 /** A port that nobody listens on. */
 const closedPort = Effect.scoped(Loopback.listen(createTcpServer()))
 
 const tls = (onConnection: () => void = () => undefined) =>
   createTlsServer({ key: SelfSigned.key, cert: SelfSigned.cert }).on("connection", onConnection)
 
-const refused = {
-  code: "ECONNREFUSED",
-  description: "the connection was refused",
-  sent: "no",
-  permanent: false
-} as const
-const untrusted = {
-  code: "DEPTH_ZERO_SELF_SIGNED_CERT",
-  description: "the certificate of the server is not trusted",
-  sent: "no",
-  permanent: true
-} as const
+const refused = fails("the connection was refused", "ECONNREFUSED")
+const untrusted = refuses("the certificate of the server is not trusted", "DEPTH_ZERO_SELF_SIGNED_CERT")
+const unknown = refuses("the host is unknown", "ENOTFOUND")
+const noResolution = fails("the name resolution of the host failed temporarily", "EAI_AGAIN")
 
 describe.each(senders)("with %s", (name, layer) => {
   const garbage = () => createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
@@ -84,79 +77,54 @@ describe.each(senders)("with %s", (name, layer) => {
       Effect.map(Loopback.listen(garbage()), (port) => `http://127.0.0.1:${port}/`),
       { code: "HPE_INVALID_CONSTANT", description: "the response is not HTTP", sent: "maybe", permanent: false }
     ]
-  ])("%s fails with %j, and shows no path", ([, address, expected]) =>
-    Effect.gen(function* () {
-      const url = yield* address
-      const error = yield* fail(post(url))
-      assert.deepInclude(facts(error), expected)
-      assert.strictEqual(error.host, new URL(url).host)
-      assert.strictEqual(error.message, `Test: ${error.description} (${error.host}, ${error.code})`)
-      assert.notMatch(JSON.stringify(error), /secret/)
-    }).pipe(Effect.provide(layer))
-  )
+  ])("%s fails with %j, and shows no path", layer, function* ([, address, expected]) {
+    const url = yield* address
+    const error = yield* fail(post(url))
+    assert.deepInclude(facts(error), expected)
+    assert.strictEqual(error.host, new URL(url).host)
+    assert.strictEqual(error.message, `Test: ${error.description} (${error.host}, ${error.code})`)
+    assert.notMatch(JSON.stringify(error), /secret/)
+  })
 
-  it.effect("a connection that is closed before the response or in the middle of it fails with sent `maybe`", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.answering(Server.reset)
-      const before = yield* fail(post(server.baseUrl))
-      const closed = "the server closed the connection"
-      assert.deepInclude(facts(before), { description: closed, sent: "maybe", permanent: false })
-      assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
+  it.effect("a connection that is closed before or within the response fails with sent `maybe`", layer, function* () {
+    const server = yield* Server.answering(Server.reset)
+    const before = yield* fail(post(server.baseUrl))
+    const closed = "the server closed the connection"
+    assert.deepInclude(facts(before), { description: closed, sent: "maybe", permanent: false })
+    assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
 
-      server.script(Server.cut(200, "{}".padEnd(100)))
-      const within = yield* Effect.flip(
-        Effect.scoped(
-          Effect.gen(function* () {
-            const client = yield* HttpClient.HttpClient
-            const response = yield* Exchange.open(client, post(server.baseUrl), { operation: "Test" })
-            return yield* Stream.runDrain(Stream.mapError(response.stream, Exchange.toFailure({ operation: "Test" })))
-          })
-        )
-      )
-      assert.deepInclude(facts(within), { description: `${closed} in the middle of the response`, sent: "maybe" })
-    }).pipe(Effect.provide(layer))
-  )
+    server.script(Server.cut(200, "{}".padEnd(100)))
+    const response = yield* Exchange.open(yield* HttpClient.HttpClient, post(server.baseUrl), { operation: "Test" })
+    const body = Stream.mapError(response.stream, Exchange.toFailure({ operation: "Test" }))
+    const within = yield* Effect.flip(Stream.runDrain(body))
+    assert.deepInclude(facts(within), { description: `${closed} in the middle of the response`, sent: "maybe" })
+  })
 
-  it.effect("an unknown host fails with ENOTFOUND, permanent, or with EAI_AGAIN if there is no resolver", () =>
-    Effect.gen(function* () {
-      const error = yield* fail(post("http://nobody.invalid/secret"))
-      // A machine without a resolver cannot distinguish the two.
-      const isUnknown = error.code === "ENOTFOUND"
-      assert.deepStrictEqual(facts(error), {
-        code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
-        description: isUnknown ? "the host is unknown" : "the name resolution of the host failed temporarily",
-        sent: "no",
-        permanent: isUnknown
-      })
-      assert.strictEqual(error.host, "nobody.invalid")
-      assert.notMatch(JSON.stringify(error), /secret/)
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("an unknown host fails with ENOTFOUND, or with EAI_AGAIN if there is no resolver", layer, function* () {
+    const error = yield* fail(post("http://nobody.invalid/secret"))
+    // A machine without a resolver cannot distinguish the two.
+    const isUnknown = error.code === "ENOTFOUND"
+    assert.deepStrictEqual(facts(error), isUnknown ? unknown : noResolution)
+    assert.strictEqual(error.host, "nobody.invalid")
+    assert.notMatch(JSON.stringify(error), /secret/)
+  })
 
-  it.effect("a Uint8Array of another realm is sent unchanged", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.answering(Server.text(200, "done"))
-      const foreign: Uint8Array = runInNewContext("new Uint8Array([104, 101, 108, 108, 111])")
-      yield* send(post(server.baseUrl, HttpBody.uint8Array(foreign, "text/plain")))
-      assert.strictEqual(server.received[0]?.body, "hello")
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("a Uint8Array of another realm is sent unchanged", layer, function* () {
+    const server = yield* Server.answering(Server.text(200, "done"))
+    const foreign: Uint8Array = runInNewContext("new Uint8Array([104, 101, 108, 108, 111])")
+    yield* send(post(server.baseUrl, HttpBody.uint8Array(foreign, "text/plain")))
+    assert.strictEqual(server.received[0]?.body, "hello")
+  })
 
-  it.effect("an invalid header fails with sent `no`, permanent, and nothing is sent", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.make
-      const { code, ...error } = facts(yield* fail(HttpClientRequest.setHeader(post(server.baseUrl), "x-a", "a\nb")))
-      assert.isEmpty(server.received)
-      // `fetch` reports a TypeError without a code.
-      if (name === "fetch") return
-      assert.oneOf(code, ["UND_ERR_INVALID_ARG", "ERR_INVALID_CHAR"])
-      assert.deepStrictEqual(error, {
-        description: "the HTTP client refuses the request",
-        sent: "no",
-        permanent: true
-      })
-    }).pipe(Effect.provide(layer))
-  )
+  it.effect("an invalid header fails with sent `no`, permanent, and nothing is sent", layer, function* () {
+    const server = yield* Server.make
+    const { code, ...error } = facts(yield* fail(HttpClientRequest.setHeader(post(server.baseUrl), "x-a", "a\nb")))
+    assert.isEmpty(server.received)
+    // `fetch` reports a TypeError without a code.
+    if (name === "fetch") return
+    assert.oneOf(code, ["UND_ERR_INVALID_ARG", "ERR_INVALID_CHAR"])
+    assert.deepStrictEqual({ code, ...error }, refuses("the HTTP client refuses the request", code ?? ""))
+  })
 })
 
 /** A resolver that finds a host for the given number of lookups, and then fails with a code. */
@@ -184,44 +152,28 @@ describe.each([
 ] as const)("a resolver, with %s", (_, client) => {
   const closing = Server.text(200, "done", { connection: "close" })
 
-  it.effect.each([
-    ["ENOTFOUND", "the host is unknown", true],
-    ["EAI_AGAIN", "the name resolution of the host failed temporarily", false]
-  ] as const)("%s of a host that has never responded: %s, permanent: %s", ([code, description, permanent]) =>
-    Effect.gen(function* () {
-      const error = yield* fail(post("http://service.example/"))
-      assert.deepStrictEqual(facts(error), { code, description, sent: "no", permanent })
-    }).pipe(Effect.provide(client(resolver(0, code))))
-  )
+  it.effect.each([unknown, noResolution])("a host that has never responded fails with %j", function* (expected) {
+    const error = yield* Effect.provide(fail(post("http://service.example/")), client(resolver(0, expected.code)))
+    assert.deepStrictEqual(facts(error), expected)
+  })
 
-  it.effect("ENOTFOUND is not permanent for a host that has responded before", () =>
-    Effect.gen(function* () {
-      const server = yield* Server.answering(closing)
-      const url = server.baseUrl.replace("127.0.0.1", "service.example")
-      assert.strictEqual((yield* send(post(url))).status, 200)
-      assert.deepInclude(facts(yield* fail(post(url))), { code: "ENOTFOUND", sent: "no", permanent: false })
-    }).pipe(Effect.provide(client(resolver(1, "ENOTFOUND"))))
-  )
+  it.effect("ENOTFOUND is not permanent for a host that has responded", client(resolver(1, "ENOTFOUND")), function* () {
+    const server = yield* Server.answering(closing)
+    const url = server.baseUrl.replace("127.0.0.1", "service.example")
+    assert.strictEqual((yield* send(post(url))).status, 200)
+    assert.deepInclude(facts(yield* fail(post(url))), { code: "ENOTFOUND", sent: "no", permanent: false })
+  })
 })
 
-describe("a body that the runtime cannot stream", () => {
+describe("a client without streams", () => {
   it.effect("a body that the runtime cannot stream fails with STREAM_UNSUPPORTED, sent `no`, permanent", function* () {
     const client = HttpClient.make((request) =>
-      Effect.fail(
-        new HttpClientError.HttpClientError({
-          reason: new HttpClientError.EncodeError({ request, description: "not supported in this runtime" })
-        })
-      )
+      failWith(new HttpClientError.EncodeError({ request, description: "not supported in this runtime" }))
     )
-    const error = yield* fail(post("https://service.example/")).pipe(
-      Effect.provideService(HttpClient.HttpClient, client)
-    )
-    assert.deepStrictEqual(facts(error), {
-      code: "STREAM_UNSUPPORTED",
-      description: "this runtime cannot stream a request body",
-      sent: "no",
-      permanent: true
-    })
+    const request = post("https://service.example/")
+    const error = yield* Effect.provideService(fail(request), HttpClient.HttpClient, client)
+    const expected = refuses("this runtime cannot stream a request body", "STREAM_UNSUPPORTED")
+    assert.deepStrictEqual(facts(error), expected)
   })
 })
 
@@ -297,12 +249,7 @@ describe("what is repeated", () => {
 
     const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", syscall: "connect" })
     const starting = FakeService.make(
-      (request) =>
-        Effect.fail(
-          new HttpClientError.HttpClientError({
-            reason: new HttpClientError.TransportError({ request, cause })
-          })
-        ),
+      (request) => failWith(new HttpClientError.TransportError({ request, cause })),
       FakeService.json(200, move.success)
     )
     yield* runMove(layer, starting)

@@ -17,10 +17,7 @@ import { InvalidCredentials } from "./AuthError.ts"
  */
 export class Credentials extends Context.Service<
   Credentials,
-  {
-    readonly key: string
-    readonly secret: Redacted.Redacted
-  }
+  { readonly key: string; readonly secret: Redacted.Redacted }
 >()("@assembly-effect/auth/Credentials") {}
 
 const check = Rules.checker(Schema.Struct({ key: Rules.notBlank, secret: Rules.notBlank }))

@@ -82,9 +82,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     yield* entries.set(yield* nameOf(grant), Bytes.join([nonce, sealed]))
   })
 
-  const forget = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
-    yield* entries.remove(yield* nameOf(grant))
-  })
+  const forget = (grant: TokenStore.Grant) => Effect.flatMap(nameOf(grant), (name) => entries.remove(name))
 
   /** Logs a failure or a timeout of an access to the store as a warning, and returns `fallback`. */
   const tolerate =

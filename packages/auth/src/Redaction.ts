@@ -77,7 +77,7 @@ const decodings: ReadonlyArray<(text: string) => string> = [
     text.replace(/(?:%[\da-f]{2})+/gi, (run) =>
       utf8.decode(Uint8Array.from(run.slice(1).split("%"), (byte) => parseInt(byte, 16)))
     ),
-  (text) => text.replace(/\\(?:u[\dA-Fa-f]{4}|["\\/bfnrt])/g, (one) => String(JSON.parse(`"${one}"`)))
+  (text) => text.replace(/\\(?:u[\dA-Fa-f]{4}|[\x22\\/bfnrt])/g, (one) => String(JSON.parse(`"${one}"`)))
 ]
 
 const minPiece = 8

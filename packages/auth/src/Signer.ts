@@ -24,9 +24,7 @@ import * as Hmac from "./internal/hmac.ts"
  */
 export class Signer extends Context.Service<
   Signer,
-  {
-    readonly sign: (text: string) => Effect.Effect<Redacted.Redacted>
-  }
+  { readonly sign: (text: string) => Effect.Effect<Redacted.Redacted> }
 >()("@assembly-effect/auth/Signer") {}
 
 export { Algorithm }

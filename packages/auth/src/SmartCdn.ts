@@ -74,9 +74,7 @@ const Request = Schema.Struct({
   input: segment("text", () => true),
   urlParams: Schema.optional(urlParams),
   expiresAt: Schema.optional(
-    Schema.declare(isExpiry, {
-      expected: "a DateTime after 1970, or a whole number of milliseconds since 1970"
-    })
+    Schema.declare(isExpiry, { expected: "a DateTime after 1970, or a whole number of milliseconds since 1970" })
   )
 })
 /**
@@ -95,9 +93,7 @@ const check = Input.encoder(Request)
  */
 export class SmartCdn extends Context.Service<
   SmartCdn,
-  {
-    readonly signedUrl: (request: Request) => Effect.Effect<string, InvalidRequest>
-  }
+  { readonly signedUrl: (request: Request) => Effect.Effect<string, InvalidRequest> }
 >()("@assembly-effect/auth/SmartCdn") {}
 
 /** The default lifetime of a URL in milliseconds: an hour. */

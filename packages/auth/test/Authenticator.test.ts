@@ -46,20 +46,16 @@ describe("Authenticator.layerSigned", () => {
     assert.strictEqual(Redacted.value(proof.signature), `sha384:${expected}`)
   })
 
-  it.effect(
-    "replaces key, expiry and nonce of the given params, and keeps restrictions such as max_size",
-    signed(),
-    function* () {
-      const theirs = { key: "theirs", expires: "theirs", nonce: "theirs", max_size: 5 }
-      for (const nonceIn of ["params", "auth"] as const) {
-        const proof = yield* authenticate({ params: { nonce: "theirs", auth: theirs }, nonceIn })
-        const { auth, nonce } = JSON.parse(proof.params)
-        const own = nonceIn === "auth" ? auth.nonce : nonce
-        assert.deepInclude(auth, { key: "a-key", max_size: 5 })
-        assert.notInclude([auth.expires, own], "theirs")
-      }
+  it.effect("replaces key, expiry and nonce of the params, and keeps max_size", signed(), function* () {
+    const theirs = { key: "theirs", expires: "theirs", nonce: "theirs", max_size: 5 }
+    for (const nonceIn of ["params", "auth"] as const) {
+      const proof = yield* authenticate({ params: { nonce: "theirs", auth: theirs }, nonceIn })
+      const { auth, nonce } = JSON.parse(proof.params)
+      const own = nonceIn === "auth" ? auth.nonce : nonce
+      assert.deepInclude(auth, { key: "a-key", max_size: 5 })
+      assert.notInclude([auth.expires, own], "theirs")
     }
-  )
+  })
 
   it.effect("puts the nonce into auth if nonceIn is `auth`", signed(), function* () {
     const proof = yield* authenticate({ nonceIn: "auth" })
@@ -68,33 +64,25 @@ describe("Authenticator.layerSigned", () => {
     assert.match(auth.nonce ?? "", /^[0-9a-f-]{36}$/)
   })
 
-  it.effect(
-    "sets auth.expires to the current time plus window and clockSkew (spec A-3)",
-    signed({ window: "30 seconds" }),
-    function* () {
-      yield* TestClock.setTime(now.epochMilliseconds)
-      const expiry = (clockSkew?: Duration.Input) =>
-        Effect.map(
-          authenticate(clockSkew === undefined ? {} : { clockSkew: Duration.fromInputUnsafe(clockSkew) }),
-          ({ params }) => decode(params).auth.expires
-        )
-      assert.strictEqual(yield* expiry(), "2026-11-21T12:00:30.000Z")
-      assert.strictEqual(yield* expiry("1 hour"), "2026-11-21T13:00:30.000Z")
-      assert.strictEqual(yield* expiry(Duration.millis(-3_600_000)), "2026-11-21T11:00:30.000Z")
-    }
-  )
-
-  it.effect(
-    "100 concurrent requests with the same params have 100 different signed texts (spec A-4)",
-    signed(),
-    function* () {
-      const proofs = yield* Effect.all(
-        Array.from({ length: 100 }, () => authenticate({})),
-        { concurrency: "unbounded" }
+  it.effect("sets auth.expires to now plus window and skew (spec A-3)", signed({ window: "30 seconds" }), function* () {
+    yield* TestClock.setTime(now.epochMilliseconds)
+    const expiry = (clockSkew?: Duration.Input) =>
+      Effect.map(
+        authenticate(clockSkew === undefined ? {} : { clockSkew: Duration.fromInputUnsafe(clockSkew) }),
+        ({ params }) => decode(params).auth.expires
       )
-      assert.strictEqual(new Set(proofs.map(({ params }) => params)).size, 100)
-    }
-  )
+    assert.strictEqual(yield* expiry(), "2026-11-21T12:00:30.000Z")
+    assert.strictEqual(yield* expiry("1 hour"), "2026-11-21T13:00:30.000Z")
+    assert.strictEqual(yield* expiry(Duration.millis(-3_600_000)), "2026-11-21T11:00:30.000Z")
+  })
+
+  it.effect("100 concurrent requests have 100 different signed texts (spec A-4)", signed(), function* () {
+    const proofs = yield* Effect.all(
+      Array.from({ length: 100 }, () => authenticate({})),
+      { concurrency: "unbounded" }
+    )
+    assert.strictEqual(new Set(proofs.map(({ params }) => params)).size, 100)
+  })
 
   it.effect("signs with sha256 if algorithm is `sha256`", signed({ algorithm: "sha256" }), function* () {
     const proof = yield* authenticate({})
@@ -119,10 +107,8 @@ describe("Authenticator.layerBearer", () => {
         assert(proof._tag === "Bearer")
         assert.strictEqual(proof.params, JSON.stringify(params))
         assert.strictEqual(Redacted.value(proof.token), "a-token")
-        assert.strictEqual(
-          yield* Authenticator.Authenticator.use((service) => service.refused(proof, { status: 401 })),
-          "final"
-        )
+        const seen = yield* Authenticator.Authenticator.use((service) => service.refused(proof, { status: 401 }))
+        assert.strictEqual(seen, "final")
       }).pipe(Effect.provide(Authenticator.layerBearer(Redacted.make("a-token"))))
   )
 })

@@ -12,15 +12,12 @@ const read = (env: Readonly<Record<string, string>>) =>
   )
 
 describe("Credentials", () => {
-  it.effect(
-    "CredentialsConfig.layer reads key and secret from the configuration, and redacts the secret",
-    function* () {
-      const { key, secret } = yield* read({ ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "a-secret" })
-      assert.strictEqual(key, "a-key")
-      assert.strictEqual(Redacted.value(secret), "a-secret")
-      assert.notInclude(String(secret), "a-secret")
-    }
-  )
+  it.effect("CredentialsConfig.layer reads key and secret, and redacts the secret", function* () {
+    const { key, secret } = yield* read({ ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "a-secret" })
+    assert.strictEqual(key, "a-key")
+    assert.strictEqual(Redacted.value(secret), "a-secret")
+    assert.notInclude(String(secret), "a-secret")
+  })
 
   it.effect.each([
     ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_SECRET: "a-secret" }],
@@ -41,15 +38,12 @@ describe("Credentials", () => {
     ["key", " ", "a-secret"],
     ["secret", "a-key", ""],
     ["secret", "a-key", " \n"]
-  ] as const)(
-    "Credentials.layer fails with InvalidCredentials for a blank %s (%j, %j)",
-    function* ([field, key, secret]) {
-      const layer = Credentials.layer({ key, secret: Redacted.make(secret) })
-      const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
-      assert.strictEqual(error._tag, "InvalidCredentials")
-      assert.strictEqual(error.message, `the credentials are invalid: ${field}: Expected a non-blank string`)
-    }
-  )
+  ] as const)("fails with InvalidCredentials for a blank %s (%j, %j)", function* ([field, key, secret]) {
+    const layer = Credentials.layer({ key, secret: Redacted.make(secret) })
+    const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
+    assert.strictEqual(error._tag, "InvalidCredentials")
+    assert.strictEqual(error.message, `the credentials are invalid: ${field}: Expected a non-blank string`)
+  })
 
   it.effect.each([
     ["a text", "my secret"],
@@ -68,9 +62,7 @@ describe("Credentials", () => {
   it.effect("Credentials.layer fails with an issue for each blank field", function* () {
     const layer = Credentials.layer({ key: "", secret: Redacted.make("") })
     const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
-    assert.deepStrictEqual(
-      error.issues.map(({ path }) => path),
-      [["key"], ["secret"]]
-    )
+    const seen = error.issues.map(({ path }) => path)
+    assert.deepStrictEqual(seen, [["key"], ["secret"]])
   })
 })

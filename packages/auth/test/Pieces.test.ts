@@ -19,10 +19,8 @@ describe("mapPieces", () => {
     const numbers = [1, 2, 3, 4, 5, 6, 7]
     const source = Stream.rechunk(Stream.fromIterable(numbers.map((number) => piece(number))), 3)
     const got = yield* Stream.runCollect(mapPieces(source, (given) => Effect.succeed([given, given])))
-    assert.deepStrictEqual(
-      got,
-      numbers.flatMap((number) => [piece(number), piece(number)])
-    )
+    const expected = numbers.flatMap((number) => [piece(number), piece(number)])
+    assert.deepStrictEqual(got, expected)
   })
 
   it.effect("calls the function only for the pieces that are pulled", function* () {
@@ -49,19 +47,16 @@ describe("mapPieces", () => {
     assert.deepStrictEqual({ error, got }, { error: "two", got: [piece(1)] })
   })
 
-  it.effect(
-    "runs the end effect once after the last piece, not if the stream fails, and fails with its error",
-    function* () {
-      let ends = 0
-      const end = Effect.sync(() => {
-        ends++
-      })
-      yield* Stream.runDrain(mapPieces(Stream.make(piece(1)), twice, end))
-      assert.strictEqual(ends, 1)
-      yield* Effect.flip(Stream.runDrain(mapPieces(Stream.fail("broken" as const), twice, end)))
-      assert.strictEqual(ends, 1)
-      const short = mapPieces(Stream.make(piece(1)), twice, Effect.fail("too short" as const))
-      assert.strictEqual(yield* Effect.flip(Stream.runDrain(short)), "too short")
-    }
-  )
+  it.effect("runs the end effect once after the last piece, not if the stream fails", function* () {
+    let ends = 0
+    const end = Effect.sync(() => {
+      ends++
+    })
+    yield* Stream.runDrain(mapPieces(Stream.make(piece(1)), twice, end))
+    assert.strictEqual(ends, 1)
+    yield* Effect.flip(Stream.runDrain(mapPieces(Stream.fail("broken" as const), twice, end)))
+    assert.strictEqual(ends, 1)
+    const short = mapPieces(Stream.make(piece(1)), twice, Effect.fail("too short" as const))
+    assert.strictEqual(yield* Effect.flip(Stream.runDrain(short)), "too short")
+  })
 })

@@ -115,10 +115,8 @@ describe("the options of fetch that an application sets", () => {
         return new Response(null, { status: 204 })
       }
       yield* use(Layer.succeed(FetchHttpClient.Fetch, fetched))
-      assert.deepStrictEqual(
-        seen.map(({ redirect }) => redirect),
-        ["manual", "error"]
-      )
+      const found = seen.map(({ redirect }) => redirect)
+      assert.deepStrictEqual(found, ["manual", "error"])
       for (const options of seen) {
         const { cf, credentials, dispatcher } = application
         assert.deepInclude<object>(options, { cf, credentials, dispatcher })

@@ -15,6 +15,8 @@ import { inspect } from "node:util"
 const smartCdn = (key: string, secret: string) =>
   SmartCdn.layer.pipe(Layer.provide(Layer.succeed(Credentials.Credentials, { key, secret: Redacted.make(secret) })))
 
+const cdn = smartCdn("k", "s3cr3t")
+
 const request: Parameters<typeof SmartCdn.signedUrl>[0] = {
   workspace: "my-workspace",
   template: "thumbnails",
@@ -49,28 +51,28 @@ const generated = Schema.Struct({
 
 describe("SmartCdn.signedUrl", () => {
   // The example in the README of @transloadit/node 4.12.0.
-  it.effect("returns the URL in the README of @transloadit/node for its example", () =>
-    Effect.gen(function* () {
-      const url = yield* SmartCdn.signedUrl({
-        workspace: "foo_workspace",
-        template: "foo_template",
-        input: "foo_input",
-        urlParams: { foo: "bar" },
-        expiresAt: 1_714_525_200_000
-      })
-      assert.strictEqual(
-        url,
-        "https://foo_workspace.tlcdn.com/foo_template/foo_input?auth_key=foo_key&exp=1714525200000&foo=bar" +
-          "&sig=sha256%3A9548915ec70a5f0d05de9497289e792201ceec19a526fe315f4f4fd2e7e377ac"
-      )
-    }).pipe(Effect.provide(smartCdn("foo_key", "foo_secret")))
-  )
+  it.effect("returns the URL in the README of @transloadit/node", smartCdn("foo_key", "foo_secret"), function* () {
+    const url = yield* SmartCdn.signedUrl({
+      workspace: "foo_workspace",
+      template: "foo_template",
+      input: "foo_input",
+      urlParams: { foo: "bar" },
+      expiresAt: 1_714_525_200_000
+    })
+    assert.strictEqual(
+      url,
+      "https://foo_workspace.tlcdn.com/foo_template/foo_input?auth_key=foo_key&exp=1714525200000&foo=bar" +
+        "&sig=sha256%3A9548915ec70a5f0d05de9497289e792201ceec19a526fe315f4f4fd2e7e377ac"
+    )
+  })
 
   // T='my-workspace/thumbnails/photos%2Fcat%20%26%20dog.jpg?auth_key=k&exp=1893456000000&f=avif&f=webp'
   // T="$T&lang=%C3%A4+%E2%82%AC&retina=true&w=640"
   // printf '%s' "$T" | openssl dgst -sha256 -hmac 'schlüssel'
-  it.effect("encodes the path, repeats a list, sorts the parameters and signs with the UTF-8 bytes of the secret", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "encodes the path, repeats a list, sorts the parameters, signs with UTF-8 bytes",
+    smartCdn("k", "schlüssel"),
+    function* () {
       const url = yield* SmartCdn.signedUrl({
         ...request,
         input: "photos/cat & dog.jpg",
@@ -82,12 +84,14 @@ describe("SmartCdn.signedUrl", () => {
           "&f=avif&f=webp&lang=%C3%A4+%E2%82%AC&retina=true&w=640" +
           "&sig=sha256%3A01f5d4fbcdfe71de588eb9599cd115468c767600bd726e27df1c70a3ffd0ae47"
       )
-    }).pipe(Effect.provide(smartCdn("k", "schlüssel")))
+    }
   )
 
   // printf '%s' 'w/t/?auth_key=k%26%2B&exp=3600000' | openssl dgst -sha256 -hmac s3cr3t
-  it.effect("sets exp to an hour after the current time by default, and accepts an empty input", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "sets exp to an hour from now by default, and accepts an empty input",
+    smartCdn("k&+", "s3cr3t"),
+    function* () {
       const url = yield* SmartCdn.signedUrl({ workspace: "w", template: "t", input: "" })
       assert.strictEqual(
         url,
@@ -96,18 +100,16 @@ describe("SmartCdn.signedUrl", () => {
       )
       yield* TestClock.adjust("1 minute")
       assert.include(yield* SmartCdn.signedUrl({ workspace: "w", template: "t", input: "" }), "exp=3660000&")
-    }).pipe(Effect.provide(smartCdn("k&+", "s3cr3t")))
+    }
   )
 
-  it.effect("returns the same URL for expiresAt in milliseconds and as a DateTime in any zone", () =>
-    Effect.gen(function* () {
-      const expected = yield* SmartCdn.signedUrl(request)
-      const moment = DateTime.makeUnsafe(1_893_456_000_000)
-      for (const expiresAt of [moment, DateTime.makeZonedUnsafe(moment, { timeZone: "Asia/Tokyo" })]) {
-        assert.strictEqual(yield* SmartCdn.signedUrl({ ...request, expiresAt }), expected)
-      }
-    }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
-  )
+  it.effect("takes expiresAt in milliseconds and as a DateTime in any zone", cdn, function* () {
+    const expected = yield* SmartCdn.signedUrl(request)
+    const moment = DateTime.makeUnsafe(1_893_456_000_000)
+    for (const expiresAt of [moment, DateTime.makeZonedUnsafe(moment, { timeZone: "Asia/Tokyo" })]) {
+      assert.strictEqual(yield* SmartCdn.signedUrl({ ...request, expiresAt }), expected)
+    }
+  })
 
   it.effect.prop(
     "returns the same URL as @transloadit/node for every valid request",
@@ -162,38 +164,32 @@ describe("SmartCdn.signedUrl", () => {
     ["urlParams", { urlParams: "ab" }],
     ["urlParams", { urlParams: [["w", 1]] }],
     ["urlParams.w.0", { urlParams: { w: Array(1) } }]
-  ] as const)("refuses an invalid %s: %j", ([field, change]) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* refusedFields({ ...request, ...change }), [field])
-    }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
-  )
+  ] as const)("refuses an invalid %s: %j", cdn, function* ([field, change]) {
+    assert.deepStrictEqual(yield* refusedFields({ ...request, ...change }), [field])
+  })
 
-  it.effect.each([null, undefined, "text", 5])("refuses %j instead of a request", (input) =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(SmartCdn.signedUrl(input as never))
-      assert.strictEqual(error.message, "SmartCdn.signedUrl: Expected object")
-    }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
-  )
+  it.effect.each([null, undefined, "text", 5])("refuses %j instead of a request", cdn, function* (input) {
+    const error = yield* Effect.flip(SmartCdn.signedUrl(input as never))
+    assert.strictEqual(error.message, "SmartCdn.signedUrl: Expected object")
+  })
 
-  it.effect("fails with InvalidRequest that names every invalid field and its rule", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(
-        SmartCdn.signedUrl({ workspace: "a b", template: "", input: "..", urlParams: { sig: "x" }, expiresAt: 0 })
-      )
-      assert.strictEqual(error._tag, "InvalidRequest")
-      assert.strictEqual(
-        error.message,
-        "SmartCdn.signedUrl: workspace: Expected 1 to 63 letters, digits, hyphens and underscores, " +
-          "because it is a part of the host name; template: Expected a non-empty text in valid Unicode, other than . " +
-          "and ..; input: Expected a text in valid Unicode, other than . and ..; urlParams.sig: Expected a name in " +
-          "valid Unicode, other than auth_key, exp and sig, which the signature uses; expiresAt: Expected a DateTime after 1970, or a whole " +
-          "number of milliseconds since 1970"
-      )
-    }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
-  )
+  it.effect("fails with InvalidRequest that names every invalid field and its rule", cdn, function* () {
+    const error = yield* Effect.flip(
+      SmartCdn.signedUrl({ workspace: "a b", template: "", input: "..", urlParams: { sig: "x" }, expiresAt: 0 })
+    )
+    assert.strictEqual(error._tag, "InvalidRequest")
+    assert.strictEqual(
+      error.message,
+      "SmartCdn.signedUrl: workspace: Expected 1 to 63 letters, digits, hyphens and underscores, " +
+        "because it is a part of the host name; template: Expected a non-empty text in valid Unicode, other than . " +
+        "and ..; input: Expected a text in valid Unicode, other than . and ..; urlParams.sig: Expected a name in " +
+        "valid Unicode, other than auth_key, exp and sig, which the signature uses; expiresAt: Expected a DateTime after 1970, or a whole " +
+        "number of milliseconds since 1970"
+    )
+  })
 
   it.effect("shows no secret in the inspected service and in the URL, and dies with an empty secret", function* () {
-    const service = yield* SmartCdn.SmartCdn.pipe(Effect.provide(smartCdn("k", "s3cr3t")))
+    const service = yield* SmartCdn.SmartCdn.pipe(Effect.provide(cdn))
     assert.notInclude(inspect(service, { depth: Infinity, showHidden: true }), "s3cr3t")
     assert.notInclude(yield* service.signedUrl(request), "s3cr3t")
     assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(Layer.build(smartCdn("k", ""))))))

@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 import * as TokenServer from "./utils/TokenServer.ts"
 
 const { answer, get, refuse, token, tokens } = TokenServer
@@ -39,6 +40,9 @@ const asking = Effect.fnUntraced(function* (...script: ReadonlyArray<TokenServer
   return { server, ask: get({ baseUrl: server.baseUrl, scope: "dam:write" }) }
 })
 
+const atOnce = <A, E>(count: number, call: Effect.Effect<A, E, Tokens.Tokens>) =>
+  Effect.forEach(Array(count), () => call, { concurrency: "unbounded" })
+
 /** Waits until the server has received so many requests. */
 const arrived = (server: { readonly received: ReadonlyArray<unknown> }, requests: number) =>
   Effect.promise(async () => {
@@ -46,59 +50,38 @@ const arrived = (server: { readonly received: ReadonlyArray<unknown> }, requests
   })
 
 describe("Tokens.get", () => {
-  it.effect(
-    "sends POST /token with Basic authentication, grant_type, aud and scope (spec A-9)",
-    tokens(),
-    function* () {
-      const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
-      assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
-      const [request] = server.received
-      assert.strictEqual(request?.method, "POST")
-      assert.strictEqual(request?.path, "/token")
-      assert.match(request?.headers["content-type"] ?? "", /^application\/x-www-form-urlencoded/)
-      // printf '%s' 'test-key:test-secret' | openssl base64
-      assert.strictEqual(request?.headers.authorization, "Basic dGVzdC1rZXk6dGVzdC1zZWNyZXQ=")
-      assert.deepStrictEqual(Object.fromEntries(request?.form ?? []), {
-        grant_type: "client_credentials",
-        aud: "api2",
-        scope: "dam:write"
-      })
-    }
-  )
+  it.effect("sends POST /token with Basic, grant_type, aud and scope (spec A-9)", tokens(), function* () {
+    const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
+    assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
+    const [request] = server.received
+    assert.strictEqual(request?.method, "POST")
+    assert.strictEqual(request?.path, "/token")
+    assert.match(request?.headers["content-type"] ?? "", /^application\/x-www-form-urlencoded/)
+    // printf '%s' 'test-key:test-secret' | openssl base64
+    assert.strictEqual(request?.headers.authorization, "Basic dGVzdC1rZXk6dGVzdC1zZWNyZXQ=")
+    const body = { grant_type: "client_credentials", aud: "api2", scope: "dam:write" }
+    assert.deepStrictEqual(Object.fromEntries(new URLSearchParams(request?.body)), body)
+  })
 
-  it.effect(
-    "sends one request for 1,000 concurrent calls, also if it fails, and another one for a later call",
-    tokens(),
-    function* () {
-      const { ask, server } = yield* asking(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
-      const many = <A, E>(call: Effect.Effect<A, E, Tokens.Tokens>) =>
-        Effect.map(
-          Effect.all(
-            Array.from({ length: 1000 }, () => call),
-            { concurrency: "unbounded" }
-          ),
-          (all) => [...new Set(all)]
-        )
-      const tags = Effect.map(Effect.flip(ask), ({ _tag }) => _tag)
-      assert.deepStrictEqual(yield* many(tags), ["WrongCredentials"])
-      assert.strictEqual(server.received.length, 1)
-      assert.deepStrictEqual(yield* many(ask), ["token-2"])
-      assert.strictEqual(server.received.length, 2)
-    }
-  )
+  it.effect("sends one request for 1,000 concurrent calls, also if it fails", tokens(), function* () {
+    const { ask, server } = yield* asking(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
+    const many = <A, E>(call: Effect.Effect<A, E, Tokens.Tokens>) =>
+      Effect.map(atOnce(1000, call), (all) => [...new Set(all)])
+    const tags = Effect.map(Effect.flip(ask), ({ _tag }) => _tag)
+    assert.deepStrictEqual(yield* many(tags), ["WrongCredentials"])
+    assert.strictEqual(server.received.length, 1)
+    assert.deepStrictEqual(yield* many(ask), ["token-2"])
+    assert.strictEqual(server.received.length, 2)
+  })
 
-  it.effect(
-    "returns the token to a second call if the first call is interrupted, with one request",
-    tokens(),
-    function* () {
-      const { ask, server } = yield* asking(token())
-      const first = yield* Effect.forkChild(ask, { startImmediately: true })
-      const second = yield* Effect.forkChild(ask, { startImmediately: true })
-      yield* Fiber.interrupt(first)
-      assert.strictEqual(yield* Fiber.join(second), "token-1")
-      assert.strictEqual(server.received.length, 1)
-    }
-  )
+  it.effect("returns the token to a second call if the first is interrupted", tokens(), function* () {
+    const { ask, server } = yield* asking(token())
+    const first = yield* Effect.forkChild(ask, { startImmediately: true })
+    const second = yield* Effect.forkChild(ask, { startImmediately: true })
+    yield* Fiber.interrupt(first)
+    assert.strictEqual(yield* Fiber.join(second), "token-1")
+    assert.strictEqual(server.received.length, 1)
+  })
 
   it.effect("requests one token for each scope and each base URL", tokens(), function* () {
     const one = yield* TokenServer.make(token())
@@ -107,27 +90,18 @@ describe("Tokens.get", () => {
     yield* get({ baseUrl: one.baseUrl, scope: "assemblies:read" })
     yield* get({ baseUrl: one.baseUrl, scope: "dam:write" })
     yield* get({ baseUrl: two.baseUrl, scope: "dam:write" })
-    assert.deepStrictEqual(
-      one.received.map(({ form }) => form.get("scope")),
-      ["dam:write", "assemblies:read"]
-    )
+    assert.deepStrictEqual(TokenServer.scopesIn(one), ["dam:write", "assemblies:read"])
     assert.strictEqual(two.received.length, 1)
   })
 
-  it.effect(
-    "sends one request with all configured scopes, sorted, for calls with any scope",
-    tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] }),
-    function* () {
-      const server = yield* TokenServer.make(token())
-      yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
-      yield* get({ baseUrl: server.baseUrl, scope: "assemblies:read" })
-      yield* get({ baseUrl: server.baseUrl })
-      assert.deepStrictEqual(
-        server.received.map(({ form }) => form.get("scope")),
-        ["assemblies:read dam:write"]
-      )
-    }
-  )
+  const three = tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] })
+  it.effect("sends all configured scopes, sorted, for calls with any scope", three, function* () {
+    const server = yield* TokenServer.make(token())
+    yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
+    yield* get({ baseUrl: server.baseUrl, scope: "assemblies:read" })
+    yield* get({ baseUrl: server.baseUrl })
+    assert.deepStrictEqual(TokenServer.scopesIn(server), ["assemblies:read dam:write"])
+  })
 
   it.effect("dies with an invalid scope, and sends no request", tokens(), function* () {
     const server = yield* TokenServer.make(token())
@@ -141,7 +115,7 @@ describe("Tokens.get", () => {
   it.effect("sends no scope if the call has none", tokens(), function* () {
     const server = yield* TokenServer.make(token())
     yield* get({ baseUrl: server.baseUrl })
-    assert.isFalse(server.received[0]?.form.has("scope"))
+    assert.deepStrictEqual(TokenServer.scopesIn(server), [null])
   })
 })
 
@@ -150,18 +124,14 @@ describe("The lifetime of a token", () => {
   const day = token({ expires_in: 86_400 })
   const limited = answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 1e300 } }, { "retry-after": "999999999" })
 
-  /** `seen`: the time of a call, its token or the tag of its error, and the number of requests until then. */
-  const lifetimes: Readonly<
-    Record<
-      string,
-      {
-        readonly options?: Tokens.Options
-        readonly store?: Layer.Layer<TokenStore.TokenStore>
-        readonly answers: ReadonlyArray<TokenServer.Answer>
-        readonly seen: ReadonlyArray<string>
-      }
-    >
-  > = {
+  interface Lifetime {
+    readonly options?: Tokens.Options
+    readonly store?: Layer.Layer<TokenStore.TokenStore>
+    readonly answers: ReadonlyArray<TokenServer.Answer>
+    /** The time of a call, its token or the tag of its error, and the number of requests until then. */
+    readonly seen: ReadonlyArray<string>
+  }
+  const lifetimes: Readonly<Record<string, Lifetime>> = {
     "a token of an hour is used until a minute before its expiry": {
       answers: [hour],
       seen: ["0 s: token-1, 1", "3539.999 s: token-1, 1", "3540 s: token-2, 2", "5400 s: token-2, 2"]
@@ -189,7 +159,7 @@ describe("The lifetime of a token", () => {
       seen: ["0 s: token-1, 1", "0 s: token-2, 2"]
     },
     "a token is used until its expiry while its renewal fails, with pauses": {
-      answers: [hour, busy, TokenServer.cut, answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 20 } }), busy],
+      answers: [hour, busy, Server.reset, answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 20 } }), busy],
       seen: [
         "0 s: token-1, 1",
         "3540 s: token-1, 2",
@@ -251,7 +221,7 @@ describe("The lifetime of a token", () => {
   })
 
   it.effect("fails with TokenUnavailable if the token expires during a renewal that fails", tokens(soon), function* () {
-    const { ask, server } = yield* asking(token({ expires_in: 100 }), TokenServer.silence)
+    const { ask, server } = yield* asking(token({ expires_in: 100 }), Server.silence)
     yield* ask
     yield* TestClock.setTime(95_000)
     const renewal = yield* Effect.forkChild(Effect.flip(ask))
@@ -267,10 +237,7 @@ describe("A refused token", () => {
     const { ask, server } = yield* asking(token())
     yield* ask
     // All of them used the same token.
-    const texts = yield* Effect.all(
-      Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), ask)),
-      { concurrency: "unbounded" }
-    )
+    const texts = yield* atOnce(100, Effect.andThen(refuse("token-1"), ask))
     assert.deepStrictEqual(new Set(texts), new Set(["token-2"]))
     assert.strictEqual(server.received.length, 2)
   })
@@ -327,52 +294,40 @@ describe("A response of the token endpoint", () => {
     [200, { access_token: "t", expires_in: -1 }, "UnexpectedTokenResponse"],
     [200, { access_token: "t", expires_in: "3600" }, "UnexpectedTokenResponse"],
     [200, new Uint8Array([0x22, 0xff, 0x22]), "UnexpectedTokenResponse"]
-  ] as const)(
-    "a response with status %s and the body %j fails with %s, after one request",
-    tokens(),
-    function* ([status, body, tag]) {
-      const server = yield* TokenServer.make(answer(status, body))
-      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
-      assert.strictEqual(error._tag, tag)
-      assert.notInclude(error.message, "test-secret")
-      assert.strictEqual(server.received.length, 1)
-    }
-  )
+  ] as const)("status %s with the body %j is %s, after one request", tokens(), function* ([status, body, tag]) {
+    const { ask, server } = yield* asking(answer(status, body))
+    const error = yield* Effect.flip(ask)
+    assert.strictEqual(error._tag, tag)
+    assert.notInclude(error.message, "test-secret")
+    assert.strictEqual(server.received.length, 1)
+  })
 
   const capitals = "SECRET0123456789"
-  it.effect(
-    `400 {"error":"${capitals}"}, which is the Auth Secret, is TokenRefused without it`,
-    tokens(undefined, undefined, capitals),
-    function* () {
-      const server = yield* TokenServer.make(answer(400, { error: capitals }))
-      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
-      assert.strictEqual(error._tag, "TokenRefused")
-      assert.notInclude(JSON.stringify(error) + error.message, capitals)
-    }
-  )
+  const capital = tokens(undefined, undefined, capitals)
+  it.effect("a code that is the Auth Secret is not in the error", capital, function* () {
+    const { ask } = yield* asking(answer(400, { error: capitals }))
+    const error = yield* Effect.flip(ask)
+    assert.strictEqual(error._tag, "TokenRefused")
+    assert.notInclude(JSON.stringify(error) + error.message, capitals)
+  })
 
   it.effect("accepts a token with status 201 and content type text/plain", tokens(), function* () {
-    const server = yield* TokenServer.make(
-      answer(201, { access_token: "t", token_type: "bearer", more: 1 }, { "content-type": "text/plain" })
-    )
-    assert.strictEqual(yield* get({ baseUrl: server.baseUrl }), "t")
+    const body = { access_token: "t", token_type: "bearer", more: 1 }
+    const { ask } = yield* asking(answer(201, body, { "content-type": "text/plain" }))
+    assert.strictEqual(yield* ask, "t")
   })
 
   it.effect("fails with TokenRateLimited that has the longer of retryIn and Retry-After, or 0", tokens(), function* () {
     const error = { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }
-    const server = yield* TokenServer.make(
-      answer(429, error),
-      answer(429, "", { "retry-after": "11" }),
-      answer(429, error, { "retry-after": "3" }),
-      answer(429, "")
-    )
-    const waits: Array<number> = []
-    for (let index = 0; index < 4; index++) {
-      const failure = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
-      assert(failure._tag === "TokenRateLimited")
-      waits.push(Duration.toSeconds(failure.retryAfter))
+    for (const [response, seconds] of [
+      [answer(429, error), 7],
+      [answer(429, "", { "retry-after": "11" }), 11],
+      [answer(429, error, { "retry-after": "3" }), 7],
+      [answer(429, ""), 0]
+    ] as const) {
+      const failure = yield* Effect.flip((yield* asking(response)).ask)
+      assert.deepInclude(failure, { _tag: "TokenRateLimited", retryAfter: Duration.seconds(seconds) })
     }
-    assert.deepStrictEqual(waits, [7, 11, 7, 0])
   })
 
   /** The headers of a response and the beginning of a body, then the connection is closed. */
@@ -384,83 +339,56 @@ describe("A response of the token endpoint", () => {
     }
   const pause = { "retry-after": "30" }
   const retryAfter = Duration.seconds(30)
+  const scopes = ["assemblies:read", "dam:write"]
+  const two = tokens({ scopes: scopes.toReversed() })
+  const unexpected = (description: string) => ({ _tag: "UnexpectedTokenResponse", description })
+  const unavailable = { _tag: "TokenUnavailable", description: "the service responded with status 503", status: 503 }
   it.effect.each<readonly [string, TokenServer.Answer, object]>([
-    [
-      "403 TOKEN_INVALID_SCOPE",
-      answer(403, { error: "TOKEN_INVALID_SCOPE" }),
-      { _tag: "ScopeNotGranted", scopes: ["assemblies:read", "dam:write"] }
-    ],
-    [
-      "a body without an end",
-      TokenServer.endless,
-      { _tag: "UnexpectedTokenResponse", description: "a body of more than 65536 bytes" }
-    ],
-    ["a connection that is cut", TokenServer.cut, { _tag: "TokenUnavailable" }],
+    ["TOKEN_INVALID_SCOPE", answer(403, { error: "TOKEN_INVALID_SCOPE" }), { _tag: "ScopeNotGranted", scopes }],
+    ["a body without an end", Server.endless(200), unexpected("a body of more than 65536 bytes")],
+    ["a connection that is cut", Server.reset, { _tag: "TokenUnavailable" }],
     ["half of a 401", broken(401), { _tag: "WrongCredentials", status: 401 }],
-    ["half of a 403", broken(403), { _tag: "UnexpectedTokenResponse", status: 403, description: "an incomplete body" }],
+    ["half of a 403", broken(403), { ...unexpected("an incomplete body"), status: 403 }],
     ["half of a 429", broken(429, pause), { _tag: "TokenRateLimited", status: 429, retryAfter }],
-    [
-      "half of a 503",
-      broken(503, pause),
-      { _tag: "TokenUnavailable", description: "the service responded with status 503", status: 503, retryAfter }
-    ]
-  ])(
-    "%s has the error of its status",
-    tokens({ scopes: ["dam:write", "assemblies:read"] }),
-    function* ([, response, expected]) {
-      const { ask } = yield* asking(response)
-      assert.deepInclude<object>(yield* Effect.flip(ask), expected)
-    }
-  )
+    ["half of a 503", broken(503, pause), { ...unavailable, retryAfter }]
+  ])("%s has the error of its status", two, function* ([, response, expected]) {
+    const { ask } = yield* asking(response)
+    assert.deepInclude<object>(yield* Effect.flip(ask), expected)
+  })
 
-  it.effect.each([301, 302, 303, 307, 308])(
-    "a %s fails with UnexpectedTokenResponse, and is not followed",
-    tokens(),
-    function* (status) {
-      const target = yield* TokenServer.make(token())
-      const server = yield* TokenServer.make(answer(status, "", { location: `${target.baseUrl}/token` }))
-      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
-      assert.strictEqual(error._tag, "UnexpectedTokenResponse")
-      assert.strictEqual(target.received.length, 0)
+  it.effect("a redirect fails with UnexpectedTokenResponse, and is not followed", tokens(), function* () {
+    const target = yield* TokenServer.make(token())
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { ask } = yield* asking(answer(status, "", { location: `${target.baseUrl}/token` }))
+      assert.deepInclude(yield* Effect.flip(ask), { _tag: "UnexpectedTokenResponse", status })
     }
-  )
+    assert.strictEqual(target.received.length, 0)
+  })
 
-  it.effect(
-    "fails with TokenUnavailable if no response comes within requestTimeout",
-    tokens({ requestTimeout: "10 seconds" }),
-    function* () {
-      const { ask, server } = yield* asking(TokenServer.silence)
-      const waiting = yield* Effect.forkChild(Effect.flip(ask), { startImmediately: true })
-      yield* arrived(server, 1)
-      yield* TestClock.adjust("10 seconds")
-      const error = yield* Fiber.join(waiting)
-      assert.strictEqual(error._tag, "TokenUnavailable")
-      assert.include(error.message, "10 s")
-    }
-  )
+  it.effect("fails with TokenUnavailable after requestTimeout", tokens({ requestTimeout: "10 seconds" }), function* () {
+    const { ask, server } = yield* asking(Server.silence)
+    const waiting = yield* Effect.forkChild(Effect.flip(ask), { startImmediately: true })
+    yield* arrived(server, 1)
+    yield* TestClock.adjust("10 seconds")
+    const error = yield* Fiber.join(waiting)
+    assert.strictEqual(error._tag, "TokenUnavailable")
+    assert.include(error.message, "10 s")
+  })
 })
 
 describe("Tokens.layerAuthenticator", () => {
   const authenticated = (options?: Tokens.Options) =>
     Tokens.layerAuthenticator.pipe(Layer.provideMerge(tokens(options)))
 
-  it.effect(
-    "authenticate returns the params unchanged, and a token for the scope (spec A-5)",
-    authenticated(),
-    function* () {
-      const server = yield* TokenServer.make(token())
-      const authenticator = yield* Authenticator.Authenticator
-      const proof = yield* authenticator.authenticate({
-        baseUrl: server.baseUrl,
-        params: { region: "all" },
-        nonceIn: "auth",
-        scope: "assemblies:read"
-      })
-      assert(proof._tag === "Bearer")
-      assert.strictEqual(proof.params, '{"region":"all"}')
-      assert.strictEqual(server.received[0]?.form.get("scope"), "assemblies:read")
-    }
-  )
+  it.effect("authenticate returns the params and a token for the scope (spec A-5)", authenticated(), function* () {
+    const server = yield* TokenServer.make(token())
+    const authenticator = yield* Authenticator.Authenticator
+    const asked = { params: { region: "all" }, nonceIn: "auth", scope: "assemblies:read" } as const
+    const proof = yield* authenticator.authenticate({ baseUrl: server.baseUrl, ...asked })
+    assert(proof._tag === "Bearer")
+    assert.strictEqual(proof.params, '{"region":"all"}')
+    assert.deepStrictEqual(TokenServer.scopesIn(server), ["assemblies:read"])
+  })
 
   it.effect.each([
     [401, "", "retry"],
@@ -472,12 +400,8 @@ describe("Tokens.layerAuthenticator", () => {
   ] as const)("refused with status %s and code %j returns %j", authenticated(), function* ([status, refusal, verdict]) {
     const server = yield* TokenServer.make(token())
     const authenticator = yield* Authenticator.Authenticator
-    const ask = authenticator.authenticate({
-      baseUrl: server.baseUrl,
-      params: {},
-      nonceIn: "auth",
-      scope: undefined
-    })
+    const asked = { params: {}, nonceIn: "auth", scope: undefined } as const
+    const ask = authenticator.authenticate({ baseUrl: server.baseUrl, ...asked })
     assert.strictEqual(yield* authenticator.refused(yield* ask, { code: refusal, status }), verdict)
     yield* ask
     assert.strictEqual(server.received.length, verdict === "retry" ? 2 : 1)
@@ -496,20 +420,12 @@ describe("The status of a failed token request", () => {
       Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
     )
     const idle = Idle.make()
-    const fiber = yield* Effect.forkChild(
-      idle.within(
-        Effect.provide(
-          Effect.flatMap(asking(hanging), ({ ask }) => Effect.flip(ask)),
-          patient
-        )
-      )
-    )
+    const { ask } = yield* asking(hanging)
+    const fiber = yield* Effect.forkChild(idle.within(Effect.provide(Effect.flip(ask), patient)))
     yield* Effect.promise(() => answered.promise)
-    assert.deepInclude((yield* Idle.passUntil(idle, fiber)).value, {
-      _tag: "UnexpectedTokenResponse",
-      status: 403,
-      description: "a body that did not end within 5 s"
-    })
+    const { value } = yield* Idle.passUntil(idle, fiber)
+    const description = "a body that did not end within 5 s"
+    assert.deepInclude(value, { _tag: "UnexpectedTokenResponse", status: 403, description })
   })
 
   it.effect("fails with TokenUnavailable and ECONNREFUSED if the connection is refused", tokens(), function* () {

@@ -23,9 +23,7 @@ import * as SqlClient from "effect/sql/SqlClient"
  */
 export class StoreFailed extends Expected.TaggedError<StoreFailed>()(
   "StoreFailed",
-  {
-    description: Schema.String
-  },
+  { description: Schema.String },
   (error) => `The store of handled notifications failed: ${error.description}`
 ) {}
 
@@ -62,9 +60,7 @@ export type Claim =
  */
 export class HandledNotifications extends Context.Service<
   HandledNotifications,
-  {
-    readonly claim: (key: string, lease: Duration.Duration) => Effect.Effect<Claim, StoreFailed>
-  }
+  { readonly claim: (key: string, lease: Duration.Duration) => Effect.Effect<Claim, StoreFailed> }
 >()("@assembly-effect/http/HandledNotifications") {}
 
 const Settings = Schema.Struct({ timeToLive: Schema.optional(Rules.duration) })

@@ -77,10 +77,8 @@ layer(Emulator.layer())("docs/examples/http-server.ts", (it) => {
   it.effect("signs nothing for a page without a user", function* () {
     const { page } = yield* application
     const { body, status } = yield* page("/sign", { album: "holidays" })
-    assert.deepStrictEqual(
-      [status, body],
-      [401, { _tag: "Unauthenticated", description: "Sign in before you upload." }]
-    )
+    const expected = [401, { _tag: "Unauthenticated", description: "Sign in before you upload." }]
+    assert.deepStrictEqual([status, body], expected)
     assert.strictEqual((yield* page("/sign", { album: "a".repeat(101) }, "ada")).status, 400)
   })
 })

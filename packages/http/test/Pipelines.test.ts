@@ -102,10 +102,8 @@ layer(live)("docs/examples", (it) => {
     const archive = yield* Effect.flatMap(HttpClient.get(String(stored["url"])), (response) => response.arrayBuffer)
     assert.strictEqual(archive.byteLength, Number(stored["size"]))
     const lines = gunzipSync(archive).toString().trim().split("\n")
-    assert.deepStrictEqual(
-      lines.map((line) => JSON.parse(line)),
-      customers
-    )
+    const seen = lines.map((line) => JSON.parse(line))
+    assert.deepStrictEqual(seen, customers)
   })
 
   it.effect("export-pipeline.ts leaves no Assembly that waits if the database fails", function* () {
@@ -117,34 +115,31 @@ layer(live)("docs/examples", (it) => {
     assert.deepStrictEqual(items, [])
   })
 
-  it.effect(
-    "publish-documents.ts, left twice, publishes each row once, and records why a row was not published",
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TABLE documents (id INTEGER PRIMARY KEY, body TEXT NOT NULL, url TEXT, error TEXT)`
-      const bodies = Array.from({ length: 60 }, (_, index) => JSON.stringify({ index, text: "words ".repeat(index) }))
-      yield* Effect.forEach(bodies, (body, id) => sql`INSERT INTO documents ${sql.insert({ id: id + 1, body })}`)
-      const published = Effect.map(sql`SELECT id FROM documents WHERE url IS NOT NULL`, ({ length }) => length)
-      const before = yield* completedAssemblies
-      for (const enough of [10, 35]) {
-        const reached = Effect.repeat(published, { until: (count) => count >= enough, schedule: Schedule.spaced(1) })
-        yield* Effect.raceFirst(publishDocuments, reached)
-      }
-      yield* publishDocuments
-      const rows = yield* sql`SELECT id, url, error FROM documents ORDER BY id`
-      const texts = yield* Effect.forEach(rows, ({ url }) =>
-        Effect.flatMap(HttpClient.get(String(url)), (response) =>
-          Effect.map(response.arrayBuffer, (bytes) => gunzipSync(bytes).toString())
-        )
-      )
-      assert.deepStrictEqual(texts, bodies)
-      assert.strictEqual((yield* completedAssemblies) - before, 2 * bodies.length)
-      const stranger = AssemblyUpload.layer.pipe(Layer.provide(Client.signed({ secret: Redacted.make("another") })))
-      yield* sql`UPDATE documents SET url = NULL WHERE id = 7`
-      yield* Effect.provide(publishDocuments, stranger)
-      const [row] = yield* sql`SELECT url, error FROM documents WHERE id = 7`
-      assert.isNull(row?.["url"])
-      assert.include(String(row?.["error"]), "check the secret of the Auth Key")
+  it.effect("publish-documents.ts, left twice, publishes each row once, and records failures", function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE documents (id INTEGER PRIMARY KEY, body TEXT NOT NULL, url TEXT, error TEXT)`
+    const bodies = Array.from({ length: 60 }, (_, index) => JSON.stringify({ index, text: "words ".repeat(index) }))
+    yield* Effect.forEach(bodies, (body, id) => sql`INSERT INTO documents ${sql.insert({ id: id + 1, body })}`)
+    const published = Effect.map(sql`SELECT id FROM documents WHERE url IS NOT NULL`, ({ length }) => length)
+    const before = yield* completedAssemblies
+    for (const enough of [10, 35]) {
+      const reached = Effect.repeat(published, { until: (count) => count >= enough, schedule: Schedule.spaced(1) })
+      yield* Effect.raceFirst(publishDocuments, reached)
     }
-  )
+    yield* publishDocuments
+    const rows = yield* sql`SELECT id, url, error FROM documents ORDER BY id`
+    const texts = yield* Effect.forEach(rows, ({ url }) =>
+      Effect.flatMap(HttpClient.get(String(url)), (response) =>
+        Effect.map(response.arrayBuffer, (bytes) => gunzipSync(bytes).toString())
+      )
+    )
+    assert.deepStrictEqual(texts, bodies)
+    assert.strictEqual((yield* completedAssemblies) - before, 2 * bodies.length)
+    const stranger = AssemblyUpload.layer.pipe(Layer.provide(Client.signed({ secret: Redacted.make("another") })))
+    yield* sql`UPDATE documents SET url = NULL WHERE id = 7`
+    yield* Effect.provide(publishDocuments, stranger)
+    const [row] = yield* sql`SELECT url, error FROM documents WHERE id = 7`
+    assert.isNull(row?.["url"])
+    assert.include(String(row?.["error"]), "check the secret of the Auth Key")
+  })
 })

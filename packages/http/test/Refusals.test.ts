@@ -29,25 +29,22 @@ const refusals = [
 ] as const
 
 describe.each(refusals.map(([status, error]) => [error._tag, error, status] as const))("%s", (tag, error, status) => {
-  it.effect(
-    "is JSON that no cache may keep, and ends the connection, so that no more of the body is received",
-    function* () {
-      const answer = HttpServerRespondable.toResponse(error)
-      const { origin, port } = yield* serve(HttpRouter.use((router) => router.add("POST", "/", answer)))
-      const { body, headers, status: found } = yield* send(origin)
-      assert.deepStrictEqual([found, body], [status, { _tag: tag, description: problem }])
-      assert.strictEqual(headers.get("cache-control"), "no-store")
+  it.effect("is JSON that no cache may keep, and ends the connection", function* () {
+    const answer = HttpServerRespondable.toResponse(error)
+    const { origin, port } = yield* serve(HttpRouter.use((router) => router.add("POST", "/", answer)))
+    const { body, headers, status: found } = yield* send(origin)
+    assert.deepStrictEqual([found, body], [status, { _tag: tag, description: problem }])
+    assert.strictEqual(headers.get("cache-control"), "no-store")
 
-      // The body of a notification was read before its signature is checked.
-      if (tag === "SignatureRefused") return
-      const raw = yield* open(port)
-      yield* raw.write(headOf("/", { "content-length": "1000" }) + "the first bytes")
-      yield* until(() => raw.received().endsWith("}"))
-      assert.strictEqual(statusIn(raw.received()), status)
-      assert.match(raw.received(), /\r\nconnection: close\r\n/i)
-      yield* until(raw.isClosed)
-    }
-  )
+    // The body of a notification was read before its signature is checked.
+    if (tag === "SignatureRefused") return
+    const raw = yield* open(port)
+    yield* raw.write(headOf("/", { "content-length": "1000" }) + "the first bytes")
+    yield* until(() => raw.received().endsWith("}"))
+    assert.strictEqual(statusIn(raw.received()), status)
+    assert.match(raw.received(), /\r\nconnection: close\r\n/i)
+    yield* until(raw.isClosed)
+  })
 
   test("is in an OpenAPI document with its status", () => {
     // The schema of an error is its class.

@@ -79,39 +79,36 @@ describe("Signatures", () => {
     })
   })
 
-  it.effect(
-    "gives the policy the decoded body and the request, and names the field and the rule of a wrong body",
-    function* () {
-      const { post } = yield* application({
-        body: Schema.Struct({ album: Schema.String }),
-        policy: ({ album }, { headers }) =>
-          Effect.succeed({ ...grant, params: { steps, fields: { album, user: headers["x-user"] ?? "" } } })
-      })
-      const { body } = yield* post({
-        body: JSON.stringify({ album: "a" }),
-        headers: { "content-type": "application/json", "x-user": "7" }
-      })
-      assert.deepStrictEqual(JSON.parse((body as Signatures.Signed).params).fields, { album: "a", user: "7" })
-      for (const [init, status] of [
-        [{ body: "{", headers: { "content-type": "application/json" } }, 400],
-        [{ body: "[".repeat(1000), headers: { "content-type": "application/json" } }, 400],
-        [{ body: JSON.stringify({ album: "a" }), headers: { "content-type": "text/plain" } }, 415],
-        [{}, 415]
-      ] as const) {
-        assert.strictEqual((yield* post(init)).status, status)
-      }
-      const nested = Schema.Struct({ album: Schema.Struct({ name: Schema.String.check(Schema.isMaxLength(5)) }) })
-      const other = yield* application({ body: nested, policy: () => Effect.succeed(grant) })
-      for (const [sent, field, description] of [
-        [{ album: { name: 5 } }, { field: "album.name" }, "Expected string"],
-        [{ album: { name: "a long name" } }, { field: "album.name" }, "Expected a value with a length of at most 5"],
-        [5, {}, "Expected object"]
-      ] as const) {
-        const answer = yield* other.post(json(sent))
-        assert.deepStrictEqual([answer.status, answer.body], [400, { _tag: "InvalidInput", ...field, description }])
-      }
+  it.effect("gives the policy body and request, and names the broken rule of a wrong body", function* () {
+    const { post } = yield* application({
+      body: Schema.Struct({ album: Schema.String }),
+      policy: ({ album }, { headers }) =>
+        Effect.succeed({ ...grant, params: { steps, fields: { album, user: headers["x-user"] ?? "" } } })
+    })
+    const { body } = yield* post({
+      body: JSON.stringify({ album: "a" }),
+      headers: { "content-type": "application/json", "x-user": "7" }
+    })
+    assert.deepStrictEqual(JSON.parse((body as Signatures.Signed).params).fields, { album: "a", user: "7" })
+    for (const [init, status] of [
+      [{ body: "{", headers: { "content-type": "application/json" } }, 400],
+      [{ body: "[".repeat(1000), headers: { "content-type": "application/json" } }, 400],
+      [{ body: JSON.stringify({ album: "a" }), headers: { "content-type": "text/plain" } }, 415],
+      [{}, 415]
+    ] as const) {
+      assert.strictEqual((yield* post(init)).status, status)
     }
-  )
+    const nested = Schema.Struct({ album: Schema.Struct({ name: Schema.String.check(Schema.isMaxLength(5)) }) })
+    const other = yield* application({ body: nested, policy: () => Effect.succeed(grant) })
+    for (const [sent, field, description] of [
+      [{ album: { name: 5 } }, { field: "album.name" }, "Expected string"],
+      [{ album: { name: "a long name" } }, { field: "album.name" }, "Expected a value with a length of at most 5"],
+      [5, {}, "Expected object"]
+    ] as const) {
+      const answer = yield* other.post(json(sent))
+      assert.deepStrictEqual([answer.status, answer.body], [400, { _tag: "InvalidInput", ...field, description }])
+    }
+  })
 
   it.effect("answers with the refusal of the policy, and signs nothing", function* () {
     for (const [refusal, status] of [
@@ -121,10 +118,8 @@ describe("Signatures", () => {
     ] as const) {
       const { post } = yield* application({ policy: () => Effect.fail(refusal) })
       const answer = yield* post()
-      assert.deepStrictEqual(
-        [answer.status, answer.body],
-        [status, { _tag: refusal._tag, description: refusal.description }]
-      )
+      const expected = [status, { _tag: refusal._tag, description: refusal.description }]
+      assert.deepStrictEqual([answer.status, answer.body], expected)
     }
   })
 
@@ -144,10 +139,8 @@ describe("Signatures", () => {
     for (const policy of [...broken.map(Effect.succeed), Effect.die("a defect")]) {
       const { post } = yield* application({ policy: () => policy })
       const { body, status } = yield* post()
-      assert.deepStrictEqual(
-        [status, body],
-        [500, { _tag: "ApplicationFailed", description: "The application failed." }]
-      )
+      const expected = [500, { _tag: "ApplicationFailed", description: "The application failed." }]
+      assert.deepStrictEqual([status, body], expected)
     }
   })
 })

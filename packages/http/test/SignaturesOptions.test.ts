@@ -124,18 +124,9 @@ describe("Signatures, its options", () => {
   it.effect("name origins as browsers write them, because another spelling would permit no page", function* () {
     const defectOf = (origin: string) =>
       Effect.map(Effect.exit(application({ origins: ["https://app.example.com", origin] })), String)
-    for (const origin of [
-      "https://app.example.com/",
-      "https://app.example.com/path",
-      "https://APP.example.com",
-      "https://app.example.com:443",
-      "https://user@app.example.com",
-      "https://*.example.com",
-      "app.example.com",
-      "null",
-      "*",
-      ""
-    ]) {
+    const host = "app.example.com"
+    const spelt = [`${host}/`, `${host}/path`, "APP.example.com", `${host}:443`, `user@${host}`, "*.example.com"]
+    for (const origin of [...spelt.map((rest) => `https://${rest}`), host, "null", "*", ""]) {
       assert.include(yield* defectOf(origin), "origins.1: Expected an origin such as https://app.example.com", origin)
     }
     for (const origin of ["http://localhost:3000", "https://xn--bcher-kva.example", "capacitor://localhost"]) {
@@ -152,12 +143,8 @@ describe("Signatures, its options", () => {
 
   it.effect("name whole origins, and the host of a page may have any case", function* () {
     const { post } = yield* application({ origins: ["https://app.example.com"] })
-    for (const origin of [
-      "https://app.example.com.evil.example",
-      "https://app.example.com:8443",
-      "https://app.example.co",
-      "http://app.example.com"
-    ]) {
+    const longer = ["https://app.example.com.evil.example", "https://app.example.com:8443"]
+    for (const origin of [...longer, "https://app.example.co", "http://app.example.com"]) {
       assert.strictEqual((yield* post([json("a")], { origin })).status, 403, origin)
     }
     assert.strictEqual((yield* post([json("a")], { origin: "https://app.example.com" })).status, 200)

@@ -40,10 +40,8 @@ describe("the uploads of a route", () => {
     yield* upload(uploads, "a", "one", "two", "three")
     assert.deepStrictEqual(yield* seenBy(uploads, "a"), ["1 one", "2 two", "3 three"])
     assert.deepStrictEqual(yield* seenBy(uploads, "a", 1), ["2 two", "3 three"])
-    assert.deepStrictEqual(
-      [2, 3, 4].map((seen) => uploads.hasSeen("a", seen)),
-      [false, true, true]
-    )
+    const found = [2, 3, 4].map((seen) => uploads.hasSeen("a", seen))
+    assert.deepStrictEqual(found, [false, true, true])
     assert.isFalse(uploads.hasSeen("b", 0))
   })
 
@@ -51,10 +49,8 @@ describe("the uploads of a route", () => {
     const uploads = yield* Watchers.make<string>(limits)
     yield* upload(uploads, "a", ...Array.from({ length: 100 }, (_, index) => `${index + 1}`))
     const seen = yield* seenBy(uploads, "a")
-    assert.deepStrictEqual(
-      seen,
-      Array.from({ length: 64 }, (_, index) => `${index + 37} ${index + 37}`)
-    )
+    const expected = Array.from({ length: 64 }, (_, index) => `${index + 37} ${index + 37}`)
+    assert.deepStrictEqual(seen, expected)
   })
 
   it.effect("are known for a minute after their end", function* () {
@@ -78,28 +74,25 @@ describe("the uploads of a route", () => {
     assert.strictEqual(uploads.known(), 1)
   })
 
-  it.effect(
-    "are not known because a page watched them that has gone, or a minute after there was no room",
-    function* () {
-      const uploads = yield* Watchers.make<string>({ arriving: 2, uploads: 1, watchers: 10 })
-      for (const id of ["a", "b", "c"]) yield* Effect.scoped(Effect.asVoid(uploads.watch(id, 0)))
-      assert.strictEqual(uploads.known(), 0)
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { permit } = yield* uploads.start("runs")
-          yield* permit
-          for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(upload(uploads, id)), "Busy")
-          assert.strictEqual(uploads.known(), 4)
-          yield* TestClock.adjust("1 minute")
-          assert.strictEqual(uploads.known(), 1)
-          yield* uploads.start("arrives")
-          yield* uploads.start("arrives too")
-          for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(uploads.start(id)), "Busy")
-          assert.strictEqual(uploads.known(), 3)
-        })
-      )
-    }
-  )
+  it.effect("are not known because a page watched them that has gone", function* () {
+    const uploads = yield* Watchers.make<string>({ arriving: 2, uploads: 1, watchers: 10 })
+    for (const id of ["a", "b", "c"]) yield* Effect.scoped(Effect.asVoid(uploads.watch(id, 0)))
+    assert.strictEqual(uploads.known(), 0)
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { permit } = yield* uploads.start("runs")
+        yield* permit
+        for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(upload(uploads, id)), "Busy")
+        assert.strictEqual(uploads.known(), 4)
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(uploads.known(), 1)
+        yield* uploads.start("arrives")
+        yield* uploads.start("arrives too")
+        for (const id of ["a", "b", "c"]) assert.strictEqual(yield* tagOf(uploads.start(id)), "Busy")
+        assert.strictEqual(uploads.known(), 3)
+      })
+    )
+  })
 
   it.effect("stay known to a page that watches when another page goes", function* () {
     const uploads = yield* Watchers.make<string>(limits)

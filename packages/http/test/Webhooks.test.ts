@@ -75,31 +75,28 @@ describe("Webhooks", () => {
     assert.strictEqual(handled.length, 1)
   })
 
-  it.effect(
-    "goes on with a slow handler when the service gives up, and answers the repetition with its end",
-    function* () {
-      const steps: Array<string> = []
-      const may = yield* Deferred.make<void>()
-      const note = (step: string) => Effect.sync(() => steps.push(step))
-      // The handler has a scope of its own.
-      const handle = () =>
-        Effect.andThen(
-          Effect.acquireRelease(note("opened"), () => note("closed")),
-          Effect.tap(Deferred.await(may), () => note("used"))
-        )
-      const { handled, post, sockets } = yield* application({ handle })
-      const first = yield* Effect.forkChild(post())
-      yield* until(() => steps.length > 0)
-      yield* Fiber.interrupt(first)
-      yield* until(() => sockets.size === 0)
-      const second = yield* Effect.forkChild(post())
-      yield* until(() => sockets.size === 1)
-      yield* Deferred.succeed(may, undefined)
-      assert.strictEqual((yield* Fiber.join(second)).status, 200)
-      assert.strictEqual(handled.length, 1)
-      assert.deepStrictEqual(steps, ["opened", "used", "closed"])
-    }
-  )
+  it.effect("goes on when the service gives up, and answers the repetition with its end", function* () {
+    const steps: Array<string> = []
+    const may = yield* Deferred.make<void>()
+    const note = (step: string) => Effect.sync(() => steps.push(step))
+    // The handler has a scope of its own.
+    const handle = () =>
+      Effect.andThen(
+        Effect.acquireRelease(note("opened"), () => note("closed")),
+        Effect.tap(Deferred.await(may), () => note("used"))
+      )
+    const { handled, post, sockets } = yield* application({ handle })
+    const first = yield* Effect.forkChild(post())
+    yield* until(() => steps.length > 0)
+    yield* Fiber.interrupt(first)
+    yield* until(() => sockets.size === 0)
+    const second = yield* Effect.forkChild(post())
+    yield* until(() => sockets.size === 1)
+    yield* Deferred.succeed(may, undefined)
+    assert.strictEqual((yield* Fiber.join(second)).status, 200)
+    assert.strictEqual(handled.length, 1)
+    assert.deepStrictEqual(steps, ["opened", "used", "closed"])
+  })
 
   it.effect("claims a notification for a short time, and renews the claim while the handler runs", function* () {
     const may = yield* Deferred.make<void>()

@@ -67,27 +67,24 @@ describe("Webhooks, its limits", () => {
     assert.strictEqual(refused(), 1)
   })
 
-  it.effect(
-    "waits 30 seconds for a body and 5 minutes for its handler by default, or as long as it is told",
-    function* () {
-      const slow = notification().toString().slice(0, -1)
-      for (const [options, body, expected, least, most] of [
-        [{}, slow, 408, 29, 35],
-        [{ receiveTimeout: "5 seconds" }, slow, 408, 4, 10],
-        [{}, notification().toString(), 500, 299, 310],
-        [{ handleTimeout: "5 seconds" }, notification().toString(), 500, 4, 15]
-      ] as const) {
-        const served = yield* application({ ...options, handle: () => Effect.never })
-        const raw = yield* open(served.port)
-        const length = String(slow.length + 1)
-        yield* raw.write(headOf(path, { "content-type": urlEncoded, "content-length": length }) + body)
-        yield* until(() => served.bytesRead() > 0 && served.handled.length === (expected === 500 ? 1 : 0))
-        const seconds = yield* secondsUntil(() => statusIn(raw.received()) === expected, served)
-        assert.isAtLeast(seconds, least)
-        assert.isAtMost(seconds, most)
-      }
+  it.effect("waits 30 s for a body and 5 minutes for its handler by default", function* () {
+    const slow = notification().toString().slice(0, -1)
+    for (const [options, body, expected, least, most] of [
+      [{}, slow, 408, 29, 35],
+      [{ receiveTimeout: "5 seconds" }, slow, 408, 4, 10],
+      [{}, notification().toString(), 500, 299, 310],
+      [{ handleTimeout: "5 seconds" }, notification().toString(), 500, 4, 15]
+    ] as const) {
+      const served = yield* application({ ...options, handle: () => Effect.never })
+      const raw = yield* open(served.port)
+      const length = String(slow.length + 1)
+      yield* raw.write(headOf(path, { "content-type": urlEncoded, "content-length": length }) + body)
+      yield* until(() => served.bytesRead() > 0 && served.handled.length === (expected === 500 ? 1 : 0))
+      const seconds = yield* secondsUntil(() => statusIn(raw.received()) === expected, served)
+      assert.isAtLeast(seconds, least)
+      assert.isAtMost(seconds, most)
     }
-  )
+  })
 })
 
 describe("Webhooks, its handler", () => {
@@ -125,31 +122,28 @@ describe("Webhooks, its handler", () => {
     }).pipe(provide)
   })
 
-  it.effect(
-    "is interrupted when the application stops, and the service is asked to repeat the notification",
-    function* () {
-      const scope = yield* Scope.make()
-      let isRunning = false
-      const handle = () =>
-        Effect.suspend(() => {
-          isRunning = true
-          return Effect.never
-        })
-      const receive = yield* Webhooks.make({ handle }).pipe(
-        Effect.provide(Layer.merge(HandledNotifications.layerMemory(), webhook)),
-        Scope.provide(scope)
-      )
-      const { origin } = yield* serve(HttpRouter.use((router) => router.add("POST", path, receive)))
-      const answer = yield* Effect.forkChild(send(`${origin}${path}`, { body: notification() }))
-      yield* until(() => isRunning)
-      yield* Scope.close(scope, Exit.void)
-      yield* until(() => answer.pollUnsafe() !== undefined)
-      const exit = answer.pollUnsafe()
-      assert(exit !== undefined && Exit.isSuccess(exit))
-      const { body, status } = exit.value
-      assert.deepStrictEqual([status, body], [503, { _tag: "Busy", description: "The server is stopping." }])
-    }
-  )
+  it.effect("is interrupted when the application stops, and the answer is 503", function* () {
+    const scope = yield* Scope.make()
+    let isRunning = false
+    const handle = () =>
+      Effect.suspend(() => {
+        isRunning = true
+        return Effect.never
+      })
+    const receive = yield* Webhooks.make({ handle }).pipe(
+      Effect.provide(Layer.merge(HandledNotifications.layerMemory(), webhook)),
+      Scope.provide(scope)
+    )
+    const { origin } = yield* serve(HttpRouter.use((router) => router.add("POST", path, receive)))
+    const answer = yield* Effect.forkChild(send(`${origin}${path}`, { body: notification() }))
+    yield* until(() => isRunning)
+    yield* Scope.close(scope, Exit.void)
+    yield* until(() => answer.pollUnsafe() !== undefined)
+    const exit = answer.pollUnsafe()
+    assert(exit !== undefined && Exit.isSuccess(exit))
+    const { body, status } = exit.value
+    assert.deepStrictEqual([status, body], [503, { _tag: "Busy", description: "The server is stopping." }])
+  })
 
   it.effect("has the path that the application chose", function* () {
     const { post } = yield* application({ path: "/hooks/assembly" })

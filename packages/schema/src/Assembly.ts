@@ -48,32 +48,30 @@ const boolean = lenient(Schema.Boolean)
  * @since 0.1.0
  * @category schemas
  */
-export const File = named<File, Schema.JsonObject>()(
-  extensible({
-    id: text,
-    name: text,
-    field: text,
-    basename: text,
-    ext: text,
-    type: text,
-    mime: text,
-    size: number,
-    md5hash: text,
-    sha256: text,
-    url: text,
-    ssl_url: text,
-    original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
-    is_tus_file: boolean,
-    tus_upload_url: text,
-    meta: lenient(Schema.Record(Schema.String, Schema.Json)),
-    thumbhash: text,
-    has_alpha: boolean,
-    workspace: text,
-    asset_id: lenient(Identifier.AssetId),
-    version_id: lenient(Identifier.VersionId),
-    path: text
-  })
-)
+export const File = extensible({
+  id: text,
+  name: text,
+  field: text,
+  basename: text,
+  ext: text,
+  type: text,
+  mime: text,
+  size: number,
+  md5hash: text,
+  sha256: text,
+  url: text,
+  ssl_url: text,
+  original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
+  is_tus_file: boolean,
+  tus_upload_url: text,
+  meta: lenient(Schema.Record(Schema.String, Schema.Json)),
+  thumbhash: text,
+  has_alpha: boolean,
+  workspace: text,
+  asset_id: lenient(Identifier.AssetId),
+  version_id: lenient(Identifier.VersionId),
+  path: text
+}).pipe(named<File, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -89,17 +87,15 @@ export interface File extends Structure<typeof File> {}
  * @since 0.1.0
  * @category schemas
  */
-export const TusReceipt = named<TusReceipt, Schema.JsonObject>()(
-  extensible({
-    filename: text,
-    fieldname: text,
-    user_meta: Schema.optionalKey(Schema.Json),
-    size: number,
-    offset: number,
-    finished: boolean,
-    upload_url: text
-  })
-)
+export const TusReceipt = extensible({
+  filename: text,
+  fieldname: text,
+  user_meta: Schema.optionalKey(Schema.Json),
+  size: number,
+  offset: number,
+  finished: boolean,
+  upload_url: text
+}).pipe(named<TusReceipt, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -120,36 +116,34 @@ export interface TusReceipt extends Structure<typeof TusReceipt> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Status = named<Status>()(
-  extensible({
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    message: text,
-    assembly_id: AssemblyId,
-    assembly_url: text,
-    assembly_ssl_url: text,
-    tus_url: text,
-    websocket_url: text,
-    update_stream_url: text,
-    bytes_expected: number,
-    bytes_received: number,
-    bytes_usage: number,
-    start_date: text,
-    execution_start: text,
-    execution_duration: number,
-    num_input_files: number,
-    region: text,
-    template_id: text,
-    notify_url: text,
-    fields: lenient(Schema.Record(Schema.String, Schema.Json)),
-    expected_tus_uploads: number,
-    started_tus_uploads: number,
-    finished_tus_uploads: number,
-    tus_uploads: lenient(objects(TusReceipt)),
-    uploads: lenient(objects(File)),
-    results: lenient(objectsByKey(File))
-  })
-)
+export const Status = extensible({
+  ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  message: text,
+  assembly_id: AssemblyId,
+  assembly_url: text,
+  assembly_ssl_url: text,
+  tus_url: text,
+  websocket_url: text,
+  update_stream_url: text,
+  bytes_expected: number,
+  bytes_received: number,
+  bytes_usage: number,
+  start_date: text,
+  execution_start: text,
+  execution_duration: number,
+  num_input_files: number,
+  region: text,
+  template_id: text,
+  notify_url: text,
+  fields: lenient(Schema.Record(Schema.String, Schema.Json)),
+  expected_tus_uploads: number,
+  started_tus_uploads: number,
+  finished_tus_uploads: number,
+  tus_uploads: lenient(objects(TusReceipt)),
+  uploads: lenient(objects(File)),
+  results: lenient(objectsByKey(File))
+}).pipe(named<Status>())
 /**
  * @since 0.1.0
  * @category models
@@ -208,6 +202,15 @@ type Standing = Pick<Status, "ok" | "error">
 export const errorCode = ({ error }: Standing): string | undefined =>
   typeof error === "string" && error !== "" ? error : undefined
 
+const states: ReadonlyMap<unknown, State> = new Map([
+  ["ASSEMBLY_UPLOADING", "Busy"],
+  ["ASSEMBLY_EXECUTING", "Busy"],
+  ["ASSEMBLY_REPLAYING", "Busy"],
+  ["ASSEMBLY_COMPLETED", "Completed"],
+  ["ASSEMBLY_CANCELED", "Canceled"],
+  ["REQUEST_ABORTED", "Aborted"]
+])
+
 /**
  * The state in a Status or a list entry. `error` takes precedence over `ok`. With no error code and no known `ok`, the
  * state is `Unknown`, which is not final.
@@ -219,23 +222,8 @@ export const errorCode = ({ error }: Standing): string | undefined =>
  * @since 0.1.0
  * @category utilities
  */
-export const state = (standing: Standing): State => {
-  if (errorCode(standing) !== undefined) return "Failed"
-  switch (standing.ok) {
-    case "ASSEMBLY_UPLOADING":
-    case "ASSEMBLY_EXECUTING":
-    case "ASSEMBLY_REPLAYING":
-      return "Busy"
-    case "ASSEMBLY_COMPLETED":
-      return "Completed"
-    case "ASSEMBLY_CANCELED":
-      return "Canceled"
-    case "REQUEST_ABORTED":
-      return "Aborted"
-    default:
-      return "Unknown"
-  }
-}
+export const state = (standing: Standing): State =>
+  errorCode(standing) === undefined ? (states.get(standing.ok) ?? "Unknown") : "Failed"
 
 /**
  * Whether the state is final. An Assembly in a final state no longer changes.
@@ -245,10 +233,7 @@ export const state = (standing: Standing): State => {
  * @since 0.1.0
  * @category predicates
  */
-export const isOver = (standing: Standing): boolean => {
-  const now = state(standing)
-  return now !== "Busy" && now !== "Unknown"
-}
+export const isOver = (standing: Standing): boolean => !["Busy", "Unknown"].includes(state(standing))
 
 /**
  * One Step: its robot, the Steps whose results it uses, and the options of the robot.

@@ -9,7 +9,7 @@ import { lenient, orAbsent } from "./internal/lenient.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { shortcut } from "./internal/quick.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { Count, FromDate, ToDate } from "./unstable/Scalar.ts"
+import { between, Count, FromDate, ToDate } from "./unstable/Scalar.ts"
 
 /**
  * The state of the Assemblies to list, or `all`.
@@ -49,9 +49,7 @@ export const Query = named<Query>()(
   renamed(
     {
       page: Schema.optionalKey(Schema.Int),
-      pageSize: Schema.optionalKey(
-        Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
-      ),
+      pageSize: Schema.optionalKey(between(1, 5000)),
       type: Schema.optionalKey(AssemblyType),
       fromDate: FromDate,
       toDate: Schema.optionalKey(ToDate),
@@ -144,12 +142,10 @@ const isExactList = (input: unknown): boolean =>
  * @since 0.1.0
  * @category schemas
  */
-export const Page = named<Page, Schema.JsonObject>()(
-  Schema.Struct({
-    items: shortcut(entries, isExactList),
-    count: orAbsent(Count)
-  })
-)
+export const Page = Schema.Struct({
+  items: shortcut(entries, isExactList),
+  count: orAbsent(Count)
+}).pipe(named<Page, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

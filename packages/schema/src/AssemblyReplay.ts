@@ -29,15 +29,13 @@ const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
  * @since 0.1.0
  * @category schemas
  */
-export const ReplayRequest = named<ReplayRequest>()(
-  renamed({
-    steps: Schema.optionalKey(Schema.Record(Schema.String, fields).check(generateFew(3))),
-    fields: Schema.optionalKey(fields),
-    notifyUrl: Schema.optionalKey(NonEmptyString),
-    reparseTemplate: Schema.optionalKey(Flag),
-    templateId: Schema.optionalKey(NonEmptyString)
-  })
-)
+export const ReplayRequest = renamed({
+  steps: Schema.optionalKey(Schema.Record(Schema.String, fields).check(generateFew(3))),
+  fields: Schema.optionalKey(fields),
+  notifyUrl: Schema.optionalKey(NonEmptyString),
+  reparseTemplate: Schema.optionalKey(Flag),
+  templateId: Schema.optionalKey(NonEmptyString)
+}).pipe(named<ReplayRequest>())
 /**
  * @since 0.1.0
  * @category models
@@ -53,17 +51,15 @@ export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Replayed = named<Replayed, Schema.JsonObject>()(
-  extensible({
-    ok: Schema.Literal("ASSEMBLY_REPLAYING"),
-    message: lenient(Schema.String),
-    success: lenient(Schema.Boolean),
-    assembly_id: AssemblyId,
-    assembly_url: lenient(Schema.String),
-    assembly_ssl_url: lenient(Schema.String),
-    notify_url: lenient(Schema.String)
-  })
-)
+export const Replayed = extensible({
+  ok: Schema.Literal("ASSEMBLY_REPLAYING"),
+  message: lenient(Schema.String),
+  success: lenient(Schema.Boolean),
+  assembly_id: AssemblyId,
+  assembly_url: lenient(Schema.String),
+  assembly_ssl_url: lenient(Schema.String),
+  notify_url: lenient(Schema.String)
+}).pipe(named<Replayed, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

@@ -20,32 +20,30 @@ import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "
  * @since 0.1.0
  * @category schemas
  */
-export const StatsBucket = named<StatsBucket>()(
-  Schema.Struct({
-    data_from_ts: NonNegativeInt,
-    avg_execution_duration: NonNegativeNumber,
-    avg_input_file_sizes: NonNegativeInt,
-    avg_live_queue_duration: NonNegativeNumber,
-    avg_output_file_sizes: NonNegativeInt,
-    avg_processing_speed: NonNegativeNumber,
-    avg_upload_duration: NonNegativeNumber,
-    avg_upload_speed: NonNegativeNumber,
-    num_assemblies: NonNegativeInt,
-    num_bytes: NonNegativeInt,
-    num_cancelled_assemblies: NonNegativeInt,
-    num_erroneous_assemblies: NonNegativeInt,
-    num_files: NonNegativeInt,
-    num_request_aborted_assemblies: NonNegativeInt,
-    num_successful_assemblies: NonNegativeInt,
-    total_bytes_usage: NonNegativeInt,
-    total_execution_duration: NonNegativeNumber,
-    total_live_queue_duration: NonNegativeNumber,
-    total_num_output_files: NonNegativeInt,
-    total_num_uploaded_bytes: NonNegativeInt,
-    total_output_file_sizes: NonNegativeInt,
-    total_upload_duration: NonNegativeNumber
-  })
-)
+export const StatsBucket = Schema.Struct({
+  data_from_ts: NonNegativeInt,
+  avg_execution_duration: NonNegativeNumber,
+  avg_input_file_sizes: NonNegativeInt,
+  avg_live_queue_duration: NonNegativeNumber,
+  avg_output_file_sizes: NonNegativeInt,
+  avg_processing_speed: NonNegativeNumber,
+  avg_upload_duration: NonNegativeNumber,
+  avg_upload_speed: NonNegativeNumber,
+  num_assemblies: NonNegativeInt,
+  num_bytes: NonNegativeInt,
+  num_cancelled_assemblies: NonNegativeInt,
+  num_erroneous_assemblies: NonNegativeInt,
+  num_files: NonNegativeInt,
+  num_request_aborted_assemblies: NonNegativeInt,
+  num_successful_assemblies: NonNegativeInt,
+  total_bytes_usage: NonNegativeInt,
+  total_execution_duration: NonNegativeNumber,
+  total_live_queue_duration: NonNegativeNumber,
+  total_num_output_files: NonNegativeInt,
+  total_num_uploaded_bytes: NonNegativeInt,
+  total_output_file_sizes: NonNegativeInt,
+  total_upload_duration: NonNegativeNumber
+}).pipe(named<StatsBucket>())
 /**
  * @since 0.1.0
  * @category models
@@ -60,13 +58,11 @@ export interface StatsBucket extends Structure<typeof StatsBucket> {}
  * @since 0.1.0
  * @category schemas
  */
-export const ErrorBucket = named<ErrorBucket>()(
-  Schema.Struct({
-    data_from_ts: NonNegativeInt,
-    error: NonEmptyString,
-    num_erroneous_assemblies: NonNegativeInt
-  })
-)
+export const ErrorBucket = Schema.Struct({
+  data_from_ts: NonNegativeInt,
+  error: NonEmptyString,
+  num_erroneous_assemblies: NonNegativeInt
+}).pipe(named<ErrorBucket>())
 /**
  * @since 0.1.0
  * @category models
@@ -81,12 +77,10 @@ export interface ErrorBucket extends Structure<typeof ErrorBucket> {}
  * @since 0.1.0
  * @category schemas
  */
-export const ErrorTotal = named<ErrorTotal>()(
-  Schema.Struct({
-    error: NonEmptyString,
-    num_erroneous_assemblies: NonNegativeInt
-  })
-)
+export const ErrorTotal = Schema.Struct({
+  error: NonEmptyString,
+  num_erroneous_assemblies: NonNegativeInt
+}).pipe(named<ErrorTotal>())
 /**
  * @since 0.1.0
  * @category models
@@ -101,26 +95,24 @@ export interface ErrorTotal extends Structure<typeof ErrorTotal> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Statistics = named<Statistics>()(
-  Schema.Struct({
-    ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
-    granularity: PositiveInt,
-    stats: Schema.Array(quick(StatsBucket)),
-    errorStatsGranularity: PositiveInt,
-    errorStats: Schema.Array(ErrorBucket),
-    errorStatsTotals: Schema.Array(ErrorTotal),
-    totalAssemblies: NonNegativeInt,
-    totalBytesProcessed: NonNegativeInt,
-    totalBytesUploaded: NonNegativeInt,
-    totalExecutionDuration: NonNegativeNumber,
-    totalFilesProcessed: NonNegativeInt,
-    totalLiveQueueDuration: NonNegativeNumber,
-    totalOutputBytesProcessed: NonNegativeInt,
-    totalOutputFilesProcessed: NonNegativeInt,
-    totalUploadDuration: NonNegativeNumber,
-    totalUsage: NonNegativeInt
-  })
-)
+export const Statistics = Schema.Struct({
+  ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
+  granularity: PositiveInt,
+  stats: Schema.Array(quick(StatsBucket)),
+  errorStatsGranularity: PositiveInt,
+  errorStats: Schema.Array(ErrorBucket),
+  errorStatsTotals: Schema.Array(ErrorTotal),
+  totalAssemblies: NonNegativeInt,
+  totalBytesProcessed: NonNegativeInt,
+  totalBytesUploaded: NonNegativeInt,
+  totalExecutionDuration: NonNegativeNumber,
+  totalFilesProcessed: NonNegativeInt,
+  totalLiveQueueDuration: NonNegativeNumber,
+  totalOutputBytesProcessed: NonNegativeInt,
+  totalOutputFilesProcessed: NonNegativeInt,
+  totalUploadDuration: NonNegativeNumber,
+  totalUsage: NonNegativeInt
+}).pipe(named<Statistics>())
 /**
  * @since 0.1.0
  * @category models

@@ -74,22 +74,20 @@ const date = lenient(ServiceDate)
  * @since 0.1.0
  * @category schemas
  */
-export const AuthKey = named<AuthKey>()(
-  Schema.Struct({
-    id: AuthKeyId,
-    auth_key: NonEmptyString,
-    auth_secret: Schema.optionalKey(Schema.NullOr(Secret)),
-    description: text,
-    scope: orAbsent(Scopes),
-    signature_algo: text,
-    is_active: flag,
-    is_allowed_for_smartcdn: flag,
-    can_show_auth_secret: flag,
-    created: date,
-    modified: date,
-    last_used: date
-  })
-)
+export const AuthKey = Schema.Struct({
+  id: AuthKeyId,
+  auth_key: NonEmptyString,
+  auth_secret: Schema.optionalKey(Schema.NullOr(Secret)),
+  description: text,
+  scope: orAbsent(Scopes),
+  signature_algo: text,
+  is_active: flag,
+  is_allowed_for_smartcdn: flag,
+  can_show_auth_secret: flag,
+  created: date,
+  modified: date,
+  last_used: date
+}).pipe(named<AuthKey>())
 /**
  * @since 0.1.0
  * @category models

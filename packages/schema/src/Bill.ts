@@ -53,20 +53,18 @@ const amount = lenient(Amount)
  * @since 0.1.0
  * @category schemas
  */
-export const Bill = named<Bill, Schema.JsonObject>()(
-  kept({
-    ok: Schema.Literal("BILL_FOUND"),
-    message: text,
-    month: text,
-    total: amount,
-    sub_total: amount,
-    credit: amount,
-    currency: text,
-    invoice_id: text,
-    plan: Schema.optionalKey(Schema.Json),
-    robots: Schema.optionalKey(Schema.Json)
-  })
-)
+export const Bill = kept({
+  ok: Schema.Literal("BILL_FOUND"),
+  message: text,
+  month: text,
+  total: amount,
+  sub_total: amount,
+  credit: amount,
+  currency: text,
+  invoice_id: text,
+  plan: Schema.optionalKey(Schema.Json),
+  robots: Schema.optionalKey(Schema.Json)
+}).pipe(named<Bill, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

@@ -30,22 +30,20 @@ const PaddedBase64 = Schema.String.check(
  * @since 0.1.0
  * @category schemas
  */
-export const Asset = named<Asset, Schema.JsonObject>()(
-  extensible({
-    asset_id: Identifier.AssetId,
-    version_id: Identifier.VersionId,
-    workspace: NonEmptyString,
-    path: NonEmptyString,
-    mime: Schema.NullOr(Schema.String),
-    size: ByteSize,
-    width: Schema.optionalKey(PixelSize),
-    height: Schema.optionalKey(PixelSize),
-    has_alpha: Schema.optionalKey(Schema.Boolean),
-    md5hash: Schema.optionalKey(lowerHex(32)),
-    sha256: Schema.optionalKey(lowerHex(64)),
-    thumbhash: Schema.optionalKey(PaddedBase64)
-  })
-)
+export const Asset = extensible({
+  asset_id: Identifier.AssetId,
+  version_id: Identifier.VersionId,
+  workspace: NonEmptyString,
+  path: NonEmptyString,
+  mime: Schema.NullOr(Schema.String),
+  size: ByteSize,
+  width: Schema.optionalKey(PixelSize),
+  height: Schema.optionalKey(PixelSize),
+  has_alpha: Schema.optionalKey(Schema.Boolean),
+  md5hash: Schema.optionalKey(lowerHex(32)),
+  sha256: Schema.optionalKey(lowerHex(64)),
+  thumbhash: Schema.optionalKey(PaddedBase64)
+}).pipe(named<Asset, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -74,10 +72,7 @@ const isFilename = Schema.makeFilter<string>(
     expected: "a filename",
     arbitraryConstraint: {
       patterns: [
-        {
-          source: "^[^\\u0000-\\u0020/\\\\\\u007f-\\u00a0][^\\u0000-\\u001f/\\\\\\u007f-\\u009f]{0,40}$",
-          flags: "u"
-        }
+        { source: "^[^\\u0000-\\u0020/\\\\\\u007f-\\u00a0][^\\u0000-\\u001f/\\\\\\u007f-\\u009f]{0,40}$", flags: "u" }
       ]
     }
   }
@@ -162,19 +157,17 @@ export type MoveRequest = typeof MoveRequest.Type
  * @since 0.1.0
  * @category schemas
  */
-export const Moved = named<Moved>()(
-  Schema.Struct({
-    ok: Schema.Literal("DAM_ASSET_MOVED"),
-    message: NonEmptyString,
-    asset: Asset,
-    asset_id: Identifier.AssetId,
-    folder_id: Schema.NullOr(Identifier.FolderId),
-    filename: NonEmptyString,
-    path: NonEmptyString,
-    deleted_at: Schema.NullOr(Timestamp),
-    updated_at: Timestamp
-  })
-)
+export const Moved = Schema.Struct({
+  ok: Schema.Literal("DAM_ASSET_MOVED"),
+  message: NonEmptyString,
+  asset: Asset,
+  asset_id: Identifier.AssetId,
+  folder_id: Schema.NullOr(Identifier.FolderId),
+  filename: NonEmptyString,
+  path: NonEmptyString,
+  deleted_at: Schema.NullOr(Timestamp),
+  updated_at: Timestamp
+}).pipe(named<Moved>())
 /**
  * @since 0.1.0
  * @category models

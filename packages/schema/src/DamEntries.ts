@@ -11,7 +11,7 @@ import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
 import { renamed, success } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
-import { NonEmptyString, Timestamp } from "./unstable/Scalar.ts"
+import { between, NonEmptyString, Timestamp } from "./unstable/Scalar.ts"
 
 /**
  * The params of a request to get an asset. `versionId` selects one stored version of the bytes of the asset, by default
@@ -71,15 +71,11 @@ export type Cursor = typeof Cursor.Type
  * @since 0.1.0
  * @category schemas
  */
-export const ListQuery = named<ListQuery>()(
-  Schema.Struct({
-    prefix: Schema.optionalKey(Schema.String),
-    cursor: Schema.optionalKey(Cursor),
-    limit: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { expected: "an integer of 1 to 500" }))
-    )
-  })
-)
+export const ListQuery = Schema.Struct({
+  prefix: Schema.optionalKey(Schema.String),
+  cursor: Schema.optionalKey(Cursor),
+  limit: Schema.optionalKey(between(1, 500))
+}).pipe(named<ListQuery>())
 /**
  * @since 0.1.0
  * @category models
@@ -94,13 +90,11 @@ export interface ListQuery extends Structure<typeof ListQuery> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Page = named<Page>()(
-  success("DAM_ASSETS_LISTED", {
-    workspace: Schema.String,
-    assets: Schema.Array(Asset),
-    next_cursor: Schema.NullOr(Cursor)
-  })
-)
+export const Page = success("DAM_ASSETS_LISTED", {
+  workspace: Schema.String,
+  assets: Schema.Array(Asset),
+  next_cursor: Schema.NullOr(Cursor)
+}).pipe(named<Page>())
 /**
  * @since 0.1.0
  * @category models

@@ -26,20 +26,18 @@ const text = lenient(Schema.String)
  * @since 0.1.0
  * @category schemas
  */
-export const Notification = named<Notification, Schema.JsonObject>()(
-  kept({
-    id: text,
-    app_id: text,
-    assembly_id: lenient(AssemblyId),
-    duration: lenient(Schema.Finite),
-    error: text,
-    response_code: lenient(Schema.Finite),
-    response_data: text,
-    start: lenient(ServiceDate),
-    status: text,
-    url: text
-  })
-)
+export const Notification = kept({
+  id: text,
+  app_id: text,
+  assembly_id: lenient(AssemblyId),
+  duration: lenient(Schema.Finite),
+  error: text,
+  response_code: lenient(Schema.Finite),
+  response_data: text,
+  start: lenient(ServiceDate),
+  status: text,
+  url: text
+}).pipe(named<Notification, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -53,12 +51,10 @@ export interface Notification extends Structure<typeof Notification> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Listing = named<Listing>()(
-  Schema.Struct({
-    ok: Schema.Literal("ASSEMBLY_NOTIFICATIONS_LISTED"),
-    notifications: Schema.Array(Notification)
-  })
-)
+export const Listing = Schema.Struct({
+  ok: Schema.Literal("ASSEMBLY_NOTIFICATIONS_LISTED"),
+  notifications: Schema.Array(Notification)
+}).pipe(named<Listing>())
 /**
  * @since 0.1.0
  * @category models

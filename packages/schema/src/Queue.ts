@@ -39,11 +39,9 @@ const SlotsCodec: Schema.Codec<Slots> = Schema.Record(
  * @since 0.1.0
  * @category schemas
  */
-export const JobSlots = named<JobSlots>()(
-  success("PRIORITY_JOB_SLOTS_FOUND", {
-    priority_job_slots: Schema.Struct({ count: NonNegativeNumber, slots: SlotsCodec })
-  })
-)
+export const JobSlots = success("PRIORITY_JOB_SLOTS_FOUND", {
+  priority_job_slots: Schema.Struct({ count: NonNegativeNumber, slots: SlotsCodec })
+}).pipe(named<JobSlots>())
 /**
  * @since 0.1.0
  * @category models
@@ -62,13 +60,11 @@ export interface JobSlots extends Structure<typeof JobSlots> {}
  * @since 0.1.0
  * @category schemas
  */
-export const StatisticsQuery = named<StatisticsQuery>()(
-  Schema.Struct({
-    region: NonEmptyString,
-    since: Since,
-    aggregation: Schema.optionalKey(Schema.NullOr(Schema.Literals(["avg", "max"])))
-  })
-)
+export const StatisticsQuery = Schema.Struct({
+  region: NonEmptyString,
+  since: Since,
+  aggregation: Schema.optionalKey(Schema.NullOr(Schema.Literals(["avg", "max"])))
+}).pipe(named<StatisticsQuery>())
 /**
  * @since 0.1.0
  * @category models
@@ -101,17 +97,15 @@ export interface Bucket extends Structure<typeof Bucket> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Statistics = named<Statistics, Schema.JsonObject>()(
-  kept({
-    ok: Schema.Literal("PRIORITY_JOB_SLOT_STATS_FOUND"),
-    message: lenient(Schema.String),
-    aggregation: lenient(Schema.String),
-    avgSlotCount: number,
-    maxSlotCount: number,
-    granularity: number,
-    stats: Schema.Array(Bucket)
-  })
-)
+export const Statistics = kept({
+  ok: Schema.Literal("PRIORITY_JOB_SLOT_STATS_FOUND"),
+  message: lenient(Schema.String),
+  aggregation: lenient(Schema.String),
+  avgSlotCount: number,
+  maxSlotCount: number,
+  granularity: number,
+  stats: Schema.Array(Bucket)
+}).pipe(named<Statistics, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

@@ -18,7 +18,7 @@ import { ServiceDate } from "./internal/serviceDate.ts"
 import { extensible, kept, renamed, success } from "./internal/struct.ts"
 import * as Json from "./unstable/Json.ts"
 import { named, type Structure } from "./unstable/Named.ts"
-import { ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./unstable/Scalar.ts"
+import { between, ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./unstable/Scalar.ts"
 
 /**
  * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone
@@ -60,12 +60,12 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
  * @since 0.1.0
  * @category schemas
  */
-export const Content = named<Content, Schema.JsonObject>()(
-  extensible({
-    steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
-    ...fieldsOfContent
-  }).check(generateFew(4))
-)
+export const Content = extensible({
+  steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
+  ...fieldsOfContent
+})
+  .check(generateFew(4))
+  .pipe(named<Content, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -80,15 +80,15 @@ export interface Content extends Structure<typeof Content> {}
  * @since 0.1.0
  * @category schemas
  */
-export const StoredContent = named<StoredContent, Schema.JsonObject>()(
-  extensible({
-    steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
-    fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
-    notify_url: lenient(Schema.String),
-    allow_steps_override: orAbsent(Schema.Boolean),
-    auth: orAbsent(auth)
-  }).check(generateFew(4))
-)
+export const StoredContent = extensible({
+  steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
+  fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+  notify_url: lenient(Schema.String),
+  allow_steps_override: orAbsent(Schema.Boolean),
+  auth: orAbsent(auth)
+})
+  .check(generateFew(4))
+  .pipe(named<StoredContent, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models
@@ -139,14 +139,12 @@ export interface CreateRequest extends Structure<typeof CreateRequest> {}
  * @since 0.1.0
  * @category schemas
  */
-export const UpdateRequest = named<UpdateRequest>()(
-  renamed({
-    name: Schema.optionalKey(Name),
-    template: Schema.optionalKey(Content),
-    requireSignatureAuth: Schema.optionalKey(Flag),
-    ...expiries
-  })
-)
+export const UpdateRequest = renamed({
+  name: Schema.optionalKey(Name),
+  template: Schema.optionalKey(Content),
+  requireSignatureAuth: Schema.optionalKey(Flag),
+  ...expiries
+}).pipe(named<UpdateRequest>())
 /**
  * @since 0.1.0
  * @category models
@@ -242,9 +240,7 @@ export const Query = named<Query>()(
       page: Schema.optionalKey(
         Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a page of at least 1" }))
       ),
-      pageSize: Schema.optionalKey(
-        Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
-      ),
+      pageSize: Schema.optionalKey(between(1, 5000)),
       sort: Schema.optionalKey(Schema.Literals(["created", "id", "last_used", "modified", "name"])),
       order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
       fromDate: Schema.optionalKey(FromDate),
@@ -271,17 +267,15 @@ export interface Query extends Structure<typeof Query> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Item = named<Item, Schema.JsonObject>()(
-  kept({
-    ...settings,
-    content: orAbsent(Sent),
-    created: lenient(ServiceDate),
-    modified: lenient(ServiceDate),
-    last_used: lenient(ServiceDate),
-    description: text,
-    builtin_version: text
-  })
-)
+export const Item = kept({
+  ...settings,
+  content: orAbsent(Sent),
+  created: lenient(ServiceDate),
+  modified: lenient(ServiceDate),
+  last_used: lenient(ServiceDate),
+  description: text,
+  builtin_version: text
+}).pipe(named<Item, Schema.JsonObject>())
 /**
  * @since 0.1.0
  * @category models

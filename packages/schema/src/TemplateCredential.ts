@@ -66,19 +66,17 @@ const date = lenient(ServiceDate)
  * @since 0.1.0
  * @category schemas
  */
-export const Credential = named<Credential>()(
-  Schema.Struct({
-    id: CredentialId,
-    name: Schema.String,
-    type: Schema.String,
-    content: lenient(Content),
-    stringified: lenient(secret(Schema.String, "content of credentials")),
-    account_id: text,
-    created: date,
-    modified: date,
-    deleted: date
-  })
-)
+export const Credential = Schema.Struct({
+  id: CredentialId,
+  name: Schema.String,
+  type: Schema.String,
+  content: lenient(Content),
+  stringified: lenient(secret(Schema.String, "content of credentials")),
+  account_id: text,
+  created: date,
+  modified: date,
+  deleted: date
+}).pipe(named<Credential>())
 /**
  * @since 0.1.0
  * @category models
@@ -205,18 +203,13 @@ export interface Deleted extends Structure<typeof Deleted> {}
  * @since 0.1.0
  * @category schemas
  */
-export const Type = named<Type>()(
-  Schema.Struct({
-    fields: Schema.Record(
-      Schema.String,
-      Schema.Struct({
-        requiredOnCreate: lenient(Schema.Boolean),
-        requiredOnUpdate: lenient(Schema.Boolean)
-      })
-    ).check(generateFew(3)),
-    providers: Schema.optionalKey(Schema.Json)
-  })
-)
+export const Type = Schema.Struct({
+  fields: Schema.Record(
+    Schema.String,
+    Schema.Struct({ requiredOnCreate: lenient(Schema.Boolean), requiredOnUpdate: lenient(Schema.Boolean) })
+  ).check(generateFew(3)),
+  providers: Schema.optionalKey(Schema.Json)
+}).pipe(named<Type>())
 /**
  * @since 0.1.0
  * @category models

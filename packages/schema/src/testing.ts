@@ -9,7 +9,6 @@
  * )
  */
 import * as Arbitrary from "effect/Arbitrary"
-import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Formatter from "effect/Formatter"
 import * as Option from "effect/Option"
@@ -17,11 +16,8 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Part } from "./internal/rules/parts.ts"
 import * as Rule from "./internal/rules/rule.ts"
-import { resources } from "./internal/rules/resources.ts"
-import { specified } from "./internal/rules/specified.ts"
-import { tus } from "./internal/rules/tus.ts"
+import { rulesOf } from "./internal/rules/trial.ts"
 
 export type { Break, Change, Key, Options, Path, Rules, Values } from "./internal/rules/rule.ts"
 
@@ -88,14 +84,6 @@ const none: Arbitrary.Arbitrary<never> = Arbitrary.filter(
 const anyOf = <A>(all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> =>
   all.length === 0 ? none : Rule.oneOf(...all)
 
-/** Values of a generator, or none if it discards too many. */
-const sample = <A>(generator: Arbitrary.Arbitrary<A>, count: number, size = 10): ReadonlyArray<A> =>
-  Effect.runSync(
-    Arbitrary.sampleEffect(generator, { count, size, maxDiscards: 1000, seed: "Testing.make" }).pipe(
-      Effect.orElseSucceed(() => [])
-    )
-  )
-
 /** The inputs that a change makes of the first values that have a place for it. */
 const changed = <A>(values: Arbitrary.Arbitrary<ReadonlyArray<A>>, changes: Arbitrary.Arbitrary<Rule.Change>) =>
   Arbitrary.filterMap(Arbitrary.all([values, changes]), ([all, { apply, path }]) =>
@@ -116,7 +104,7 @@ const casesOf = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule.Brea
   // The simplest values first, so that a bug in an optional part does not fail at the limits of other parts.
   const simple = Arbitrary.map(
     Arbitrary.Constant(undefined),
-    () => (found ??= [0, 2, 4, 6, 8, 10].flatMap((size) => sample(base, 10, size)))
+    () => (found ??= [0, 2, 4, 6, 8, 10].flatMap((size) => Rule.sample(base, 10, size)))
   )
   return rules.map(({ bad, code, edge, name, path }) => ({
     name,
@@ -187,11 +175,11 @@ const check = <A>(
       Formatter.format(Option.getOrElse(Rule.partAt(input, at), () => input)).slice(0, 200)
     if (cases.findIndex((one) => one.name === name) < index) refuse("is there twice")
     if (!valid.some((value) => Option.isSome(Rule.partAt(value, at)))) refuse("is about a part that no valid value has")
-    const bad = sample(invalid, 10)
+    const bad = Rule.sample(invalid, 10)
     if (bad.length === 0) refuse("has no bad values")
     const accepted = bad.find(({ input }) => isValid(input))
     if (accepted !== undefined) refuse(`has a bad value that the schema accepts: ${partOf(accepted.input)}`)
-    const refused = sample(edge ?? none, 10).find((input) => !isValid(input))
+    const refused = Rule.sample(edge ?? none, 10).find((input) => !isValid(input))
     if (refused !== undefined) refuse(`has an edge that the schema refuses: ${partOf(refused)}`)
   })
 }
@@ -216,16 +204,9 @@ export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: Reado
   const encode = Schema.encodeSync(schema)
   const inputs = from(values, encode, ...rules)
   const { decoded, wire } = Rule.join(rules)
-  check(decoded, inputs.rules.decoded, sample(values, 200), Schema.encodeUnknownExit(schema))
-  check(
-    wire,
-    inputs.rules.wire,
-    sample(
-      Arbitrary.map(values, (value) => encode(value)),
-      200
-    ),
-    Schema.decodeUnknownExit(schema)
-  )
+  check(decoded, inputs.rules.decoded, Rule.sample(values, 200), Schema.encodeUnknownExit(schema))
+  const onWire = Arbitrary.map(values, (value) => encode(value))
+  check(wire, inputs.rules.wire, Rule.sample(onWire, 200), Schema.decodeUnknownExit(schema))
   return inputs
 }
 
@@ -243,7 +224,7 @@ export const at = (
   Rule.inBoth((form) => {
     const outer = Rule.pathIn(form, path)
     return rules[form].map(({ code, edge, invalid, name, path: inner }): Rule.Break => ({
-      name: [...outer.map(String), name].join("."),
+      name: outer.map(String).join(".") + (inner.length === 0 ? ": " : ".") + name,
       at: outer,
       path: [...outer, ...inner],
       code,
@@ -279,40 +260,19 @@ export const required = Rule.missing
  */
 export const closed = Rule.unknownKey
 
-const table: ReadonlyMap<Schema.ConstraintCodec<unknown, unknown>, Part> = new Map([...specified, ...resources, ...tus])
-
 /**
- * All schemas with rules.
- *
- * @since 0.1.0
- * @category constants
- */
-export const schemas = Array.from(table.keys())
-
-const known = new WeakMap<object, Inputs<unknown, unknown>>()
-
-/**
- * The inputs of a request schema or a header set of this package, with all of its rules. `valid` generates the values to
- * start from, if not every value of the schema will do. For any other schema, also for an annotated copy, it throws
- * `InvalidRequest`: use {@link make}.
+ * The inputs of a schema, with all of its rules: each issue with which it refuses values is a rule. `valid` generates the
+ * values to start from, if not every value of the schema will do.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const of = <T, E>(
   schema: Schema.ConstraintCodec<T, E>,
-  options?: { readonly valid?: Arbitrary.Arbitrary<T> | undefined }
+  { valid }: { readonly valid?: Arbitrary.Arbitrary<T> | undefined } = {}
 ): Inputs<T, E> => {
-  const rules = table.get(schema)
-  if (rules === undefined) {
-    const message = "Expected an operation, such as Dam.Move, or a request schema. Testing.make takes any schema"
-    throw Rule.mistake("Testing.of", [], message)
+  if (!Schema.isSchema(schema)) {
+    throw Rule.mistake("Testing.of", [], "Expected an operation, such as Dam.Move, or a schema")
   }
-  const { valid } = options ?? {}
-  const made = () => from(valid ?? Arbitrary.schema(schema), Schema.encodeSync(schema), ...rules([]))
-  if (valid !== undefined) return made()
-  const inputs = known.get(schema) ?? made()
-  known.set(schema, inputs)
-  // The generators of a schema generate its values.
-  return inputs as Inputs<T, E>
+  return from(valid ?? Arbitrary.schema(schema), Schema.encodeSync(schema), rulesOf(schema))
 }

@@ -92,10 +92,8 @@ describe("use", () => {
     assert.deepStrictEqual(StepRules.references({ use: { steps: "a" } }), [{ name: "a", path: ["steps"] }])
     assert.deepStrictEqual(StepRules.references({ use: null }), [{ path: [], message }])
     assert.deepStrictEqual(StepRules.references({}), [])
-    assert.deepStrictEqual(
-      StepRules.references({ use: ["a", 5] }).map((found) => StepRules.isReference(found)),
-      [true, false]
-    )
+    const seen = StepRules.references({ use: ["a", 5] }).map((found) => StepRules.isReference(found))
+    assert.deepStrictEqual(seen, [true, false])
   })
 
   it("lists the names once", () => {
@@ -115,10 +113,8 @@ describe("a circle", () => {
       after: { robot, use: "a" },
       free: { robot, use: ":original" }
     }
-    assert.deepStrictEqual(
-      rulesOf(steps).toSorted(),
-      ["a", "alone", "b"].map((name) => `${name}.use: ${circle}`)
-    )
+    const expected = ["a", "alone", "b"].map((name) => `${name}.use: ${circle}`)
+    assert.deepStrictEqual(rulesOf(steps).toSorted(), expected)
   })
 
   it("of 20,000 Steps is found without a deep stack", () => {

@@ -9,10 +9,7 @@ import { accepted, onDecode, onEncode } from "./support.ts"
 describe("JSON Schema", () => {
   it("of a rule in a pattern has the pattern", () => {
     const { schema } = Schema.toJsonSchemaDocument(Identifier.FolderId)
-    assert.deepStrictEqual<unknown>(schema, {
-      type: "string",
-      pattern: "^[A-Za-z0-9_-]{21}[AQgw]$"
-    })
+    assert.deepStrictEqual<unknown>(schema, { type: "string", pattern: "^[A-Za-z0-9_-]{21}[AQgw]$" })
   })
 
   it("of a number has its bounds", () => {

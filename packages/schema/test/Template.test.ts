@@ -92,21 +92,12 @@ describe("CreateRequest", () => {
   })
 
   it("is written with the names of the service, and flags as 0 and 1", () => {
-    assert.deepStrictEqual(
-      Schema.encodeSync(Template.CreateRequest)({
-        name: "a",
-        template: content,
-        requireSignatureAuth: true,
-        assemblyStatusExpiry: "7days",
-        transcodingResultExpiry: "NoSave"
-      }) as object,
-      {
-        name: "a",
-        template: content,
-        require_signature_auth: 1,
-        assembly_status_expiry: "7days",
-        transcoding_result_expiry: "NoSave"
-      }
+    const own = { name: "a", template: content }
+    const expiries = { assemblyStatusExpiry: "7days", transcodingResultExpiry: "NoSave" } as const
+    const wire = { assembly_status_expiry: "7days", transcoding_result_expiry: "NoSave" }
+    assert.deepStrictEqual<object>(
+      Schema.encodeSync(Template.CreateRequest)({ ...own, requireSignatureAuth: true, ...expiries }),
+      { ...own, require_signature_auth: 1, ...wire }
     )
   })
 })

@@ -108,13 +108,4 @@ describe("the headers of a creation", () => {
     assert.deepStrictEqual(decoded, { ...headers, "upload-metadata": metadata, ...different })
     assert.deepStrictEqual(Schema.encodeSync(schema)(decoded), headers)
   })
-
-  it.each([
-    [8192, true],
-    [8193, false]
-  ])("of a final upload whose upload-concat has %d characters: accepted is %s", (length, isAccepted) => {
-    const begin = `final;/resumable/files/${"a".repeat(4000)} /resumable/files/`
-    const headers = { ...base, "upload-concat": begin.padEnd(length, "b") }
-    assert.strictEqual(accepted(TusUpload.FinalHeaders, [headers]).length === 1, isAccepted)
-  })
 })

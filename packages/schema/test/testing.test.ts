@@ -5,23 +5,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
-import { mutants } from "./mutants.ts"
 import { decodedIssues, roundTrips, sample, wireIssues } from "./support.ts"
-import { responses } from "./responses.ts"
-import { requests, schemas } from "./table.ts"
+import { requests, responses, schemas } from "./table.ts"
 
-const ofRequests = requests.map(([name, schema]) => [name, schema, Testing.of(schema)] as const)
-const generators = [...ofRequests, ...responses]
-
-/** Rules that two checks know, and the message of one of them. */
-const twice: ReadonlyArray<readonly [rule: RegExp, message: RegExp]> = [
-  [/is at most 9007199254740991/, /^Expected an integer$/],
-  [/has valid names/, /^Expected (?:at least 1 character|a path in valid Unicode)$/]
-]
-
-/** The place of an issue. Steps that use each other have an issue each, and are one part. */
-const partOf = (rule: string, path: ReadonlyArray<PropertyKey>) =>
-  rule.endsWith("do not use each other") ? path.slice(0, path.lastIndexOf("steps") + 1) : path
+const generators = [...requests, ...responses].map(([name, schema]) => [name, schema, Testing.of(schema)] as const)
 
 /** Checks that invalid values break the rule that they name, at its path, and no other. */
 const breaksOnly = (
@@ -34,10 +21,7 @@ const breaksOnly = (
       const issues = issuesOf(schema, input)
       assert.strictEqual(rule, name)
       assert.notStrictEqual(issues.length, 0, `${name}: ${Formatter.format(input)}`)
-      const isTold = (told: string) => twice.some(([one, message]) => one.test(name) && message.test(told))
-      const messages = new Set(issues.map(({ message }) => message).filter((message) => !isTold(message)))
-      assert.isAtMost(messages.size, 1, `${name}: ${[...messages].join("; ")}`)
-      for (const issue of issues) assert.deepStrictEqual(partOf(name, issue.path), path, `${name}: ${issue.message}`)
+      for (const issue of issues) assert.deepStrictEqual(issue.path, path, `${name}: ${issue.message}`)
     }
   }
 }
@@ -71,19 +55,14 @@ describe("valid values (spec O-45, O-46, O-51, A-2, L-2, L-3, L-4, L-5, L-6, L-7
 })
 
 describe.each([
-  ["requests (spec R-13, R-14, T-1, O-5, O-11, O-12, O-13, O-18, O-21, O-26, O-27, O-29, O-35, O-40)", ofRequests],
+  ["requests (spec R-13, R-14, T-1, O-5, O-11, O-12, O-13, O-18, O-21, O-26, O-27, O-29, O-35, O-40)", requests],
   [
     "responses (spec R-1, R-2, R-3, R-5, R-6, R-8, R-9, R-16, R-18, R-19, R-20, R-21, R-22, R-23, R-25, O-49, O-50, O-52, E-18, V-1)",
     responses
   ]
-])("a rule of %s", (_title, inputs) => {
-  it.each(inputs)("of %s has a name of its own", (_, _schema, { rules }) => {
-    for (const names of [rules.decoded, rules.wire].map((all) => all.map(({ name }) => name))) {
-      assert.deepStrictEqual([...new Set(names)], names)
-    }
-  })
-
-  it.each(inputs)("of %s is the only one that its invalid values break", (_, schema, { rules }) => {
+])("a rule of %s", (_title, all) => {
+  it.each(all)("of %s is the only one that its invalid values break", (_, schema) => {
+    const { rules } = Testing.of(schema)
     breaksOnly(schema, rules.decoded, decodedIssues)
     breaksOnly(schema, rules.wire, wireIssues)
   })
@@ -104,8 +83,14 @@ describe("rules that are lifted into a larger schema", () => {
     const names = (all: ReadonlyArray<Pick<Testing.Case<unknown>, "code" | "name">>) =>
       all.map(({ code, name }) => [name, code])
     const code = "DAM_INVALID_REQUEST"
-    assert.deepInclude(names(renamed.decoded), ["files.0.destinationFolderId is an identifier", code])
-    assert.deepInclude(names(renamed.wire), ["the_files.0.destination_folder_id is an identifier", code])
+    assert.deepInclude(names(renamed.decoded), [
+      "files.0.destinationFolderId: Expected 22 characters of Base64URL, the last one A, Q, g or w",
+      code
+    ])
+    assert.deepInclude(names(renamed.wire), [
+      "the_files.0.destination_folder_id: Expected 22 characters of Base64URL, the last one A, Q, g or w",
+      code
+    ])
     assert.deepInclude(names(rules.decoded), ["reason is text", "NO_REASON"])
     assert.notDeepInclude(names(rules.wire), ["reason is text", "NO_REASON"])
   })
@@ -122,46 +107,9 @@ it.each(["decoded", "wire"] as const)("the limits of a rule have no other option
   const { rules } = Testing.of(AssemblyList.Query)
   for (const { edge, path } of rules[form]) {
     const others = sample<unknown>(edge ?? Arbitrary.Constant({}), 20).flatMap(keys)
-    assert.deepStrictEqual(
-      others.filter((key) => !/^from_?date$/i.test(key) && key !== path[0]),
-      []
-    )
+    const seen = others.filter((key) => !/^from_?date$/i.test(key) && key !== path[0])
+    assert.deepStrictEqual(seen, [])
   }
-})
-
-/** Checks that are there for their message: another check of the same part refuses the same values. */
-const repeated = new Set([
-  "AssemblyStatistics.ErrorBucket: a finite number",
-  "AssemblyStatistics.ErrorTotal: a finite number",
-  "AssemblyList.Query: a date-time YYYY-MM-DD HH:MM:SS",
-  "Auth.TokenRequest: scopes separated by single spaces",
-  "DamEntries.MoveEntryRequest: at least 1 character",
-  "DamEntries.MoveEntryRequest: a path in valid Unicode",
-  "Template.Query: a date-time YYYY-MM-DD HH:MM:SS"
-])
-
-describe("without any one of its checks", () => {
-  // A check that is missing in a schema fails the tests above. A check without a rule fails this one.
-  it.each(generators)("%s accepts what a rule says is invalid", (name, schema, { rules: { decoded, wire } }) => {
-    const inputs = (all: ReadonlyArray<Testing.Case<unknown>>) =>
-      all.flatMap(({ invalid }) => sample(invalid, 20).map(({ input }) => input))
-    const invalid = { decoded: inputs(decoded), wire: inputs(wire) }
-    // A check that meets a value of another type may throw: nothing in front of it has refused the value.
-    const isAccepted = (issuesOf: () => ReadonlyArray<unknown>) => {
-      try {
-        return issuesOf().length === 0
-      } catch {
-        return true
-      }
-    }
-    const survivors = mutants(schema).filter(
-      ([missing, mutant]) =>
-        !repeated.has(`${name}: ${missing}`) &&
-        !invalid.decoded.some((input) => isAccepted(() => decodedIssues(mutant, input))) &&
-        !invalid.wire.some((input) => isAccepted(() => wireIssues(mutant, input)))
-    )
-    assert.strictEqual(survivors.map(([missing]) => missing).join("; "), "")
-  })
 })
 
 class Person extends Schema.Class<Person>("Person")({ name: Schema.String.check(Schema.isMaxLength(3)) }) {}
@@ -233,7 +181,7 @@ describe("the inputs of a schema of one's own", () => {
     ["the index 0 of an object", Dictionary, [badly(["list", 0])], noPart],
     ["a required element", Outer, [Testing.required(["list", 0])], "has no bad values"],
     ["the same part twice", Outer, [Testing.at(["p"], move), Testing.at(["p"], move)], "is there twice"],
-    ["a part of another schema", Outer, [Testing.at(["list"], move)], "has a bad value that the schema accepts: []"],
+    ["a part of another schema", Outer, [Testing.at(["list"], move)], "Testing.make: list"],
     [
       "a part as an Option",
       Schema.Struct({ o: Schema.Option(DamAsset.MoveRequest) }),
@@ -243,29 +191,11 @@ describe("the inputs of a schema of one's own", () => {
   ])("are refused by the name of a rule about %s", (_, schema, rules, message) => {
     assert.throws(() => Testing.make(schema, ...rules), message)
   })
-
-  it.each([undefined, {}, 5, "x", Schema.Finite, { decoded: 5 }, { wire: undefined }])(
-    "are refused with %s as bad or edge of a rule",
-    (bad) => {
-      const valid = Arbitrary.Constant(1)
-      const message = 'Testing.rule: a: the bad or the edge of the rule "is" is no Arbitrary'
-      assert.throws(() => Testing.rule({ at: ["a"], name: "is", bad: bad as never }), message)
-      if (bad !== undefined) {
-        assert.throws(() => Testing.rule({ at: ["a"], name: "is", bad: valid, edge: bad as never }), message)
-      }
-    }
-  )
 })
 
-it.each([5, undefined, {}, Schema.String, DamAsset.MoveRequest.annotate({ title: "mine" })])(
-  "a schema without rules here, such as %s, is refused",
-  (schema) => {
-    assert.throws(
-      () => Testing.of(schema as never),
-      "Testing.of: Expected an operation, such as Dam.Move, or a request"
-    )
-  }
-)
+it.each([5, undefined, {}])("what is no schema, such as %s, is refused", (schema) => {
+  assert.throws(() => Testing.of(schema as never), "Testing.of: Expected an operation, such as Dam.Move, or a schema")
+})
 
 it.each(generators)("%s has no negative zero on the wire, which JSON does not have", (_, _schema, { valid }) => {
   const hasNegative = (value: unknown): boolean =>

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as ApiError from "../ApiError.ts"
+import * as Exchange from "../unstable/Exchange.ts"
 import { AssemblyClient, run } from "../unstable/ClientService.ts"
 import * as Operation from "../unstable/Operation.ts"
 import * as ServiceUrl from "../unstable/ServiceUrl.ts"
@@ -114,9 +114,7 @@ const creation = {
  * @since 0.1.0
  * @category operations
  */
-export const Create = Operation.make("Assemblies.create", "POST /assemblies/:assemblyId", {
-  ...creation
-})
+export const Create = Operation.make("Assemblies.create", "POST /assemblies/:assemblyId", { ...creation })
 
 /**
  * Generates the id of a new Assembly from a cryptographic source, because anybody who knows the id can read the Status.
@@ -197,9 +195,7 @@ export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateFo
  * @since 0.1.0
  * @category operations
  */
-export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:assemblyId", {
-  ...creation
-})
+export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:assemblyId", { ...creation })
 
 /**
  * Creates an Assembly under an id that may already be in use: the new Assembly then replaces the old one.
@@ -276,12 +272,7 @@ export const cancel: (
     if (Assembly.isOver(canceled)) return canceled
     const status = yield* get(assemblyId)
     if (Assembly.isOver(status)) return status
-    return yield* new ApiError.UnexpectedResponse({
-      operation: Cancel.name,
-      assemblyId,
-      status: 200,
-      description: "the Assembly has not ended after its cancellation",
-      excerpt: ""
-    })
+    const subject = { operation: Cancel.name, assemblyId }
+    return yield* Exchange.unexpected(subject, 200, "the Assembly has not ended after its cancellation")
   }
 )

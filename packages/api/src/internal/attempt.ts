@@ -51,28 +51,6 @@ export interface Limits {
   readonly deadline: number
 }
 
-/**
- * The state of a call. `until` is that of its limits, later by the waits for the budget. `proof` is that of the last
- * request. `clockSkew` is the skew for the next signature, in milliseconds. `isRefused`: whether the service has refused
- * a proof of this attempt.
- */
-interface Call extends Limits {
-  readonly encoded: Request.Encoded
-  until: number
-  attemptUntil: number
-  proof: Authenticator.Proof | undefined
-  clockSkew: number
-  isRefused: boolean
-  isSkewCorrected: boolean
-  failures: number
-  pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
-}
-
-const timeLeft = ({ attemptUntil, clock }: Call): number => Math.max(0, attemptUntil - clock.currentTimeMillisUnsafe())
-
-const timedOut = ({ encoded: { subject } }: Call, millis: number): Effect.Effect<never, Response.Failed> =>
-  Effect.fail(Response.failed(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
-
 const isAboutExpiry = (error: Response.Failed["error"] | undefined): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
@@ -125,137 +103,126 @@ const refusalIn = (error: Response.Failed["error"]): AuthError.Refusal | undefin
  */
 export const compile = (operation: Operation.Any, environment: Environment) => {
   const { authenticator, baseUrl, maxBytes, skew } = environment
-  const { name, retry } = operation
+  const { name, nonceIn, retry, scope } = operation
   const read = Response.decoder(operation, maxBytes)
   const isSigned = operation.auth === "signed"
   const need = operation.creates === true ? "creation" : "request"
 
-  /** Waits for the budget. Only an explicit deadline counts this wait. */
-  const admit = (call: Call, budget: Budget.Budget): Effect.Effect<void, Response.Failed> => {
-    const { clock, deadline } = call
-    const { origin: url, subject } = call.encoded
-    const begun = clock.currentTimeMillisUnsafe()
-    const entered = Exchange.admit(budget, { url, need, until: deadline, assemblyId: subject.assemblyId }, subject)
-    return Effect.mapBoth(entered, {
-      onFailure: Response.failed,
-      onSuccess: () => {
-        if (deadline !== Infinity) return
-        const waited = clock.currentTimeMillisUnsafe() - begun
-        call.until += waited
-        call.attemptUntil += waited
+  return (encoded: Request.Encoded, limits: Limits): Effect.Effect<unknown, Response.Failed["error"]> => {
+    const { origin: url, params, path, subject } = encoded
+    const { attemptTime, budget, clock, deadline, policy, requestTimeout } = limits
+    let { until } = limits
+    /** When the attempt must have ended. */
+    let attemptUntil = until
+    /** The proof of the last request. */
+    let proof: Authenticator.Proof | undefined
+    let clockSkew = skew.kept
+    /** Whether the service has refused a proof of this attempt, and whether the clock was corrected. */
+    let isRefused = false
+    let isSkewCorrected = false
+    /** The failures that the retry policy counts, and its pauses after them. */
+    let failures = 0
+    let pauseAfter: ReturnType<typeof RetryPolicy.pauses> | undefined
+
+    const timeLeft = () => Math.max(0, attemptUntil - clock.currentTimeMillisUnsafe())
+
+    const timedOut = (millis: number): Effect.Effect<never, Response.Failed> =>
+      Effect.fail(Response.failed(new ApiError.TimedOut({ ...subject, after: Duration.millis(millis) })))
+
+    /** Waits for the budget. Only an explicit deadline counts this wait. */
+    const admit = (from: Budget.Budget): Effect.Effect<void, Response.Failed> => {
+      const begun = clock.currentTimeMillisUnsafe()
+      const entered = Exchange.admit(from, { url, need, until: deadline, assemblyId: subject.assemblyId }, subject)
+      return Effect.mapBoth(entered, {
+        onFailure: Response.failed,
+        onSuccess: () => {
+          if (deadline !== Infinity) return
+          const waited = clock.currentTimeMillisUnsafe() - begun
+          until += waited
+          attemptUntil += waited
+        }
+      })
+    }
+
+    /** The proof of the next request, if the operation is signed. */
+    const prove = (): Effect.Effect<Authenticator.Proof | undefined, Response.Failed> => {
+      if (!isSigned) return Effect.undefined
+      const proven = authenticator.authenticate({
+        baseUrl,
+        params,
+        nonceIn,
+        scope,
+        clockSkew: Duration.millis(clockSkew)
+      })
+      const known = Effect.mapError(proven, (error) => toFailed(subject, error))
+      if (authenticator.isImmediate === true) return known
+      const left = timeLeft()
+      return Effect.timeoutOrElse(known, { duration: left, orElse: () => timedOut(left) })
+    }
+
+    /** The outcome of a response. After a rate limit, all requests with the same budget pause. */
+    const settle = (response: Gathered): Effect.Effect<unknown, Response.Failed> => {
+      const now = clock.currentTimeMillisUnsafe()
+      const secrets = () => Request.secretsOf(operation, encoded, proof, authenticator.secrets)
+      const answer = read(response, { subject, path, secrets, now })
+      const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
+      if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, clockSkew, response.headers, now)
+      if (budget === undefined || !(error instanceof ApiError.RateLimited)) return answer
+      // The wait of a 413 is the time until another Assembly can be created.
+      return Effect.andThen(budget.pause(error.status === 413 ? need : "request", error.retryAfter), answer)
+    }
+
+    /** Sends a request, and heals its failure. A new attempt has its own time limit; one with another proof has none. */
+    const attempt = (isNew: boolean): Effect.Effect<unknown, Response.Failed["error"]> => {
+      if (isNew) {
+        const now = clock.currentTimeMillisUnsafe()
+        if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
+        attemptUntil = Math.min(until, now + attemptTime)
+        isRefused = false
       }
-    })
-  }
-
-  /** The proof of the next request, if the operation is signed. */
-  const prove = (call: Call): Effect.Effect<Authenticator.Proof | undefined, Response.Failed> => {
-    if (!isSigned) return Effect.undefined
-    const { params, subject } = call.encoded
-    const proven = authenticator.authenticate({
-      baseUrl,
-      params,
-      nonceIn: operation.nonceIn,
-      scope: operation.scope,
-      clockSkew: Duration.millis(call.clockSkew)
-    })
-    const known = Effect.mapError(proven, (error) => toFailed(subject, error))
-    if (authenticator.isImmediate === true) return known
-    return Effect.suspend(() => {
-      const left = timeLeft(call)
-      return Effect.timeoutOrElse(known, { duration: left, orElse: () => timedOut(call, left) })
-    })
-  }
-
-  /** The outcome of a response. After a rate limit, all requests with the same budget pause. */
-  const settle = (call: Call, response: Gathered): Effect.Effect<unknown, Response.Failed> => {
-    const { budget, clock, encoded } = call
-    const now = clock.currentTimeMillisUnsafe()
-    const { path, subject } = encoded
-    const answer = read(response, {
-      subject,
-      path,
-      secrets: () => Request.secretsOf(operation, encoded, call.proof, authenticator.secrets),
-      now
-    })
-    const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
-    if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, call.clockSkew, response.headers, now)
-    if (budget === undefined || !(error instanceof ApiError.RateLimited)) return answer
-    // The wait of a 413 is the time until another Assembly can be created.
-    return Effect.andThen(budget.pause(error.status === 413 ? need : "request", error.retryAfter), answer)
-  }
-
-  /** Sends one request, and heals its failure. */
-  const request = (call: Call): Effect.Effect<unknown, Response.Failed["error"]> => {
-    const { budget, encoded } = call
-    call.proof = undefined
-    return Effect.flatMap(
-      budget === undefined ? prove(call) : Effect.flatMap(admit(call, budget), () => prove(call)),
-      (proof) => {
-        call.proof = proof
-        const left = timeLeft(call)
-        const millis = Math.min(left, call.requestTimeout)
-        return Effect.matchEffect(Request.send(operation, encoded, proof, environment, { maxBytes, millis, left }), {
+      proof = undefined
+      const proven = budget === undefined ? prove() : Effect.flatMap(admit(budget), prove)
+      return Effect.flatMap(proven, (own) => {
+        proof = own
+        const left = timeLeft()
+        const millis = Math.min(left, requestTimeout)
+        return Effect.matchEffect(Request.send(operation, encoded, own, environment, { maxBytes, millis, left }), {
           onFailure: (error) =>
-            error._tag === "Late"
-              ? timedOut(call, millis)
-              : Effect.fail(Response.failed(Exchange.toFailure(encoded.subject)(error))),
-          onSuccess: (response) => settle(call, response)
+            error._tag === "Late" ? timedOut(millis) : Effect.fail(Response.failed(Exchange.toFailure(subject)(error))),
+          onSuccess: settle
         })
-      }
-    ).pipe(Effect.catch((failed) => recover(call, failed)))
-  }
-
-  const attempt = (call: Call): Effect.Effect<unknown, Response.Failed["error"]> => {
-    const { attemptTime, clock, until } = call
-    const now = clock.currentTimeMillisUnsafe()
-    if (now >= until) return Effect.fail(new ApiError.TimedOut({ operation: name, after: Duration.zero }))
-    call.attemptUntil = Math.min(until, now + attemptTime)
-    call.isRefused = false
-    return request(call)
-  }
-
-  /** Repeats the request with another proof, with a corrected clock, or after the pause that the retry policy decides. */
-  const recover = Effect.fnUntraced(function* (
-    call: Call,
-    { error, wait }: Response.Failed
-  ): Effect.fn.Return<unknown, Response.Failed["error"]> {
-    const { budget, clock, policy, proof } = call
-    const refusal = refusalIn(error)
-    if (proof !== undefined && refusal !== undefined && !call.isRefused) {
-      call.isRefused = true
-      if ((yield* authenticator.refused(proof, refusal)) === "retry") return yield* request(call)
+      }).pipe(Effect.catch(recover))
     }
-    const clockSkew = ClockSkew.suggested(skew, error)
-    if (clockSkew !== undefined && !call.isSkewCorrected) {
-      call.clockSkew = clockSkew
-      call.isSkewCorrected = true
-      return yield* attempt(call)
-    }
-    const failed = { operation: name, retry, error }
-    // The next request waits in the budget, so this failure uses up no attempt.
-    const isHeld = Budget.holds(budget, error)
-    if (!isHeld) call.failures++
-    call.pauseAfter ??= RetryPolicy.pauses(policy)
-    const pause = isHeld
-      ? yield* RetryPolicy.pauses(policy)({ ...failed, failures: 1, wait: Option.some(Duration.zero) })
-      : yield* call.pauseAfter({ ...failed, failures: call.failures, wait })
-    const now = clock.currentTimeMillisUnsafe()
-    if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= call.until) return yield* Effect.fail(error)
-    yield* Telemetry.retried(name, error, call.failures)
-    yield* Effect.sleep(pause.value)
-    return yield* attempt(call)
-  })
 
-  return (encoded: Request.Encoded, limits: Limits): Effect.Effect<unknown, Response.Failed["error"]> =>
-    attempt({
-      ...limits,
-      encoded,
-      attemptUntil: limits.until,
-      proof: undefined,
-      clockSkew: skew.kept,
-      isRefused: false,
-      isSkewCorrected: false,
-      failures: 0,
-      pauseAfter: undefined
-    })
+    /** Repeats the request with another proof, with a corrected clock, or after the pause that the retry policy decides. */
+    const recover = ({ error, wait }: Response.Failed): Effect.Effect<unknown, Response.Failed["error"]> =>
+      Effect.gen(function* () {
+        const refusal = refusalIn(error)
+        if (proof !== undefined && refusal !== undefined && !isRefused) {
+          isRefused = true
+          if ((yield* authenticator.refused(proof, refusal)) === "retry") return yield* attempt(false)
+        }
+        const suggested = ClockSkew.suggested(skew, error)
+        if (suggested !== undefined && !isSkewCorrected) {
+          clockSkew = suggested
+          isSkewCorrected = true
+          return yield* attempt(true)
+        }
+        const failed = { operation: name, retry, error }
+        // The next request waits in the budget, so this failure uses up no attempt.
+        const isHeld = Budget.holds(budget, error)
+        if (!isHeld) failures++
+        pauseAfter ??= RetryPolicy.pauses(policy)
+        const pause = isHeld
+          ? yield* RetryPolicy.pauses(policy)({ ...failed, failures: 1, wait: Option.some(Duration.zero) })
+          : yield* pauseAfter({ ...failed, failures, wait })
+        const now = clock.currentTimeMillisUnsafe()
+        if (Option.isNone(pause) || now + Duration.toMillis(pause.value) >= until) return yield* Effect.fail(error)
+        yield* Telemetry.retried(name, error, failures)
+        yield* Effect.sleep(pause.value)
+        return yield* attempt(true)
+      })
+
+    return attempt(true)
+  }
 }

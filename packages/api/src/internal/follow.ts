@@ -286,10 +286,7 @@ export const awaitCompletion: (
   )
   const ended = yield* (settings.timeout === undefined ? Budget.timeoutOrElse : Effect.timeoutOrElse)(
     poll(read, paceOf(settings)),
-    {
-      duration: after,
-      orElse: () => Effect.fail(new ApiError.TimedOut({ operation, assemblyId, after, ...last }))
-    }
+    { duration: after, orElse: () => Effect.fail(new ApiError.TimedOut({ operation, assemblyId, after, ...last })) }
   )
   return yield* Effect.fromResult(ended)
 })

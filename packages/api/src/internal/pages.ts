@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as ApiError from "../ApiError.ts"
+import type * as ApiError from "../ApiError.ts"
+import * as Exchange from "../unstable/Exchange.ts"
 
 /** A page of a list. `count` is the number of items on all pages, if the service reports it. */
 interface Page {
@@ -84,10 +85,7 @@ export const follow = <Query extends { readonly cursor?: unknown }, P extends { 
     return Effect.flatMap(list(at), (page) => {
       const cursor = page.next_cursor
       if (cursor !== null && cursor === at.cursor) {
-        const problem = "a page whose next_cursor is its own cursor"
-        return Effect.fail(
-          new ApiError.UnexpectedResponse({ operation, status: 200, description: problem, excerpt: "" })
-        )
+        return Effect.fail(Exchange.unexpected({ operation }, 200, "a page whose next_cursor is its own cursor"))
       }
       return Effect.succeed([page, cursor === null ? undefined : { ...at, cursor }] as const)
     })

@@ -74,6 +74,16 @@ export const toFailure =
   }
 
 /**
+ * The error of a response that nothing can be done with, such as a redirect to an invalid URL. The request is never
+ * retried, because the server would send the same response again.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const unexpected = (subject: Subject, status: number, description: string): ApiError.UnexpectedResponse =>
+  new ApiError.UnexpectedResponse({ ...subject, status, description, excerpt: "" })
+
+/**
  * Waits for the permit of a request, before its time limit starts. Call `admit` before each request of a program that has
  * a budget.
  *

@@ -7,4 +7,5 @@ export {
   type Representation,
   sizeOfUnsatisfied
 } from "../internal/results/representation.ts"
-export { pullBody, type Refused, type Resource, send, type Subject, unexpected } from "../internal/results/request.ts"
+export { unexpected } from "./Exchange.ts"
+export { pullBody, type Refused, type Resource, send, type Subject } from "../internal/results/request.ts"

@@ -14,7 +14,7 @@ import * as Bill from "@assembly-effect/schema/Bill"
 import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { assemblyId, assetId, type Case, signed, unsigned } from "./case.ts"
+import { assemblyId, assetId, at, type Case } from "./case.ts"
 
 /** Every response that may hold a secret holds this one. */
 export const secret = "Zq7-very-secret-Kx2"
@@ -26,52 +26,15 @@ const newName = () => `name-${names++}`
 const authKeyId = AuthKeyId.make("key-1")
 const credentialId = CredentialId.make("credential-1")
 
-const authKey = {
-  id: authKeyId,
-  auth_key: "0a1b2c",
-  description: "dashboard",
-  scope: ["assemblies:read"],
-  signature_algo: null,
-  is_active: 1,
-  is_allowed_for_smartcdn: false,
-  can_show_auth_secret: 0,
-  created: "2026/01/01 10:00:00 GMT",
-  modified: null,
-  last_used: null
-}
+const authKey = { id: authKeyId, auth_key: "0a1b2c", created: "2026/01/01 10:00:00 GMT", auth_secret: secret }
 
 const credential = {
   id: credentialId,
   name: "photos",
   type: "s3",
   content: { key: "k", secret },
-  stringified: JSON.stringify({ key: "k", secret }),
-  account_id: "a",
-  created: "2026/01/01 10:00:00 GMT",
-  modified: null,
-  deleted: null
+  stringified: JSON.stringify({ key: "k", secret })
 }
-
-const template = {
-  message: "words",
-  id: "t1",
-  name: "thumbnails",
-  content: JSON.stringify({ steps: { stored: { robot: "/transloadit/store", use: ":original" } } }),
-  require_signature_auth: 1,
-  assembly_status_expiry: null,
-  transcoding_result_expiry: null
-}
-
-const asset = {
-  asset_id: assetId,
-  version_id: "abcdefghijklmnopqrstuQ",
-  workspace: "main",
-  path: "/report.pdf",
-  mime: "application/pdf",
-  size: 12
-}
-
-const gone = { asset_id: assetId, deleted_at: "2026-01-01T10:00:00Z" }
 
 const content = Redacted.make({ key: "k", secret })
 
@@ -85,145 +48,89 @@ const reading = writing.slice(0, 2)
 const notFound = ["TEMPLATE_NOT_FOUND", "TemplateNotFound"] as const
 const invalid = ["TEMPLATE_VALIDATION_ERROR", "TemplateInvalid"] as const
 
+const invalidOrNone = [notFound, invalid]
+
+const template = { steps: { a: { robot: "/upload/handle" } } } as const
+const createTemplate = Effect.suspend(() => Templates.create({ name: newName(), template }))
+const moveMany = Dam.moveMany({ assetIds: [assetId], destinationFolderId: null })
+const noAssets = { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [], next_cursor: null }
+
 export const beyond: ReadonlyArray<Case> = [
-  signed("Assemblies.replay", Assemblies.replay(assemblyId), `POST /assemblies/${assemblyId}/replay`, {
-    ok: "ASSEMBLY_REPLAYING",
-    success: true,
-    assembly_id: assemblyId.replaceAll("0", "f"),
-    notify_url: null
-  }),
-  unsigned("Notifications.list", Notifications.list(assemblyId), `GET /assembly_notifications/${assemblyId}`, {
-    ok: "ASSEMBLY_NOTIFICATIONS_LISTED",
-    notifications: [{ status: "successful", start: "2026/01/01 10:00:00 GMT" }]
-  }),
-  signed(
-    "Notifications.replay",
-    Notifications.replay(assemblyId),
-    `POST /assembly_notifications/${assemblyId}/replay`,
-    {
-      ok: "ASSEMBLY_NOTIFICATION_REPLAYED",
-      notification_id: "n"
-    }
-  ),
-  signed("AuthKeys.list", AuthKeys.list, "GET /auth_keys", {
-    ok: "AUTH_KEYS_FOUND",
-    auth_keys: [{ ...authKey, auth_secret: secret }]
-  }),
-  signed("AuthKeys.scopes", AuthKeys.scopes, "GET /auth_keys/scopes", {
-    ok: "AUTH_KEY_SCOPES_FOUND",
-    scopes: ["dam:read", "new:scope"]
-  }),
-  signed(
-    "AuthKeys.create",
+  at(Assemblies.Replay, Assemblies.replay(assemblyId), `POST /assemblies/${assemblyId}/replay`),
+  at(Notifications.List, Notifications.list(assemblyId), `GET /assembly_notifications/${assemblyId}`),
+  at(Notifications.Replay, Notifications.replay(assemblyId), `POST /assembly_notifications/${assemblyId}/replay`),
+  at(AuthKeys.List, AuthKeys.list, "GET /auth_keys", [], { ok: "AUTH_KEYS_FOUND", auth_keys: [authKey] }),
+  at(AuthKeys.Scopes, AuthKeys.scopes, "GET /auth_keys/scopes"),
+  at(
+    AuthKeys.Create,
     AuthKeys.create({ scope: ["assemblies:read"] }),
     "POST /auth_keys",
-    { ok: "AUTH_KEY_CREATED", auth_key: { ...authKey, auth_secret: secret } },
-    [["AUTH_KEY_NOT_CREATED", "AuthKeyNotCreated"]]
+    [["AUTH_KEY_NOT_CREATED", "AuthKeyNotCreated"]],
+    { ok: "AUTH_KEY_CREATED", auth_key: authKey }
   ),
-  signed(
-    "AuthKeys.update",
+  at(
+    AuthKeys.Update,
     AuthKeys.update(authKeyId, { canShowAuthSecret: true }),
     `PUT /auth_keys/${authKeyId}`,
-    { ok: "AUTH_KEY_UPDATED", auth_key: { ...authKey, auth_secret: secret } },
-    [["AUTH_KEY_NOT_UPDATED", "AuthKeyNotUpdated"]]
+    [["AUTH_KEY_NOT_UPDATED", "AuthKeyNotUpdated"]],
+    { ok: "AUTH_KEY_UPDATED", auth_key: authKey }
   ),
-  signed("AuthKeys.delete", AuthKeys.delete(authKeyId), `DELETE /auth_keys/${authKeyId}`, { ok: "AUTH_KEY_DELETED" }, [
+  at(AuthKeys.Delete, AuthKeys.delete(authKeyId), `DELETE /auth_keys/${authKeyId}`, [
     ["AUTH_KEY_NOT_DELETED", "AuthKeyNotDeleted"]
   ]),
-  signed(
-    "AuthKeys.secret",
+  at(
+    AuthKeys.Secret,
     AuthKeys.secret(authKeyId),
     `POST /auth_keys/show_secret/${authKeyId}`,
-    { auth_secret: secret },
-    [["AUTH_SECRET_NOT_RETRIEVED", "AuthSecretNotRetrieved"]]
+    [["AUTH_SECRET_NOT_RETRIEVED", "AuthSecretNotRetrieved"]],
+    { auth_secret: secret }
   ),
-  signed("Templates.list", Templates.list(), "GET /templates", { count: 1, items: [template] }, [
-    ["TEMPLATE_LIST_ERROR", "TemplateListFailed"]
-  ]),
-  signed(
-    "Templates.get",
-    Templates.get("a name/ä"),
-    "GET /templates/a%20name%2F%C3%A4",
-    { ...template, ok: "TEMPLATE_FOUND" },
-    [notFound]
-  ),
-  signed(
-    "Templates.create",
-    Effect.suspend(() =>
-      Templates.create({ name: newName(), template: { steps: { a: { robot: "/upload/handle" } } } })
-    ),
-    "POST /templates",
-    { ...template, ok: "TEMPLATE_CREATED" },
-    [invalid]
-  ),
-  signed(
-    "Templates.update",
-    Templates.update("t1", { requireSignatureAuth: false }),
-    "PUT /templates/t1",
-    { ...template, ok: "TEMPLATE_UPDATED" },
-    [notFound, invalid]
-  ),
-  signed("Templates.delete", Templates.delete("t1"), "DELETE /templates/t1", { ok: "TEMPLATE_DELETED" }, [notFound]),
-  signed(
-    "TemplateCredentials.list",
+  at(Templates.List, Templates.list(), "GET /templates", [["TEMPLATE_LIST_ERROR", "TemplateListFailed"]]),
+  at(Templates.Get, Templates.get("a name/ä"), "GET /templates/a%20name%2F%C3%A4", [notFound]),
+  at(Templates.Create, createTemplate, "POST /templates", [invalid]),
+  at(Templates.Update, Templates.update("t1", { requireSignatureAuth: false }), "PUT /templates/t1", invalidOrNone),
+  at(Templates.Delete, Templates.delete("t1"), "DELETE /templates/t1", [notFound]),
+  at(
+    TemplateCredentials.List,
     TemplateCredentials.list,
     "GET /template_credentials",
-    { ok: "TEMPLATE_CREDENTIALS_FOUND", credentials: [credential] },
-    [["TEMPLATE_CREDENTIALS_NOT_FOUND", "TemplateCredentialsNotFound"]]
+    [["TEMPLATE_CREDENTIALS_NOT_FOUND", "TemplateCredentialsNotFound"]],
+    { ok: "TEMPLATE_CREDENTIALS_FOUND", credentials: [credential] }
   ),
-  signed("TemplateCredentials.types", TemplateCredentials.types, "GET /template_credentials/types", {
-    ok: "TEMPLATE_CREDENTIALS_TYPES_FOUND",
-    types: { s3: { fields: { key: { requiredOnCreate: true } }, providers: ["aws"] } }
-  }),
-  signed(
-    "TemplateCredentials.get",
+  at(TemplateCredentials.Types, TemplateCredentials.types, "GET /template_credentials/types"),
+  at(
+    TemplateCredentials.Get,
     TemplateCredentials.get(credentialId),
     `GET /template_credentials/${credentialId}`,
-    { ok: "TEMPLATE_CREDENTIALS_READ", credential },
-    [["TEMPLATE_CREDENTIALS_NOT_READ", "TemplateCredentialsNotRead"]]
+    [["TEMPLATE_CREDENTIALS_NOT_READ", "TemplateCredentialsNotRead"]],
+    { ok: "TEMPLATE_CREDENTIALS_READ", credential }
   ),
-  signed(
-    "TemplateCredentials.create",
+  at(
+    TemplateCredentials.Create,
     Effect.suspend(() => TemplateCredentials.create({ name: newName(), type: "s3", content })),
     "POST /template_credentials",
-    { ok: "TEMPLATE_CREDENTIALS_CREATED", credential },
-    [["TEMPLATE_CREDENTIALS_NOT_CREATED", "TemplateCredentialsNotCreated"]]
+    [["TEMPLATE_CREDENTIALS_NOT_CREATED", "TemplateCredentialsNotCreated"]],
+    { ok: "TEMPLATE_CREDENTIALS_CREATED", credential }
   ),
-  signed(
-    "TemplateCredentials.update",
+  at(
+    TemplateCredentials.Update,
     TemplateCredentials.update(credentialId, { name: "photos", type: "s3", content }),
     `PUT /template_credentials/${credentialId}`,
-    { ok: "TEMPLATE_CREDENTIALS_UPDATED", credential },
-    [["TEMPLATE_CREDENTIALS_NOT_UPDATED", "TemplateCredentialsNotUpdated"]]
+    [["TEMPLATE_CREDENTIALS_NOT_UPDATED", "TemplateCredentialsNotUpdated"]],
+    { ok: "TEMPLATE_CREDENTIALS_UPDATED", credential }
   ),
-  signed(
-    "TemplateCredentials.delete",
+  at(
+    TemplateCredentials.Delete,
     TemplateCredentials.delete(credentialId),
     `DELETE /template_credentials/${credentialId}`,
-    { ok: "TEMPLATE_CREDENTIALS_DELETED" },
     [["TEMPLATE_CREDENTIALS_NOT_DELETED", "TemplateCredentialsNotDeleted"]]
   ),
-  signed(
-    "Billing.get",
-    Billing.get(Bill.Month.make("2026-01")),
-    "GET /bill/2026-01",
-    { ok: "BILL_FOUND", month: "2026-01", total: "12.50", currency: "USD", plan: { name: "large" } },
-    [["BILL_NOT_FOUND", "BillNotFound"]]
-  ),
-  signed("Queues.jobSlots", Queues.jobSlots, "GET /queues/job_slots", {
-    ok: "PRIORITY_JOB_SLOTS_FOUND",
-    priority_job_slots: { count: 3, slots: { "eu-west-1": { encode: 3 } } }
-  }),
-  signed(
-    "Queues.statistics",
+  at(Billing.Get, Billing.get(Bill.Month.make("2026-01")), "GET /bill/2026-01", [["BILL_NOT_FOUND", "BillNotFound"]]),
+  at(Queues.JobSlots, Queues.jobSlots, "GET /queues/job_slots"),
+  at(
+    Queues.Statistics,
     Queues.statistics({ region: "eu-west-1", since: "yesterday", aggregation: null }),
     "GET /priority_job_slot_stats",
-    {
-      ok: "PRIORITY_JOB_SLOT_STATS_FOUND",
-      aggregation: "avg",
-      granularity: 60,
-      stats: [{ data_from_ts: 1, avg_slot_count: 2 }]
-    },
     [
       ["PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", "JobSlotStatisticsInvalidAggregation"],
       ["PRIORITY_JOB_SLOT_STATS_INVALID_TIME", "JobSlotStatisticsInvalidTime"],
@@ -231,53 +138,10 @@ export const beyond: ReadonlyArray<Case> = [
       ["PRIORITY_JOB_SLOT_STATS_ERROR", "JobSlotStatisticsUnavailable"]
     ]
   ),
-  signed("Dam.get", Dam.get(assetId), `GET /dam/assets/${assetId}`, { ok: "DAM_ASSET_FOUND", asset }, reading),
-  signed(
-    "Dam.list",
-    Dam.list({ prefix: "/", limit: 1 }),
-    "GET /dam/assets",
-    { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [asset], next_cursor: null },
-    reading
-  ),
-  signed(
-    "Dam.delete",
-    Dam.delete(assetId),
-    `DELETE /dam/assets/${assetId}`,
-    { ok: "DAM_ASSET_DELETED", ...gone },
-    writing
-  ),
-  signed(
-    "Dam.moveMany",
-    Dam.moveMany({ assetIds: [assetId], destinationFolderId: null }),
-    "POST /dam/assets/bulk/move",
-    {
-      ok: "DAM_ASSETS_MOVED",
-      assets: [
-        {
-          asset,
-          asset_id: assetId,
-          folder_id: null,
-          filename: "report.pdf",
-          path: "/report.pdf",
-          deleted_at: null,
-          updated_at: "2026-01-01T10:00:00Z"
-        }
-      ]
-    },
-    writing
-  ),
-  signed(
-    "Dam.deleteMany",
-    Dam.deleteMany({ assetIds: [assetId] }),
-    "POST /dam/assets/bulk/delete",
-    { ok: "DAM_ASSETS_DELETED", assets: [gone] },
-    writing
-  ),
-  signed(
-    "Dam.moveEntry",
-    Dam.moveEntry({ source: "/a.pdf", destination: "/b/a.pdf" }),
-    "POST /dam/entries/move",
-    { ok: "DAM_ENTRY_MOVED", path: "/b/a.pdf" },
-    writing
-  )
+  at(Dam.Get, Dam.get(assetId), `GET /dam/assets/${assetId}`, reading),
+  at(Dam.List, Dam.list({ prefix: "/", limit: 1 }), "GET /dam/assets", reading, noAssets),
+  at(Dam.Delete, Dam.delete(assetId), `DELETE /dam/assets/${assetId}`, writing),
+  at(Dam.MoveMany, moveMany, "POST /dam/assets/bulk/move", writing),
+  at(Dam.DeleteMany, Dam.deleteMany({ assetIds: [assetId] }), "POST /dam/assets/bulk/delete", writing),
+  at(Dam.MoveEntry, Dam.moveEntry({ source: "/a.pdf", destination: "/b/a.pdf" }), "POST /dam/entries/move", writing)
 ]

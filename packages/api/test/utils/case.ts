@@ -4,8 +4,10 @@
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { AssetId } from "@assembly-effect/schema/Identifier"
-import type * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import type * as Operation from "@assembly-effect/api/unstable/Operation"
+import * as Testing from "@assembly-effect/api/testing"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 
 export const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
 export const assetId = AssetId.make("abcdefghijklmnopqrstuA")
@@ -31,16 +33,17 @@ export interface Case {
   readonly named: ReadonlyArray<readonly [code: string, tag: string]>
 }
 
-/** An operation that is sent to a route such as `"GET /assemblies"`. */
-const at =
-  (signed: boolean) =>
-  (name: string, run: Case["run"], route: string, success: unknown, named: Case["named"] = []): Case => {
-    const [method = "", path = ""] = route.split(" ")
-    return { name, run, method, path, signed, success, named }
-  }
-
-export const signed = at(true)
-export const unsigned = at(false)
+/** An operation that is sent to a route such as `"GET /assemblies"`. By default, the response has the required fields. */
+export const at = (
+  operation: Operation.Any,
+  run: Case["run"],
+  route: string,
+  named: Case["named"] = [],
+  success: unknown = Schema.encodeUnknownSync(operation.success)(Effect.runSync(Testing.sample(operation)))
+): Case => {
+  const [method = "", path = ""] = route.split(" ")
+  return { name: operation.name, run, method, path, signed: operation.auth === "signed", success, named }
+}
 
 export const status = {
   ok: "ASSEMBLY_EXECUTING",

@@ -14,75 +14,31 @@ import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Predicate from "effect/Predicate"
 import { beyond } from "./beyond.ts"
-import { assemblyId, assetId, type Case, signed, status, unsigned } from "./case.ts"
+import { assemblyId, assetId, at, type Case, status } from "./case.ts"
 
 export { type AnyError, assemblyId, type Case, status } from "./case.ts"
 
-const statistics = {
-  ok: "ASSEMBLY_STATS_FOUND",
-  granularity: 3600,
-  stats: [],
-  errorStatsGranularity: 3600,
-  errorStats: [],
-  errorStatsTotals: [],
-  totalAssemblies: 1,
-  totalBytesProcessed: 2,
-  totalBytesUploaded: 3,
-  totalExecutionDuration: 4.5,
-  totalFilesProcessed: 5,
-  totalLiveQueueDuration: 6.5,
-  totalOutputBytesProcessed: 7,
-  totalOutputFilesProcessed: 8,
-  totalUploadDuration: 9.5,
-  totalUsage: 10
-}
-
-const moved = {
-  ok: "DAM_ASSET_MOVED",
-  message: "moved",
-  asset: {
-    asset_id: assetId,
-    version_id: "abcdefghijklmnopqrstuQ",
-    workspace: "main",
-    path: "/report.pdf",
-    mime: "application/pdf",
-    size: 12
-  },
-  asset_id: assetId,
-  folder_id: null,
-  filename: "report.pdf",
-  path: "/report.pdf",
-  deleted_at: null,
-  updated_at: "2026-01-01T10:00:00Z"
-}
-
 const specified: ReadonlyArray<Case> = [
-  signed(
-    "Assemblies.statistics",
-    Assemblies.statistics({ region: "all", since: "yesterday" }),
-    "GET /assembly_stats",
-    statistics,
-    [
-      ["ASSEMBLY_STATS_INVALID_TIME", "StatisticsInvalidTime"],
-      ["ASSEMBLY_STATS_MISSING_REGION", "StatisticsMissingRegion"],
-      ["ASSEMBLY_STATS_ERROR", "StatisticsUnavailable"]
-    ]
-  ),
-  signed(
-    "Assemblies.list",
+  at(Assemblies.Statistics, Assemblies.statistics({ region: "all", since: "yesterday" }), "GET /assembly_stats", [
+    ["ASSEMBLY_STATS_INVALID_TIME", "StatisticsInvalidTime"],
+    ["ASSEMBLY_STATS_MISSING_REGION", "StatisticsMissingRegion"],
+    ["ASSEMBLY_STATS_ERROR", "StatisticsUnavailable"]
+  ]),
+  at(
+    Assemblies.List,
     Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }),
     "GET /assemblies",
-    { items: [{ id: assemblyId, created: "2026/01/01 10:00:00 GMT" }], count: 1 },
-    [["ASSEMBLY_LIST_ERROR", "AssemblyListFailed"]]
+    [["ASSEMBLY_LIST_ERROR", "AssemblyListFailed"]],
+    { items: [{ id: assemblyId, created: "2026/01/01 10:00:00 GMT" }], count: 1 }
   ),
-  signed("Dam.move", Dam.move(assetId, { filename: "report.pdf" }), `PATCH /dam/assets/${assetId}`, moved, [
+  at(Dam.Move, Dam.move(assetId, { filename: "report.pdf" }), `PATCH /dam/assets/${assetId}`, [
     ["DAM_INVALID_REQUEST", "DamInvalidRequest"],
     ["DAM_RESOURCE_NOT_FOUND", "DamResourceNotFound"],
     ["DAM_MUTATION_CONFLICT", "DamMutationConflict"],
     ["DAM_MUTATION_FAILED", "DamMutationFailed"]
   ]),
-  signed(
-    "Assemblies.create",
+  at(
+    Assemblies.Create,
     // Without the recovery of a lost response, which has separate tests.
     AssemblyClient.use((client) =>
       client.run(Assemblies.Create, {
@@ -92,19 +48,22 @@ const specified: ReadonlyArray<Case> = [
       })
     ),
     `POST /assemblies/${assemblyId}`,
+    [],
     status
   ),
-  unsigned("Assemblies.get", Assemblies.get(assemblyId), `GET /assemblies/${assemblyId}`, status),
-  unsigned(
-    "Assemblies.cancel",
+  at(Assemblies.Get, Assemblies.get(assemblyId), `GET /assemblies/${assemblyId}`, [], status),
+  at(
+    Assemblies.Cancel,
     AssemblyClient.use((client) => client.run(Assemblies.Cancel, { path: { assemblyId }, params: {}, fields: {} })),
     `DELETE /assemblies/${assemblyId}`,
+    [],
     { ...status, ok: "ASSEMBLY_CANCELED" }
   ),
-  signed(
-    "Assemblies.replace",
+  at(
+    Assemblies.Replace,
     Assemblies.replace(assemblyId, { templateId: "t", numExpectedUploadFiles: 1 }),
     `PUT /assemblies/${assemblyId}`,
+    [],
     status
   )
 ]

@@ -14,7 +14,6 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../unstable/Diagnosis.ts"
@@ -32,7 +31,6 @@ export const readTwice = refusal("BODY_READ_TWICE", "HTTP client read the reques
 export const changed = refusal("BODY_CHANGED", "HTTP client changed the request body")
 const followed = refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect")
 const elsewhere = refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin")
-const unsendable = refusal("ERR_INVALID_ARG_TYPE", "HTTP client refuses the request")
 const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
 
 const urlOf = (request: Request): URL | undefined => Option.getOrUndefined(HttpClientRequest.toUrl(request))
@@ -81,18 +79,7 @@ export interface Watch {
  * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. These facts are
  * kept until the client is garbage-collected.
  */
-interface Known {
-  readonly hosts: Set<string>
-  isSeen: boolean
-}
-
-const clients = new WeakMap<HttpClient.HttpClient, Known>()
-
-const knownOf = (http: HttpClient.HttpClient): Known => {
-  const known = clients.get(http) ?? { hosts: new Set(), isSeen: false }
-  clients.set(http, known)
-  return known
-}
+const clients = new WeakMap<HttpClient.HttpClient, { readonly hosts: Set<string>; isSeen: boolean }>()
 
 /** Adds the redirect mode to the application's options of `fetch`, such as its `dispatcher` or `credentials`. */
 const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect): Context.Context<R> =>
@@ -101,24 +88,15 @@ const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect)
     redirect
   })
 
-/** In a JavaScript program, the headers among the options of `fetch` may be any value, and Effect iterates over them. */
-const hasHeaders = (init: RequestInit | undefined): boolean => {
-  try {
-    return typeof new Headers(init?.headers ?? undefined) === "object"
-  } catch {
-    return false
-  }
-}
-
 /**
  * The context of one request. This context sets every reference that the guard needs, so that a value in the
  * application's context cannot disable the guard. The redirect mode is added when the client sends, because only then
  * the options of `fetch` are in the context that the Layer of the client was built with.
  */
-const rules = (redirect: RequestRedirect, onSend: (leaving: Request, init: RequestInit | undefined) => void) =>
+const rules = (redirect: RequestRedirect, onSend: (leaving: Request) => void) =>
   Context.make(HttpClient.TracerDisabledWhen, (leaving: Request) => {
+    onSend(leaving)
     const fiber = Fiber.getCurrent()
-    onSend(leaving, fiber && Context.getOrUndefined(fiber.context, FetchHttpClient.RequestInit))
     fiber?.setContext(withRedirect(fiber.context, redirect))
     return true
   }).pipe(Context.add(Tracer.DisablePropagation, false))
@@ -128,16 +106,13 @@ const settle = (
   cause: Cause.Cause<HttpClientError.HttpClientError>,
   circumstances: Diagnosis.Circumstances
 ): Effect.Effect<Response, Lost> => {
-  const found = Cause.findError(cause)
-  if (Result.isFailure(found)) {
-    const refused = Diagnosis.refusedBy(Result.getOrUndefined(Cause.findDefect(cause)))
-    // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
-    return refused === undefined ? Effect.failCause(found.failure) : Effect.fail(refused)
+  const error = Cause.squash(cause)
+  if (HttpClientError.isHttpClientError(error) && error.reason._tag === "StatusCodeError") {
+    return Effect.succeed(error.reason.response)
   }
-  const { success: error } = found
-  return HttpClientError.isHttpClientError(error) && error.reason._tag === "StatusCodeError"
-    ? Effect.succeed(error.reason.response)
-    : Effect.fail(Diagnosis.diagnose(error, circumstances))
+  // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
+  const refused = Cause.hasFails(cause) ? Diagnosis.diagnose(error, circumstances) : Diagnosis.refusedBy(error)
+  return refused === undefined ? Effect.failCause(cause as Cause.Cause<never>) : Effect.fail(refused)
 }
 
 /**
@@ -153,7 +128,8 @@ export const send = (
   guardBody: (ours: Request, watch: Watch) => BodyGuard
 ): Effect.Effect<Response, Lost, Scope.Scope> =>
   Effect.suspend(() => {
-    const known = knownOf(http)
+    const known = clients.get(http) ?? { hosts: new Set<string>(), isSeen: false }
+    clients.set(http, known)
     const watch: Watch = { sends: known.isSeen ? 0 : undefined, refusal: undefined }
     const { given, holds } = guardBody(ours, watch)
     const url = urlOf(ours)
@@ -168,9 +144,9 @@ export const send = (
       return ours.method === "GET" || ours.method === "HEAD" ? change(given, leaving) : repeated
     }
 
-    const onSend = (leaving: Request, init: RequestInit | undefined) => {
+    const onSend = (leaving: Request) => {
       known.isSeen = true
-      const found = objection(leaving) ?? (hasHeaders(init) ? undefined : unsendable)
+      const found = objection(leaving)
       if (found !== undefined) watch.refusal ??= new Lost({ ...found, sent: first === undefined ? "no" : "maybe" })
       // A predicate of the HTTP client cannot fail in another way.
       if (watch.refusal !== undefined) throw watch.refusal

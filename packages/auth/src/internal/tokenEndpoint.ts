@@ -95,12 +95,8 @@ const toError = (
   }
   if (status === 401) return new AuthError.WrongCredentials(refusal)
   if (status >= 500) {
-    const requested = Option.isSome(wait) ? { retryAfter: wait.value } : undefined
-    return new AuthError.TokenUnavailable({
-      description: `the service responded with status ${status}`,
-      status,
-      ...requested
-    })
+    const told = { description: `the service responded with status ${status}`, status }
+    return new AuthError.TokenUnavailable(Option.isSome(wait) ? { ...told, retryAfter: wait.value } : told)
   }
   return code === undefined
     ? new AuthError.UnexpectedTokenResponse({ status, description })

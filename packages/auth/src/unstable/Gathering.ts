@@ -166,13 +166,14 @@ const fromStream = (
     Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
   )
 
-/** The bytes of a body that a wrapper of the client has read, for a log for example. Effect keeps them. */
-const remembered = (
-  response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<Uint8Array, HttpClientError.HttpClientError> =>
+/** Takes the bytes of a body that a wrapper of the client has read, for a log for example. Effect keeps them. */
+const remembered = (response: HttpClientResponse.HttpClientResponse, gathering: Gathering): Effect.Effect<void> =>
   Effect.suspend(() => response.arrayBuffer).pipe(
     Effect.map((bytes) => new Uint8Array(bytes)),
-    Effect.catch(() => Effect.map(response.text, (text) => new TextEncoder().encode(text)))
+    Effect.catch(() => Effect.map(response.text, (text) => new TextEncoder().encode(text))),
+    Effect.map((bytes) => gathering.take(bytes)),
+    // Nobody has read the body: it is empty. `Effect.ignore` would add Effect's loggers to a bundle.
+    Effect.catch(() => Effect.void)
   )
 
 /**
@@ -195,16 +196,6 @@ export const into = (
       ),
       // A stream that was read is empty, or its reader throws.
       Effect.catchDefect((defect) => (gathering.size === 0 ? Effect.void : Effect.die(defect))),
-      Effect.andThen(
-        Effect.suspend(() =>
-          gathering.size === 0
-            ? remembered(response).pipe(
-                Effect.map((bytes) => gathering.take(bytes)),
-                // Nobody has read the body: it is empty. `Effect.ignore` would add Effect's loggers to a bundle.
-                Effect.catch(() => Effect.void)
-              )
-            : Effect.void
-        )
-      )
+      Effect.flatMap(() => (gathering.size === 0 ? remembered(response, gathering) : Effect.void))
     )
   })

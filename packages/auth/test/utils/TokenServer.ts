@@ -11,62 +11,39 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
-import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
-export interface Received {
-  readonly method: string
-  readonly path: string
-  readonly headers: IncomingMessage["headers"]
-  readonly form: URLSearchParams
-}
+/** Responds to one request. `index` counts the requests to the server. */
+export type Answer = (...request: [...Parameters<Server.Answer>, index: number]) => void
 
-export type Answer = (request: Received, response: ServerResponse, index: number) => void
-
-export const answer =
-  (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
-  (_, response) => {
-    response.writeHead(status, headers)
-    response.end(typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body))
-  }
+export const answer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
+  typeof body === "string" || body instanceof Uint8Array
+    ? Server.text(status, body, headers)
+    : Server.json(status, body, headers)
 
 /** A token whose text counts the requests: `token-1`, `token-2`, … */
 export const token =
   (fields: object = {}): Answer =>
   (request, response, index) =>
-    answer(200, { access_token: `token-${index}`, ...fields })(request, response, index)
+    Server.json(200, { access_token: `token-${index}`, ...fields })(request, response)
 
-/** Cuts the connection before any response. */
-export const cut: Answer = Behaviour.reset
-
-/** Never responds. */
-export const silence: Answer = Behaviour.silence
-
-/** Sends an endless body. */
-export const endless: Answer = Behaviour.endless(200)
-
-const read = async (request: IncomingMessage): Promise<Received> => {
-  let body = ""
-  for await (const chunk of request) body += String(chunk)
-  return {
-    method: request.method ?? "",
-    path: request.url ?? "",
-    headers: request.headers,
-    form: new URLSearchParams(body)
-  }
-}
+/** The scopes in the requests that a server has received. */
+export const scopesIn = ({ received }: Pick<Server.HostileServer, "received">) =>
+  received.map(({ body }) => new URLSearchParams(body).get("scope"))
 
 /** A server that ends with the scope, including its connections. The last entry of the script is repeated. */
-export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer>) {
-  const received: Array<Received> = []
-  const baseUrl = yield* Loopback.serve(async (request, response) => {
-    const arrived = await read(request)
-    received.push(arrived)
-    script[Math.min(received.length, script.length) - 1]?.(arrived, response, received.length)
-  })
-  return { received, baseUrl: SecureUrl.make(baseUrl) }
-})
+export const make = (...script: ReadonlyArray<Answer>) => {
+  let index = 0
+  const answers = script.map(
+    (one): Server.Answer =>
+      (request, response) =>
+        one(request, response, ++index)
+  )
+  return Effect.map(Server.answering(...answers), ({ baseUrl, received }) => ({
+    received,
+    baseUrl: SecureUrl.make(baseUrl)
+  }))
+}
 
 const credentials = (secret: string) =>
   Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make(secret) }))

@@ -18,8 +18,5 @@ export const Flag = Wire.pipe(
 
 /** A boolean that is encoded as true or false. Decoding also accepts 0 and 1. */
 export const Switch = Wire.pipe(
-  Schema.decodeTo(Schema.Boolean, {
-    decode,
-    encode: SchemaGetter.transform((value): typeof Wire.Type => value)
-  })
+  Schema.decodeTo(Schema.Boolean, { decode, encode: SchemaGetter.transform((value): typeof Wire.Type => value) })
 )

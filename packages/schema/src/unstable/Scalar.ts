@@ -66,11 +66,14 @@ export const NonEmptyString = Schema.String.check(
   })
 )
 
-const isSafeFrom = (minimum: number) =>
-  Schema.isBetween(
-    { minimum, maximum: Number.MAX_SAFE_INTEGER },
-    { expected: `an integer of ${minimum} to 9007199254740991` }
-  )
+/**
+ * An integer of a range, which contains both of its ends.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const between = (minimum: number, maximum: number) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum }, { expected: `an integer of ${minimum} to ${maximum}` }))
 
 /**
  * A size in bytes, 0 to 2^53 - 1 (spec.md, "asset object").
@@ -78,7 +81,7 @@ const isSafeFrom = (minimum: number) =>
  * @since 0.1.0
  * @category schemas
  */
-export const ByteSize = Schema.Int.check(isSafeFrom(0))
+export const ByteSize = between(0, Number.MAX_SAFE_INTEGER)
 
 /**
  * A number of things, such as files, 0 to 2^53 - 1. A larger number has no exact successor, so it counts nothing.
@@ -94,4 +97,4 @@ export const Count = ByteSize
  * @since 0.1.0
  * @category schemas
  */
-export const PixelSize = Schema.Int.check(isSafeFrom(1))
+export const PixelSize = between(1, Number.MAX_SAFE_INTEGER)

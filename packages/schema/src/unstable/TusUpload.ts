@@ -253,10 +253,7 @@ export const AppendHeaders = Schema.Struct({
  * @since 0.1.0
  * @category schemas
  */
-export const Appended = Schema.Struct({
-  "tus-resumable": Schema.Literal(tusVersion),
-  "upload-offset": Offset
-})
+export const Appended = Schema.Struct({ "tus-resumable": Schema.Literal(tusVersion), "upload-offset": Offset })
 
 /**
  * The headers of the response to a HEAD request, which report the offset of an upload. These headers are beyond the

@@ -23,6 +23,7 @@ import * as ApiError from "../../ApiError.ts"
 import * as ResultError from "../../ResultError.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Md5 from "../../unstable/Md5.ts"
+import * as Exchange from "../../unstable/Exchange.ts"
 import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
 import * as Request from "./request.ts"
@@ -106,10 +107,7 @@ const nameOf = ({ id, name }: Assembly.File): string => Redaction.code(name || i
  */
 const allowsHttp = Effect.map(
   Effect.serviceOption(AssemblyClient),
-  Option.match({
-    onNone: () => true,
-    onSome: ({ origins }) => origins.entries.some((origin) => origin.startsWith("http:"))
-  })
+  (client) => Option.isNone(client) || client.value.origins.entries.some((origin) => origin.startsWith("http:"))
 )
 
 /**
@@ -202,10 +200,10 @@ const headersOf = ({ range }: Job, first: number, { seen }: State): Readonly<Rec
  * Status says.
  */
 const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: number | undefined) => {
-  if (size === undefined) return Request.unexpected(subject, 416, "a refused range without the size of the file")
+  if (size === undefined) return Exchange.unexpected(subject, 416, "a refused range without the size of the file")
   if (seen?.total !== undefined && seen.total !== size) return changed(job, subject, "length")
   if (job.size !== undefined && job.size !== size) return mismatch(job, subject, "size", job.size, size)
-  return Request.unexpected(subject, 416, "a refused range, although the file has these bytes")
+  return Exchange.unexpected(subject, 416, "a refused range, although the file has these bytes")
 }
 
 /** Compares a response with the Status and with earlier responses. */
@@ -234,7 +232,7 @@ const check = Effect.fnUntraced(function* (
   }
   state.total ??= total
   if (state.total === undefined) {
-    return yield* Request.unexpected(subject, status, "a file whose size is unknown")
+    return yield* Exchange.unexpected(subject, status, "a file whose size is unknown")
   }
   yield* checkSize(job, subject, state.total)
 })
@@ -257,11 +255,11 @@ const open = Effect.fnUntraced(function* (
     // Validators are comparable only between responses from one URL, and a redirect may lead to another URL each time.
     const headers = isRedirected ? Headers.removeMany(response.headers, ["etag", "last-modified"]) : response.headers
     const part = Representation.read({ status, headers }, first)
-    if (Result.isFailure(part)) return yield* Request.unexpected(subject, status, part.failure)
+    if (Result.isFailure(part)) return yield* Exchange.unexpected(subject, status, part.failure)
     const { end, representation, start } = part.success
     yield* check(job, state, subject, status, representation)
     if (range !== undefined && (status !== 206 || (end ?? 0) > range.end)) {
-      return yield* Request.unexpected(subject, status, "other bytes than the requested range")
+      return yield* Exchange.unexpected(subject, status, "other bytes than the requested range")
     }
     const skip = state.received - start
     const attempt: Attempt = {
@@ -305,7 +303,7 @@ const take = (
   }
   if (attempt.left !== undefined) attempt.left -= whole.length
   if (state.received + piece.length > endOf(job, state) || (attempt.left ?? 0) < 0) {
-    return Result.fail(Request.unexpected(attempt.subject, attempt.status, "more bytes than announced"))
+    return Result.fail(Exchange.unexpected(attempt.subject, attempt.status, "more bytes than announced"))
   }
   state.received += piece.length
   state.sum?.add(piece)

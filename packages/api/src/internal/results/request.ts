@@ -96,16 +96,6 @@ export interface Subject {
   readonly host: string
 }
 
-/**
- * The error of a response that a download cannot use, such as a redirect to an invalid URL. The request is never
- * retried, because the server would send the same response again.
- *
- * @since 0.1.0
- * @category errors
- */
-export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
-  new ApiError.UnexpectedResponse({ ...subject, status, description: problem, excerpt: "" })
-
 const refusal = (
   subject: Subject,
   response: HttpClientResponse.HttpClientResponse,
@@ -177,14 +167,14 @@ export const send = Effect.fnUntraced(function* (
     }
     // A browser shows a redirect that is not followed as the status 0.
     if (!followsRedirects && (isRedirect(status) || status === 0))
-      return yield* unexpected(subject, status, notFollowed)
+      return yield* Exchange.unexpected(subject, status, notFollowed)
     if (!isRedirect(status)) return yield* refusal(subject, response, [url.href])
     yield* Scope.close(scope, Exit.void)
     if (redirects === maxRedirects) {
-      return yield* unexpected(subject, status, `more than ${maxRedirects} redirects`)
+      return yield* Exchange.unexpected(subject, status, `more than ${maxRedirects} redirects`)
     }
     const target = redirect(response.headers["location"], url)
-    if (Result.isFailure(target)) return yield* unexpected(subject, status, target.failure)
+    if (Result.isFailure(target)) return yield* Exchange.unexpected(subject, status, target.failure)
     url = target.success
   }
 })

@@ -1,10 +1,10 @@
 /**
  * The rules of operations that need the current time or several params, and generators of params that keep them.
  */
-import * as Template from "@assembly-effect/schema/Template"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
 import type * as Operation from "../../unstable/Operation.ts"
 import { checkSteps } from "../assemblies.ts"
 import { checkSince } from "../history.ts"
@@ -47,21 +47,26 @@ const lookback = (now: DateTime.Utc | undefined): Check => {
 }
 
 /** The service itself accepts these Steps, and the Assembly then fails. It ignores unknown keys. */
-const instructions = (): Check => {
-  const decoded = Testing.of(Template.Content).rules.decoded.filter(({ name }) => name.startsWith("Steps "))
+const instructions = (params: Schema.ConstraintCodec<unknown, unknown>): Check => {
+  const isValid = Schema.makeFilter((decoded) =>
+    checkSteps(Object(decoded)).map(({ message, path }) => ({ path, issue: message }))
+  )
+  const known = new Set(Testing.of(params).rules.decoded.map(({ name }) => name))
+  const { decoded } = Testing.of(Schema.make<Schema.Codec<unknown>>(params.ast).check(isValid)).rules
+  const added = decoded.filter(({ name }) => !known.has(name))
   return {
     rules: [
-      Testing.at(["params"], { rules: { decoded, wire: [] } }),
+      Testing.at(["params"], { rules: { decoded: added, wire: [] } }),
       { decoded: Testing.closed(["params", "auth"]).decoded, wire: [] }
     ],
-    accepted: Arbitrary.filter((params) => checkSteps(Object(params)).length === 0)
+    accepted: Arbitrary.filter((all) => checkSteps(Object(all)).length === 0)
   }
 }
 
 const nothing: Check = { rules: [], accepted: (params) => params }
 
 /** The rules of the check of an operation. */
-export const of = ({ check }: Operation.Any, now: DateTime.Utc | undefined): Check => {
+export const of = ({ check, params }: Operation.Any, now: DateTime.Utc | undefined): Check => {
   if (check === checkSince) return lookback(now)
-  return check === checkSteps ? instructions() : nothing
+  return check === checkSteps ? instructions(params) : nothing
 }

@@ -137,11 +137,7 @@ const decode = Rules.decoder(
 /** The answer to the next request. */
 class Drawn extends Context.Service<
   Drawn,
-  {
-    readonly answer: Answers.Answer
-    readonly delay: number
-    readonly count: (tag: string) => Effect.Effect<void>
-  }
+  { readonly answer: Answers.Answer; readonly delay: number; readonly count: (tag: string) => Effect.Effect<void> }
 >()("@assembly-effect/api/Testing/Drawn") {}
 
 const encoder = new TextEncoder()

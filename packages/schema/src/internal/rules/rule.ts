@@ -2,6 +2,7 @@
  * The rules of a request, each with generators of values that break it and of values at its limit.
  */
 import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -93,15 +94,13 @@ export const oneOf = <A>(...all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitra
   )
 }
 
-export const values = (...all: ReadonlyArray<unknown>): Arbitrary.Arbitrary<unknown> =>
-  oneOf(...all.map((value) => Arbitrary.Constant(value)))
-
-/** Strings that match a pattern. */
-export const text = (source: string): Arbitrary.Arbitrary<string> =>
-  Arbitrary.schema(Schema.String.check(Schema.isPattern(new RegExp(source))))
-
-export const integers = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
-  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
+/** Values of a generator, or none if it discards too many. */
+export const sample = <A>(generator: Arbitrary.Arbitrary<A>, count: number, size = 10): ReadonlyArray<A> =>
+  Effect.runSync(
+    Arbitrary.sampleEffect(generator, { count, size, maxDiscards: 1000, seed: "Testing.make" }).pipe(
+      Effect.orElseSucceed(() => [])
+    )
+  )
 
 type Parent = Readonly<Record<PropertyKey, unknown>>
 
@@ -157,6 +156,12 @@ export const setter =
   (valid) =>
     path.length === 0 ? Option.some(value) : changeParent(valid, path, (parent, key) => withPart(parent, key, value))
 
+/** Removes the key at a path. */
+export const remover =
+  (path: Path): Change["apply"] =>
+  (valid) =>
+    changeParent(valid, path, withoutPart)
+
 export const pathIn = (form: Form, keys: ReadonlyArray<Key>): Path =>
   keys.map((key) => (typeof key === "object" ? key[form === "decoded" ? 0 : 1] : key))
 
@@ -166,11 +171,6 @@ export const mistake = (operation: string, path: Path, message: string): Invalid
     operation,
     issues: [{ path: path.map((key) => (Number.isFinite(key) ? Number(key) : String(key))), message }]
   })
-
-const isValues = (all: Values): boolean => {
-  const generators = Arbitrary.isArbitrary(all) ? [all] : Object.values(Object(all)).filter(Predicate.isNotUndefined)
-  return generators.length > 0 && generators.every(Arbitrary.isArbitrary)
-}
 
 const valuesIn = (form: Form, all: Values | undefined): Arbitrary.Arbitrary<unknown> | undefined =>
   all === undefined || Arbitrary.isArbitrary(all) ? all : all[form]
@@ -203,9 +203,7 @@ export interface Options {
 
 /** A rule in the forms in which `bad` has changes of the part at a path. */
 const inForms = (
-  at: ReadonlyArray<Key>,
-  name: string,
-  code: string | undefined,
+  { at, code, name }: Pick<Options, "at" | "code" | "name">,
   changes: (path: Path, form: Form) => Pick<Break, "bad" | "edge"> | undefined
 ): Rules =>
   inBoth((form) => {
@@ -215,47 +213,25 @@ const inForms = (
     return found === undefined ? [] : [{ name: parts.join(" "), at: path, path, code, ...found }]
   })
 
-export const rule = ({ at, bad, below = [], code, edge, name }: Options): Rules => {
-  if (!isValues(bad) || (edge !== undefined && !isValues(edge))) {
-    throw mistake("Testing.rule", pathIn("decoded", at), `the bad or the edge of the rule "${name}" is no Arbitrary`)
-  }
-  return inForms(at, name, code, (path, form) => {
-    const broken = valuesIn(form, bad)
-    const valid = valuesIn(form, edge)
-    return broken && { bad: set(path, broken, below), edge: valid && set(path, valid) }
+export const rule = (options: Options): Rules =>
+  inForms(options, (path, form) => {
+    const broken = valuesIn(form, options.bad)
+    const valid = valuesIn(form, options.edge)
+    return broken && { bad: set(path, broken, options.below), edge: valid && set(path, valid) }
   })
-}
-
-/** A rule whose breakage is another change than a new value of the part. */
-export const changed = (
-  at: ReadonlyArray<Key>,
-  name: string,
-  bad: (path: Path) => Arbitrary.Arbitrary<Change>,
-  code?: string
-): Rules => inForms(at, name, code, (path) => ({ bad: bad(path), edge: undefined }))
 
 export const missing = (at: ReadonlyArray<Key>, code?: string): Rules =>
-  changed(
-    at,
-    "is required",
-    (path) => Arbitrary.Constant({ path, apply: (valid) => changeParent(valid, path, withoutPart) }),
-    code
-  )
+  inForms({ at, name: "is required", code }, (path) => ({
+    bad: Arbitrary.Constant({ path, apply: remover(path) }),
+    edge: undefined
+  }))
+
+const unknown = Arbitrary.schema(Schema.String.check(Schema.isPattern(/^x_[a-z]{1,8}$/)))
 
 export const unknownKey = (at: ReadonlyArray<Key> = [], code?: string): Rules =>
-  changed(
-    at,
-    "has no unknown key",
-    (path) =>
-      Arbitrary.map(text("^x_[a-z]{1,8}$"), (key) => ({
-        path: [...path, key],
-        apply: setter([...path, key], "surplus")
-      })),
-    code
-  )
+  inForms({ at, name: "has no unknown key", code }, (path) => ({
+    bad: Arbitrary.map(unknown, (key) => ({ path: [...path, key], apply: setter([...path, key], "surplus") })),
+    edge: undefined
+  }))
 
 export const join = (all: ReadonlyArray<Rules>): Rules => inBoth((form) => all.flatMap((rules) => rules[form]))
-
-/** Changes each rule in both forms. */
-export const mapBreaks = (all: ReadonlyArray<Rules>, f: (one: Break) => Break): ReadonlyArray<Rules> =>
-  all.map((rules) => inBoth((form) => rules[form].map(f)))
