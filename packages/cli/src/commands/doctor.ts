@@ -39,27 +39,21 @@ const Finding = Schema.Struct({
   about: Schema.String,
   verdict: Schema.Literals(["good", "note", "bad"]),
   text: Schema.String,
-  advice: Schema.optionalKey(Schema.String),
-  exitCode: Schema.optionalKey(Schema.Int)
+  advice: Schema.optional(Schema.String),
+  exitCode: Schema.optional(Schema.Int)
 })
 type Finding = typeof Finding.Type
 
-const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
-
-const note = (about: string, text: string, advice?: string): Finding => ({
-  about,
-  verdict: "note",
-  text,
-  ...(advice === undefined ? {} : { advice })
-})
-
-const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
-  about,
-  verdict: "bad",
-  text,
-  advice,
-  exitCode
-})
+const finding =
+  (verdict: Finding["verdict"]) =>
+  (about: string, text: string, advice?: string, exitCode?: number): Finding => ({
+    about,
+    verdict,
+    text,
+    advice,
+    exitCode
+  })
+const [good, note, bad] = [finding("good"), finding("note"), finding("bad")]
 
 const { failed, network, usage } = Failure.codes
 
@@ -137,9 +131,9 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   const refused = Object.entries(found).flatMap(([scope, access]) =>
     access._tag === "Failure" ? [{ scope, error: access.failure }] : []
   )
-  const isMissing = ({ error }: (typeof refused)[number]) =>
-    isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE"
-  const [unknown, missing] = [refused.filter((one) => !isMissing(one)), refused.filter(isMissing)]
+  const { missing = [], unknown = [] } = Object.groupBy(refused, ({ error }) =>
+    isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE" ? "missing" : "unknown"
+  )
   const refusal = unknown.find(({ error }) => isRefusal(error))
   const again = `Run ${Address.command(way, "doctor")} again later.`
   if (refusal !== undefined) {
@@ -158,64 +152,37 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   ]
 })
 
-/** Asks an upload server for its versions of tus, its extensions and its maximum size, and returns the findings. */
-const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget) {
-  const { extensions, maxSize, versions } = yield* Tus.discover(target)
-  const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
-  const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
-  return [
-    versions.includes("1.0.0") && extensions.includes("creation")
+/** The upload server of a new Assembly, which is canceled afterwards. */
+const ofAssembly = Effect.acquireRelease(Assemblies.create({ numExpectedUploadFiles: 1 }), ({ assembly_id: id }) =>
+  Effect.ignore(Assemblies.cancel(id))
+).pipe(Effect.flatMap(UploadTarget.fromAssembly))
+
+/**
+ * Asks an upload server for its versions of tus, its extensions and its maximum size: the server of a new Assembly, or
+ * else the server below `baseUrl`. The service may have its upload server at another address, which only the Status of
+ * an Assembly names. So an error of the latter is a problem only if its exit code is of the network.
+ */
+const uploads = Effect.fnUntraced(function* (baseUrl: string, isWhole: boolean, way: Address.Address) {
+  const here = { tusUrl: `${baseUrl}/resumable/files/`, assemblySslUrl: `${baseUrl}/assemblies/${nobody}` }
+  const target = isWhole ? ofAssembly : UploadTarget.make(here)
+  const found = yield* Effect.result(Effect.scoped(Effect.flatMap(target, Tus.discover)))
+  if (Result.isSuccess(found)) {
+    const { extensions, maxSize, versions } = found.success
+    const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
+    const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
+    return versions.includes("1.0.0") && extensions.includes("creation")
       ? good("uploads", text)
       : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed)
-  ]
+  }
+  const error = found.failure
+  if (isWhole ? !isRefusal(error) : Failure.codeOf(error) === network) {
+    return broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
+  }
+  const advice = isWhole
+    ? "A key with the scope assemblies:write can create Assemblies."
+    : `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
+  return note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
 })
-
-/**
- * Asks an upload server what it can do. After an error that `isUnclear` accepts, it is not known whether uploads work,
- * and `advice` says how to know it.
- */
-const uploads = <E, R>(
-  target: Effect.Effect<UploadTarget.UploadTarget, E, R>,
-  way: Address.Address,
-  isUnclear: (error: unknown) => boolean,
-  advice: string
-) =>
-  Effect.flatMap(target, abilities).pipe(
-    Effect.catch((error) =>
-      Effect.succeed([
-        isUnclear(error)
-          ? note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
-          : broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
-      ])
-    )
-  )
-
-/**
- * Asks the upload server below ASSEMBLY_BASE_URL. The service may have its upload server at another address, which only
- * the Status of an Assembly names. So an error is a problem only if its exit code is of the network.
- */
-const uploadsHere = (baseUrl: string, way: Address.Address) =>
-  uploads(
-    UploadTarget.make({
-      tusUrl: `${baseUrl}/resumable/files/`,
-      assemblySslUrl: `${baseUrl}/assemblies/${nobody}`,
-      baseUrl
-    }),
-    way,
-    (error) => Failure.codeOf(error) !== network,
-    `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
-  )
-
-/** Creates an Assembly that waits for a file, asks its upload server, and cancels the Assembly. */
-const uploadsOfAssembly = (way: Address.Address) =>
-  uploads(
-    Effect.acquireRelease(Assemblies.create({ numExpectedUploadFiles: 1 }), ({ assembly_id: id }) =>
-      Effect.ignore(Assemblies.cancel(id))
-    ).pipe(Effect.flatMap(UploadTarget.fromAssembly)),
-    way,
-    isRefusal,
-    "A key with the scope assemblies:write can create Assemblies."
-  ).pipe(Effect.scoped)
 
 /** Takes the findings of a check as soon as they are known. */
 type Tell = (found: ReadonlyArray<Finding>) => Effect.Effect<void>
@@ -234,7 +201,7 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
   yield* tell(found)
   const isAccepted = found.some(({ about, verdict }) => about === "credentials" && verdict === "good")
   if (!isAccepted || Option.contains(upload, false)) return
-  yield* tell(yield* Option.isSome(upload) ? uploadsOfAssembly(way) : uploadsHere(baseUrl, way))
+  yield* tell([yield* uploads(baseUrl, Option.isSome(upload), way)])
 })
 
 const marks = { good: "✓", note: "–", bad: "✗" } as const

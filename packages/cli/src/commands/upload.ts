@@ -185,13 +185,11 @@ export const upload = Cli.command(
     const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
     const at = Option.getOrUndefined(kept)
     const { isEarlier, progress, status } = yield* Effect.gen(function* () {
-      const memory = at === undefined ? Journal.none : yield* Journal.make(at, files, params)
-      return yield* UploadRun.run(files, { ...flags, params, journalFolder: at, memory })
+      const memory = at === undefined ? undefined : yield* Journal.make(at, files, params)
+      return yield* UploadRun.run(files, { ...flags, params, memory })
     }).pipe(
       withServices(kept),
-      Effect.catchTag("JournalFailed", (error) =>
-        Effect.fail(Journal.failureOf(error, at ?? "the memory", false) ?? error)
-      )
+      Effect.catchTag("JournalFailed", (error) => Effect.fail(Journal.failureOf(error, at) ?? error))
     )
     if (status === undefined) return
     if (noWait) {

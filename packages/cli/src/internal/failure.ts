@@ -29,19 +29,18 @@ export const codes = {
  */
 export class CommandError extends Schema.TaggedError<CommandError>()("CommandError", {
   message: Schema.String,
-  next: Schema.optionalKey(Schema.String),
-  exitCode: Schema.optionalKey(Schema.Int),
-  causes: Schema.optionalKey(Schema.Array(Schema.Defect())),
-  about: Schema.optionalKey(Schema.String)
+  next: Schema.optional(Schema.String),
+  exitCode: Schema.optional(Schema.Int),
+  causes: Schema.optional(Schema.Array(Schema.Defect())),
+  about: Schema.optional(Schema.String)
 }) {}
 
 /** The command cannot do its work. */
-export const failed = (message: string, next?: string): CommandError =>
-  new CommandError({ message, ...(next === undefined ? {} : { next }) })
+export const failed = (message: string, next?: string): CommandError => new CommandError({ message, next })
 
 /** An argument, a flag, a variable or an input file is wrong. Nothing was sent. */
 export const usage = (message: string, next?: string): CommandError =>
-  new CommandError({ message, exitCode: codes.usage, ...(next === undefined ? {} : { next }) })
+  new CommandError({ message, exitCode: codes.usage, next })
 
 /** The value of a flag is wrong, which was detected only when the command used the value. */
 export const invalidFlag = (flag: string, value: string, rule: string): CommandError =>

@@ -24,26 +24,20 @@ export const makeAdvance = (total: bigint | undefined) => {
   /** The files whose bytes are counted, because an event has reported that they were created, resumed or complete. */
   const begun = new Set<number>()
 
-  /** The progress after an event that reports the `bytes` of a file on the server. */
-  const found = (progress: Progress.Progress, now: number, file: number, bytes: bigint) => {
-    const isOwn = begun.has(file)
-    begun.add(file)
-    return isOwn ? Progress.pause(Progress.update(progress, { now })) : Progress.inherit(progress, { now, bytes })
-  }
-
   const ofFile = (progress: Progress.Progress, { event, file }: FileEvent, now: number): Progress.Progress => {
+    const isBegun = begun.has(file)
+    if (["Created", "Resumed", "Completed"].includes(event._tag)) begun.add(file)
     switch (event._tag) {
-      case "Created":
-        begun.add(file)
-        return progress
       case "Resumed":
-        return found(progress, now, file, event.offset)
+        return isBegun
+          ? Progress.pause(Progress.update(progress, { now }), now)
+          : Progress.inherit(progress, { now, bytes: event.offset })
       case "Completed":
-        return begun.has(file) ? progress : found(progress, now, file, event.length)
+        return isBegun ? progress : Progress.inherit(progress, { now, bytes: event.length })
       case "Waiting":
-        return Progress.wait(progress, { now, until: event.until })
+        return Progress.pause(progress, now, event.until)
       case "Retrying":
-        return Progress.wait(progress, { now, until: now + Duration.toMillis(event.delay) })
+        return Progress.pause(progress, now, now + Duration.toMillis(event.delay))
       default:
         return progress
     }
@@ -53,16 +47,16 @@ export const makeAdvance = (total: bigint | undefined) => {
     switch (event._tag) {
       case "AssemblyCreated":
         begun.clear()
-        return Progress.pause({ ...Progress.start(total, now), startedAt: progress.startedAt })
+        return Progress.pause({ ...Progress.start(total, now), startedAt: progress.startedAt }, now)
       case "AssemblyResumed":
-        return Progress.pause(Progress.update(progress, { now, total }))
+        return Progress.pause(Progress.update(progress, { now, total }), now)
       case "Progress": {
         // In a new attempt, the sum lacks a file until the first event of this file. So a smaller sum is ignored.
         const sizes = event.sent < progress.sent ? {} : { sent: event.sent, acknowledged: event.acknowledged }
         return Progress.update(progress, { now, total: event.total, ...sizes })
       }
       case "Waiting":
-        return Progress.wait(progress, { now, until: event.until })
+        return Progress.pause(progress, now, event.until)
       case "FileEvent":
         return ofFile(progress, event, now)
       case "Uploaded": {

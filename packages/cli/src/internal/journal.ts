@@ -77,8 +77,8 @@ const unusable = (folder: string, problem: string, isKept: boolean) => {
  */
 export const failureOf = (
   error: UploadJournal.JournalFailed | UploadJob.JobError,
-  folder: string,
-  isKept: boolean
+  folder: string = "the memory",
+  isKept = false
 ): Failure.CommandError | undefined => {
   const first =
     error._tag === "FilesFailed"
@@ -252,6 +252,7 @@ const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 /**
  * Makes the memory of a command. The command does not fail if its file cannot be read or written.
  *
+ * - `folder`: the folder of the journal.
  * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
  * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
  *   cancels that Assembly and returns what happened, for the user.
@@ -280,6 +281,7 @@ export const make = Effect.fnUntraced(function* (
 
   const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
   return {
+    folder,
     earlier,
     runs: Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
       const last = yield* memory.read(own)
@@ -293,6 +295,3 @@ export const make = Effect.fnUntraced(function* (
 
 /** The memory of one command. */
 export type Memory = Effect.Success<ReturnType<typeof make>>
-
-/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
-export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }
