@@ -11,7 +11,7 @@ it.effect.each(["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"])(
   "nothing of the file is loaded if the environment has only %s",
   (variable) =>
     Effect.gen(function* () {
-      const report = yield* Settings.DotEnv.pipe(
+      const [sources, unused] = yield* Effect.all([Settings.Sources, Settings.Unused]).pipe(
         Effect.provide(Settings.layerDotEnv),
         Effect.provide([
           FileSystem.layerNoop({
@@ -22,7 +22,7 @@ it.effect.each(["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"])(
           ConfigProvider.layer(ConfigProvider.fromEnv({ env: { [variable]: secret } }))
         ])
       )
-      expect(report?.loaded).toEqual(new Set())
-      expect(report?.problem).toContain(`the environment has ${variable}, `)
+      expect(sources).toEqual(new Map())
+      expect(unused).toContain(`the environment has ${variable}, `)
     })
 )

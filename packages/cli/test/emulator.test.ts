@@ -118,7 +118,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     Effect.gen(function* () {
       const { args, error, id } = yield* refused
       expect(error).toMatchObject({ _tag: "CommandError", causes: [{ _tag: "FilesFailed" }] })
-      expect(Advice.next(error)).toBe("The upload is kept. Run the same command again to continue it.")
+      expect(Advice.next(error)).toBe("The upload is kept; run the same command again to continue it.")
       expect((yield* Assemblies.get(id)).ok).toBe("ASSEMBLY_UPLOADING")
 
       const screen = Screen.make({ columns: 0, animated: false })

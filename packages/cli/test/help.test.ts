@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestConsole from "effect/testing/TestConsole"
-import * as Invocation from "../src/internal/invocation.ts"
+import * as Help from "../src/internal/help.ts"
 import * as Screen from "./support/screen.ts"
 
 /** The help of a command in a terminal of this width. */
@@ -27,7 +27,7 @@ const printed = (args: ReadonlyArray<string>, columns: number) =>
 
 /** The help in the words of a user who runs the program as `program`. */
 const helpFor = (program: string, path: ReadonlyArray<string>) =>
-  Effect.provideService(help(path, 80), Invocation.Program, program)
+  Effect.provideService(help(path, 80), Help.Program, program)
 
 type Path = ReadonlyArray<string>
 

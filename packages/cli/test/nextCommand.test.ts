@@ -3,7 +3,7 @@ import { expect, it } from "@effect/vitest"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as TestConsole from "effect/testing/TestConsole"
-import * as Invocation from "../src/internal/invocation.ts"
+import * as Help from "../src/internal/help.ts"
 import * as Shown from "../src/internal/assembly.ts"
 
 const id = "a".repeat(32)
@@ -49,7 +49,7 @@ const written = (
       }),
       Effect.ensuring(Effect.sync(() => Object.assign(stderr, { columns: before })))
     )
-    yield* program === undefined ? suggested : Effect.provideService(suggested, Invocation.Program, program)
+    yield* program === undefined ? suggested : Effect.provideService(suggested, Help.Program, program)
     return yield* TestConsole.errorLines
   })
 

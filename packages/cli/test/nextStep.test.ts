@@ -17,7 +17,7 @@ const refused = (code: string, clockSkew?: number) =>
     ...(clockSkew === undefined ? {} : { clockSkew })
   })
 
-const kept = { next: "The upload is kept. Run the same command again to continue it." }
+const kept = { next: "The upload is kept; run the same command again to continue it." }
 
 const lost = (code?: string) =>
   new ApiError.TransportFailure({
@@ -41,6 +41,11 @@ describe("Advice.next", () => {
     [
       refused("INSUFFICIENT_AUTH_SCOPE"),
       "Add the scope to the Auth Key (assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
+    ],
+    [Failure.failed("x", "assembly list shows it."), "assembly list shows it."],
+    [
+      unexpected({ operation: "Assemblies.cancel", assemblyId: "5a5a", status: 200 }),
+      "assembly get 5a5a shows its state."
     ],
     [refused("AUTH_EXPIRED", 60_000), "Set the clock of this machine."],
     [refused("INVALID_SIGNATURE", -60_000), "Set the clock of this machine."],
@@ -78,10 +83,10 @@ describe("Advice.next", () => {
       new ApiError.ServiceFailure({ operation: "a", code: "DOWN", status: 503, description: "c" }),
       "Run the command again later."
     ],
-    [Failure.because(lost("ECONNREFUSED"), kept), "The upload is kept. Run the same command again to continue it."],
+    [Failure.because(lost("ECONNREFUSED"), kept), "The upload is kept; run the same command again to continue it."],
     [
       Failure.because(refused("GET_ACCOUNT_UNKNOWN_AUTH_KEY"), kept),
-      "Check ASSEMBLY_AUTH_KEY: api2.example.com has no such key. The upload is kept. Run the same command again to continue it."
+      "Check ASSEMBLY_AUTH_KEY: api2.example.com has no such key. The upload is kept; run the same command again to continue it."
     ],
     [new ApiError.ServiceFailure({ operation: "a", code: "b", status: 400, description: "c" }), undefined],
     [
@@ -107,26 +112,6 @@ describe("Advice.next", () => {
       host: "tus.example.com"
     })
     expect(Advice.next(error, { baseUrl })).toBe("Check the network: no service listens at tus.example.com.")
-  })
-})
-
-describe("Advice.next for a user of npx", () => {
-  it.each<[unknown, string]>([
-    [
-      refused("INSUFFICIENT_AUTH_SCOPE"),
-      "Add the scope to the Auth Key (npx --no-install assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
-    ],
-    [
-      Failure.failed("x", "assembly templates list shows the Templates."),
-      "npx --no-install assembly templates list shows the Templates."
-    ],
-    [
-      unexpected({ operation: "Assemblies.cancel", assemblyId: "5a5a", status: 200 }),
-      "npx --no-install assembly get 5a5a shows its state."
-    ]
-  ])("names the program as the user does: %o", (error, step) => {
-    expect(Advice.next(error, { baseUrl, program: "npx --no-install assembly" })).toBe(step)
-    expect(Advice.next(error, { baseUrl })).toBe(step.replace("npx --no-install ", ""))
   })
 })
 

@@ -21,7 +21,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
 import * as Help from "../internal/help.ts"
-import * as Invocation from "../internal/invocation.ts"
 import * as Settings from "../internal/settings.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
@@ -81,17 +80,13 @@ const broken = (about: string, error: unknown, way: Address.Address, otherwise: 
 
 /** Whether the variables are set, and where each comes from. */
 const settings = Effect.gen(function* () {
-  const loaded = (yield* Settings.DotEnv)?.loaded
   const missing = yield* Effect.filter(Settings.variables, (name) => Effect.map(Settings.isSet(name), (set) => !set))
   if (missing.length > 0) {
     const text = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`
-    return bad("settings", text, Advice.missing(missing.length, yield* Address.current), usage)
+    return bad("settings", text, Advice.missing(missing.length), usage)
   }
   const others = yield* Settings.Sources
-  const sources = Settings.variables.map((name) => {
-    const source = others.get(name) ?? (loaded?.has(name) === true ? ".env" : "environment")
-    return `${name} (${source})`
-  })
+  const sources = Settings.variables.map((name) => `${name} (${others.get(name) ?? "environment"})`)
   return good("settings", sources.join(", "))
 })
 
@@ -135,13 +130,13 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
     isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE" ? "missing" : "unknown"
   )
   const refusal = unknown.find(({ error }) => isRefusal(error))
-  const again = `Run ${Address.command(way, "doctor")} again later.`
+  const again = `Run assembly doctor again later.`
   if (refusal !== undefined) {
     return [broken("credentials", refusal.error, way, "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET.")]
   }
   if (granted.length + missing.length === 0) return [broken("credentials", unknown[0]?.error, way, again)]
   const namesOf = (some: typeof refused) => some.map(({ scope }) => scope).join(", ")
-  const advice = `If a command needs one: ${Address.command(way, "keys update --scope …")} replaces the scopes of a key.`
+  const advice = `If a command needs one: assembly keys update --scope … replaces the scopes of a key.`
   return [
     good("credentials", "the service accepts the Auth Key"),
     ...(granted.length === 0 ? [] : [good("scopes", granted.join(", "))]),
@@ -176,11 +171,11 @@ const uploads = Effect.fnUntraced(function* (baseUrl: string, isWhole: boolean, 
   }
   const error = found.failure
   if (isWhole ? !isRefusal(error) : Failure.codeOf(error) === network) {
-    return broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
+    return broken("uploads", error, way, `assembly doctor --no-upload skips this check.`)
   }
   const advice = isWhole
     ? "A key with the scope assemblies:write can create Assemblies."
-    : `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
+    : `assembly doctor --upload creates an Assembly, asks the server of its uploads, and cancels it.`
   return note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
 })
 
@@ -212,7 +207,7 @@ const render = (findings: ReadonlyArray<Finding>, layout: Table.Options, program
   const { style = Text.plain } = layout
   const facts = findings.flatMap(({ about, advice, text, verdict }): ReadonlyArray<Table.Fact> => [
     [`${style[colours[verdict]](marks[verdict])} ${about.padEnd(12)}`, text],
-    ["", advice && `→ ${advice}`, Help.commandsOf(program)]
+    ["", advice && `→ ${Help.inProgram(advice, program)}`, Help.commandsOf(program)]
   ])
   return Table.facts(facts, layout)
 }
@@ -226,13 +221,13 @@ export const doctor = Cli.local(
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
-    const program = yield* Invocation.Program
+    const program = yield* Help.Program
     const findings: Array<Finding> = []
     const tell: Tell = (found) => {
       findings.push(...found)
       return json || found.length === 0 ? Effect.void : Output.report(render(found, layout, program))
     }
-    const unused = (yield* Settings.DotEnv)?.problem
+    const unused = yield* Settings.Unused
     yield* tell(unused === undefined ? [] : [note(".env", unused)])
     const found = yield* settings
     // If a variable is set but invalid, the layer of the client fails before `found` is printed, and its error is
@@ -243,12 +238,10 @@ export const doctor = Cli.local(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            tell([
-              broken("settings", error, { program }, `Correct the variable; ${program} doctor --help shows an example.`)
-            ])
+            tell([broken("settings", error, {}, "Correct the variable; assembly doctor --help shows an example.")])
           )
         )
-    if (json) yield* Output.json(Schema.Array(Finding), json)(findings)
+    if (json) yield* Output.json(Schema.Array(Finding), findings, json)
     const [first, ...others] = findings.filter(({ verdict }) => verdict === "bad")
     if (first === undefined) return
     const message = others.length === 0 ? "1 thing does not work" : `${others.length + 1} things do not work`

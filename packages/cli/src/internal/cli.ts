@@ -165,18 +165,9 @@ export const showSecret = flag("show-secret")
 /** Parses the value of a flag, or fails with what the flag expects. */
 export const parsed = <A>(
   param: Flag.Flag<string>,
-  option: string,
   expected: string,
-  parse: (value: string) => Effect.Effect<Option.Option<A>>
-): Flag.Flag<A> =>
-  Flag.mapEffect(param, (value) =>
-    Effect.flatMap(parse(value), (found) =>
-      Effect.mapError(
-        Effect.fromOption(found),
-        () => new CliError.InvalidValue({ option, value, expected, kind: "flag" })
-      )
-    )
-  )
+  parse: (value: string) => Option.Option<A>
+): Flag.Flag<A> => Flag.filterMap(param, parse, () => expected)
 
 /** A flag for a whole number in decimal digits. By default, the maximum is `Number.MAX_SAFE_INTEGER`. */
 export const number = (
@@ -184,9 +175,9 @@ export const number = (
   [minimum, maximum = Number.MAX_SAFE_INTEGER]: readonly [minimum: number, maximum?: number]
 ): Flag.Flag<number> => {
   const most = maximum === Number.MAX_SAFE_INTEGER ? "" : ` to ${maximum}`
-  return parsed(text(name, "number"), name, `a whole number from ${minimum}${most}`, (value) => {
+  return parsed(text(name, "number"), `a whole number from ${minimum}${most}`, (value) => {
     const found = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
-    return Effect.succeed(found >= minimum && found <= maximum ? Option.some(found) : Option.none())
+    return found >= minimum && found <= maximum ? Option.some(found) : Option.none()
   })
 }
 
@@ -248,10 +239,28 @@ const parse = (typed: string, now: DateTime.Utc): Option.Option<DateTime.Utc> =>
 
 const expected = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
 
+const moment = (
+  param: Flag.Flag<string>,
+  name: string,
+  rule: string,
+  isValid: (at: DateTime.Utc, now: DateTime.Utc) => boolean
+) =>
+  Flag.mapEffect(param, (value) =>
+    Effect.flatMap(DateTime.now, (now) =>
+      Effect.mapError(
+        Effect.fromOption(Option.filter(parse(value, now), (at) => isValid(at, now))),
+        () => new CliError.InvalidValue({ option: name, value, expected: rule, kind: "flag" })
+      )
+    )
+  )
+
 /** A flag for the start of a time range, with a default. */
 export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
-  parsed(Flag.withDefault(text(name, "when"), otherwise), name, `${expected}, in the past`, (value) =>
-    Effect.map(DateTime.now, (now) => Option.filter(parse(value, now), DateTime.isLessThanOrEqualTo(now)))
+  moment(
+    Flag.withDefault(text(name, "when"), otherwise),
+    name,
+    `${expected}, in the past`,
+    DateTime.isLessThanOrEqualTo
   )
 
 /** The service has refused the start of statistics. */
@@ -259,8 +268,7 @@ export const refusedStart = (since: DateTime.Utc) =>
   Failure.invalidFlag("--since", DateTime.formatIso(since), "an age such as 24h or 7d, or a date of the last 91 days")
 
 /** A flag for the end of a time range. */
-export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>
-  parsed(text(name, "when"), name, expected, (value) => Effect.map(DateTime.now, (now) => parse(value, now)))
+export const endFlag = (name: string): Flag.Flag<DateTime.Utc> => moment(text(name, "when"), name, expected, () => true)
 
 const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).slice(0, 19)}Z`
 
@@ -272,9 +280,6 @@ export const problemOf = (since: DateTime.Utc, until: DateTime.Utc): string | un
 
 /** A flag for a length of time, such as `10m`, with a default. */
 export const durationFlag = (name: string, otherwise: string): Flag.Flag<Duration.Duration> =>
-  parsed(
-    Flag.withDefault(text(name, "duration"), otherwise),
-    name,
-    "a length of time such as 30s, 10m or 2h",
-    (value) => Effect.succeed(Option.filter(parseAge(value), Duration.isPositive))
+  parsed(Flag.withDefault(text(name, "duration"), otherwise), "a length of time such as 30s, 10m or 2h", (value) =>
+    Option.filter(parseAge(value), Duration.isPositive)
   )

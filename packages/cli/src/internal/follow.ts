@@ -164,13 +164,14 @@ interface Shown {
 /** What an event is: the end of the uploads, and its note. */
 type Step = { readonly isEnd: boolean; readonly note: string | undefined }
 
-/** How a job is shown: after an event, in the time between, at the begin and at the end. */
+type Drawing = Effect.Effect<void, never, Terminal.Terminal>
+
+/** How a job is shown: after an event, in the time between (without a step), at the begin and at the end. */
 interface View {
   readonly interval: Duration.Input
-  readonly after: (shown: Shown, step: Step, now: number) => Effect.Effect<void, never, Terminal.Terminal>
-  readonly between: (shown: Shown, now: number) => Effect.Effect<void, never, Terminal.Terminal>
-  readonly begin: Effect.Effect<void, never, Terminal.Terminal>
-  readonly end: Effect.Effect<void, never, Terminal.Terminal>
+  readonly show: (shown: Shown, now: number, step?: Step) => Drawing
+  readonly begin: Drawing
+  readonly end: Drawing
 }
 
 /** What happens while no bar is shown, such as `Connecting, 2 s` or `Processing, 5 s, waiting`. */
@@ -192,28 +193,27 @@ const screen = Effect.fnUntraced(function* (job: Job) {
   /** Whether the line with the cursor stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
   let isKept = false
 
-  const draw = Effect.fnUntraced(function* (shown: Shown, now: number, note?: string, below = "") {
+  const draw = Effect.fnUntraced(function* (shown: Shown, now: number, step?: Step) {
+    // At the end of the uploads, the bar stays, and the work of the Assembly begins on the next line.
+    const isLast = shown.isBegun && step?.isEnd === true
+    const note = step?.note
+    if (step !== undefined && note === undefined && !isLast) return
     const width = drawingWidth(yield* terminal.columns)
-    const isBar = shown.isBegun && (shown.endedAt === undefined || below !== "")
+    const isBar = shown.isBegun && (shown.endedAt === undefined || isLast)
     const line = isBar
       ? Progress.line(shown.progress, { label: labelOf(job), width, style })
       : Text.truncate(working(shown, now), width)
     // Notes are wrapped instead of cut, because the reason of a retry is at the end of the note.
     const notes = note === undefined ? [] : Text.wrap(Printable.escape(note), width, { breakWords: true })
     const above = notes.map((text) => `${text}\n`).join("")
-    yield* Output.draw(Text.eraseLine + above + line + below)
-    isKept = below === "" && (shown.isBegun || shown.endedAt !== undefined)
+    yield* Output.draw(Text.eraseLine + above + line + (isLast ? "\n" : ""))
+    isKept = !isLast && (shown.isBegun || shown.endedAt !== undefined)
   })
 
   return {
     // Ten redraws a second look smooth, and an upload may report progress far more often.
     interval: "100 millis",
-    after: (shown, { isEnd, note }, now) => {
-      // At the end of the uploads, the bar stays, and the work of the Assembly begins on the next line.
-      if (isEnd && shown.isBegun) return draw(shown, now, note, "\n")
-      return note === undefined ? Effect.void : draw(shown, now, note)
-    },
-    between: draw,
+    show: draw,
     begin: Output.draw(Text.hideCursor),
     end: Effect.suspend(() => Output.draw((isKept ? "\n" : Text.eraseLine) + Text.showCursor))
   } satisfies View
@@ -238,14 +238,15 @@ const log = (job: Job): View => {
   let told = 0
   return {
     interval: "30 seconds",
-    after: Effect.fnUntraced(function* (shown, { isEnd, note }) {
+    show: Effect.fnUntraced(function* (shown, now, step) {
+      if (step === undefined) return yield* shown.endedAt === undefined ? Effect.void : write(working(shown, now))
+      const { isEnd, note } = step
       if (note !== undefined) yield* write(Printable.escape(note))
       const reached = shown.isBegun && shown.endedAt === undefined ? milestone(shown.progress) : 0
       if (reached > told || (isEnd && shown.isBegun)) yield* write(Progress.sentence(shown.progress))
       if (isEnd) yield* write("Processing")
       told = Math.max(told, reached)
     }),
-    between: (shown, now) => (shown.endedAt === undefined ? Effect.void : write(working(shown, now))),
     begin: Effect.void,
     end: Effect.void
   }
@@ -278,12 +279,12 @@ export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<J
       isWaiting: event._tag === "Waiting" || (shown.isWaiting && !event._tag.startsWith("Assembly")),
       endedAt: isEnd ? now : shown.endedAt
     }
-    yield* view.after(shown, { isEnd, note: noteOf(event) }, now)
+    yield* view.show(shown, now, { isEnd, note: noteOf(event) })
   })
   const tick = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (shown.endedAt === undefined) shown = { ...shown, progress: Progress.update(shown.progress, { now }) }
-    yield* view.between(shown, now)
+    yield* view.show(shown, now)
   })
 
   const ticks = Stream.map(Stream.drop(Stream.tick(view.interval), 1), () => tick)

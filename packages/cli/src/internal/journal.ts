@@ -200,8 +200,8 @@ export const list = Effect.fnUntraced(function* (folder: string) {
 
 /**
  * Cancels the Assembly of an unfinished upload, and removes the entries of the upload and of its files from the
- * journal. Fails if another process runs the upload. Returns the Status of the Assembly, or `None` if the service no
- * longer has the Assembly.
+ * journal. Fails if another process runs the upload. Returns the Status of the Assembly, or undefined if the
+ * service no longer has the Assembly.
  */
 export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
   Effect.gen(function* () {
@@ -210,10 +210,9 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
     // The entries of the files are read first: if they cannot be read, the upload is kept as it is.
     const files = yield* journal.list
     const status = yield* Assemblies.cancel(assemblyId).pipe(
-      Effect.asSome,
       Effect.catchIf(
         (error) => error._tag === "ServiceFailure" && error.status === 404,
-        () => Effect.succeedNone
+        () => Effect.undefined
       )
     )
     for (const file of files) {
@@ -231,8 +230,8 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
 const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {
     const found = yield* entryOf(assemblyId)
-    const status = found === undefined ? Option.none() : yield* forget(found)
-    return Option.exists(status, (ended) => Assembly.state(ended) === "Canceled")
+    const status = found === undefined ? undefined : yield* forget(found)
+    return status !== undefined && Assembly.state(status) === "Canceled"
       ? `${what} changed after an interrupted upload. Its Assembly ${assemblyId} was canceled`
       : undefined
   }).pipe(

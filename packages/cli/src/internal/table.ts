@@ -43,8 +43,7 @@ export const of = <A>(value: A | null | undefined, format: (value: A) => string)
   value === null || value === undefined ? unknown : format(value)
 
 /** A time to the minute, in UTC. */
-export const minute = (moment: DateTime.DateTime | null | undefined): string =>
-  of(moment, (at) => Text.date(at).slice(0, 16))
+export const minute = (moment: DateTime.DateTime | null | undefined): string => of(moment, Text.minute)
 
 /** How long ago a moment was. */
 export const age = (moment: DateTime.DateTime | null | undefined, now: DateTime.DateTime): string =>

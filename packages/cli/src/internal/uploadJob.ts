@@ -88,23 +88,20 @@ const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.P
 
 /** An event as a record for another program, if it tells something new. `names` are the names of the files of the job. */
 export const toRecord = Effect.fnUntraced(function* (event: JobEvent, names: ReadonlyArray<string>) {
-  const about = {
-    event: event._tag as string,
-    ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {})
-  }
-  if (event._tag === "Notice") return { ...about, message: event.message }
+  if (event._tag === "Notice") return { event: "Notice", message: event.message }
+  const inner = event._tag === "FileEvent" ? event.event : undefined
   // The event `FileCompleted` reports the same completion.
-  if (event._tag === "FileEvent" && event.event._tag === "Completed") return undefined
-  const { _tag: _, event: inner, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
-  const { _tag: kind = "", ...details } = (inner ?? {}) as Schema.JsonObject
+  if (inner?._tag === "Completed") return undefined
+  const { _tag: _, event: within, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
+  const { _tag: _kind, ...details } = (within ?? {}) as Schema.JsonObject
   return {
-    ...about,
-    ...(event._tag === "FileEvent" ? { event: `File${String(kind)}` } : {}),
+    event: inner === undefined ? event._tag : `File${inner._tag}`,
+    ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {}),
     ...("file" in event ? { name: names[event.file] ?? "" } : {}),
     ...fields,
     ...details,
     ...bytesOf(event),
-    ...("event" in event ? bytesOf(event.event) : {})
+    ...bytesOf(inner ?? {})
   } satisfies Schema.JsonObject
 })
 
@@ -142,18 +139,16 @@ const listed = Effect.fnUntraced(function* (stored: Stored) {
 /** The stored files that the Workspace lacks, or has at another path or with another content. */
 const goneOf = Effect.fnUntraced(function* (stored: Stored) {
   const known = yield* listed(stored)
-  const isOther = ({ file }: Stored[number], asset: DamAsset.Asset) => {
-    const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
-    const isSame = asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
-    return isMoved || !isSame
-  }
-  const isGone = (one: Stored[number]) => {
-    const asset = known.get(one.id)
-    return (asset === undefined ? Effect.map(Dam.get(one.id), (found) => found.asset) : Effect.succeed(asset)).pipe(
-      Effect.map((found) => isOther(one, found)),
+  const isGone = ({ file, id }: Stored[number]) =>
+    Effect.fromNullishOr(known.get(id)).pipe(
+      Effect.catch(() => Effect.map(Dam.get(id), ({ asset }) => asset)),
+      Effect.map((asset) => {
+        const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
+        const isSame = asset.version_id === file.version_id || (asset.sha256 && asset.sha256 === file.sha256)
+        return isMoved || !isSame
+      }),
       Effect.catchTag("DamResourceNotFound", () => Effect.succeed(true))
     )
-  }
   return yield* Effect.filter(stored, isGone, { concurrency: 8 })
 })
 
@@ -216,13 +211,6 @@ export const report = Effect.fnUntraced(function* (
 })
 
 /**
- * Tells a person at a terminal what to do next, unless the command has only stored the files (in `folder`): a download
- * would bring the user the same files.
- */
-export const next = (status: Assembly.Status, folder: string | undefined): Effect.Effect<void> =>
-  folder === undefined ? Shown.suggestFor(status) : Effect.void
-
-/**
  * Fails if the service has stored a file under another path than its name in `folder`, because it may have replaced
  * another file. Checks nothing if `folder` contains a variable (`${…}`), or if the Status names no stored path.
  */
@@ -244,9 +232,14 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
   if (isJson) {
     for (const file of files) {
       const { name, path, source } = file
-      const target = folder === undefined ? null : targetOf(file)
       const size = source.size === undefined ? null : toJsonBytes(source.size)
-      yield* Output.jsonLine({ event: "Planned", path, name, target, size })
+      yield* Output.jsonLine({
+        event: "Planned",
+        path,
+        name,
+        target: folder === undefined ? null : targetOf(file),
+        size
+      })
     }
     return
   }

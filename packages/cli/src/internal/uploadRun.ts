@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Advice from "./advice.ts"
-import * as Invocation from "./invocation.ts"
 import * as Service from "./service.ts"
 import * as TemplateId from "./templateId.ts"
 import * as UploadPlan from "./uploadPlan.ts"
@@ -274,15 +273,11 @@ const toFailure = (files: Files, settings: Settings, seen: Seen, error: UploadJo
 export const run = Effect.fnUntraced(function* (files: Files, settings: Settings) {
   const { json, memory, restart } = settings
   const seen: Seen = { ...unseen, earlier: restart ? undefined : memory?.earlier }
-  const name = yield* Invocation.Program
   const interrupted = Effect.suspend(() => {
     const isBegun = seen.status !== undefined || hasUpload(settings, seen)
-    const fate = isBegun
-      ? fateOf(files, settings, seen)
-      : "interrupted before a file was sent; run the same command again"
-    return Output.error(Invocation.inHelp(fate, name))
+    const unsent = "interrupted before a file was sent; run the same command again"
+    return Output.error(isBegun ? fateOf(files, settings, seen) : unsent)
   })
-  Object.assign(yield* Output.Fate, { say: interrupted })
   const events = Stream.concat(
     memory === undefined && UploadPlan.replayable(files) !== undefined
       ? Stream.succeed(UploadJob.notice(unkept))
@@ -291,6 +286,7 @@ export const run = Effect.fnUntraced(function* (files: Files, settings: Settings
   )
   const names = files.map((file) => file.name)
   const total = UploadPlan.totalSize(files)
-  const progress = yield* json ? write(events, names) : show(events, { names, total })
+  const shown = json ? write(events, names) : show(events, { names, total })
+  const progress = yield* Effect.onInterrupt(shown, () => interrupted)
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })
