@@ -1,7 +1,8 @@
 /** Runs commands against a server that accepts connections and never answers. */
 import * as Program from "../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
@@ -60,62 +61,57 @@ const start = Effect.fnUntraced(function* (host: string, args: ReadonlyArray<str
   return { fiber, written }
 })
 
-it.effect("a command says what it waits for, and gives up after a minute", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const request = asked("GET /assemblies")
-    const { fiber, written } = yield* start(host, ["list"])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("5 seconds")
-    expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
-    yield* TestClock.adjust("55 seconds")
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(Exit.isFailure(exit)).toBe(true)
-    expect(written.stderr).toBe(
-      `Waiting for ${host} …\n` +
-        `assembly: Assemblies.list: no response from ${host} after 60 s\n` +
-        "Check ASSEMBLY_BASE_URL, or run the command again later.\n"
-    )
-  })
-)
+it.effect("a command says what it waits for, and gives up after a minute", function* () {
+  const { asked, host } = yield* silent
+  const request = asked("GET /assemblies")
+  const { fiber, written } = yield* start(host, ["list"])
+  yield* Effect.promise(() => request)
+  yield* TestClock.adjust("5 seconds")
+  expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
+  yield* TestClock.adjust("55 seconds")
+  const exit = yield* Fiber.join(fiber)
+  expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
+  expect(Exit.isFailure(exit)).toBe(true)
+  expect(written.stderr).toBe(
+    `Waiting for ${host} …\n` +
+      `assembly: Assemblies.list: no response from ${host} after 60 s\n` +
+      "Check ASSEMBLY_BASE_URL, or run the command again later.\n"
+  )
+})
 
-it.effect("a new upload gives up after two minutes, because nothing is kept", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    yield* fs.writeFileString(`${folder}/a.txt`, "meow")
-    const request = asked("POST /assemblies")
-    // Without a home folder, the journal is in memory, so that its leases follow the clock of the test.
-    const { fiber, written } = yield* start(host, ["upload", `${folder}/a.txt`])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("5 seconds")
-    yield* Effect.forEach(Array.from({ length: 130 }), () => TestClock.adjust("1 second"), { discard: true })
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(written.stdout).toBe("")
-    expect(written.stderr).toMatch(/^assembly: Assemblies\.\w+(?: at 127\.0\.0\.1:\d+)?: .*\n/)
-    expect(written.stderr).not.toContain("kept")
-  }).pipe(Effect.provide(NodeServices.layer))
-)
+it.effect("a new upload gives up after two minutes, because nothing is kept", NodeServices.layer, function* () {
+  const { asked, host } = yield* silent
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  yield* fs.writeFileString(`${folder}/a.txt`, "meow")
+  const request = asked("POST /assemblies")
+  // Without a home folder, the journal is in memory, so that its leases follow the clock of the test.
+  const { fiber, written } = yield* start(host, ["upload", `${folder}/a.txt`])
+  yield* Effect.promise(() => request)
+  yield* TestClock.adjust("5 seconds")
+  yield* Effect.forEach(Array.from({ length: 130 }), () => TestClock.adjust("1 second"), { discard: true })
+  const exit = yield* Fiber.join(fiber)
+  expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
+  expect(written.stdout).toBe("")
+  expect(written.stderr).toMatch(/^assembly: Assemblies\.\w+(?: at 127\.0\.0\.1:\d+)?: .*\n/)
+  expect(written.stderr).not.toContain("kept")
+})
 
-it.effect("doctor prints what it knows at once, and waits 10 seconds for an answer", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const request = asked("GET /assemblies")
-    const { fiber, written } = yield* start(host, ["doctor"])
-    yield* Effect.promise(() => request)
-    expect(written.stdout).toMatch(/^✓ settings .*\n$/)
-    yield* TestClock.adjust("10 seconds")
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(written.stdout).toContain(`✗ address       ${host} did not answer within 10 s\n`)
-  })
-)
+it.effect("doctor prints what it knows at once, and waits 10 seconds for an answer", function* () {
+  const { asked, host } = yield* silent
+  const request = asked("GET /assemblies")
+  const { fiber, written } = yield* start(host, ["doctor"])
+  yield* Effect.promise(() => request)
+  expect(written.stdout).toMatch(/^✓ settings .*\n$/)
+  yield* TestClock.adjust("10 seconds")
+  const exit = yield* Fiber.join(fiber)
+  expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
+  expect(written.stdout).toContain(`✗ address       ${host} did not answer within 10 s\n`)
+})
 
-it.effect("doctor does not call a scope refused whose check got no answer, and waits 10 seconds for uploads too", () =>
-  Effect.gen(function* () {
+it.effect(
+  "doctor does not call a scope refused whose check got no answer, and waits 10 seconds for uploads too",
+  function* () {
     const { asked, host } = yield* serving((request) => {
       if (request.startsWith("GET /templates") || request.startsWith("OPTIONS")) return undefined
       if (request.startsWith("GET /assemblies?")) return [200, { items: [], count: 0 }]
@@ -138,44 +134,38 @@ it.effect("doctor does not call a scope refused whose check got no answer, and w
     )
     expect(written.stdout).toContain(`✗ uploads       ${host} did not answer within 10 s\n`)
     expect(written.stdout).not.toContain("refused")
-  })
+  }
 )
 
-it.effect("a command with several requests says once what it waits for", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const [one, other] = ["1".repeat(32), "2".repeat(32)]
-    const requests = [one, other].map((id) => asked(`GET /assemblies/${id}`))
-    const { written } = yield* start(host, ["wait", one, other])
-    yield* Effect.promise(() => Promise.all(requests))
-    yield* TestClock.adjust("10 seconds")
-    expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
-  })
-)
+it.effect("a command with several requests says once what it waits for", function* () {
+  const { asked, host } = yield* silent
+  const [one, other] = ["1".repeat(32), "2".repeat(32)]
+  const requests = [one, other].map((id) => asked(`GET /assemblies/${id}`))
+  const { written } = yield* start(host, ["wait", one, other])
+  yield* Effect.promise(() => Promise.all(requests))
+  yield* TestClock.adjust("10 seconds")
+  expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
+})
 
-it.effect("a command does not say what it waits for after the service has answered", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* serving((request) =>
-      request.startsWith("GET /assembly_stats") ? [200, { ...statistics, totalAssemblies: 0 }] : undefined
-    )
-    const request = asked("GET /assemblies")
-    const { written } = yield* start(host, ["stats", "--region", "eu-west-1"])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("10 seconds")
-    expect(written).toEqual({ stdout: "", stderr: "" })
-  })
-)
+it.effect("a command does not say what it waits for after the service has answered", function* () {
+  const { asked, host } = yield* serving((request) =>
+    request.startsWith("GET /assembly_stats") ? [200, { ...statistics, totalAssemblies: 0 }] : undefined
+  )
+  const request = asked("GET /assemblies")
+  const { written } = yield* start(host, ["stats", "--region", "eu-west-1"])
+  yield* Effect.promise(() => request)
+  yield* TestClock.adjust("10 seconds")
+  expect(written).toEqual({ stdout: "", stderr: "" })
+})
 
-it.effect("wait does not say that an Assembly has not ended if the service does not answer", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const id = "1".repeat(32)
-    const request = asked(`GET /assemblies/${id}`)
-    const { fiber, written } = yield* start(host, ["wait", id])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("60 seconds")
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(written.stderr).toContain(`: no response from ${host} after 60 s\n`)
-  })
-)
+it.effect("wait does not say that an Assembly has not ended if the service does not answer", function* () {
+  const { asked, host } = yield* silent
+  const id = "1".repeat(32)
+  const request = asked(`GET /assemblies/${id}`)
+  const { fiber, written } = yield* start(host, ["wait", id])
+  yield* Effect.promise(() => request)
+  yield* TestClock.adjust("60 seconds")
+  const exit = yield* Fiber.join(fiber)
+  expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
+  expect(written.stderr).toContain(`: no response from ${host} after 60 s\n`)
+})

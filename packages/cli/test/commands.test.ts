@@ -4,7 +4,8 @@ import { cancel, replay, wait } from "../src/commands/assemblies.ts"
 import { list } from "../src/commands/list.ts"
 import { move } from "../src/commands/assets.ts"
 import { stats } from "../src/commands/stats.ts"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -164,58 +165,48 @@ describe("output", () => {
 describe("assembly stats of something unknown", () => {
   const isEmpty = /\n\nNo Assemblies in this period\.$/
 
-  it.effect("counts by the id of a Template whose name was given", () =>
-    Effect.gen(function* () {
-      const service = Service.makeOf({ "Assemblies.statistics": nothing, "Templates.get": templates["Templates.get"] })
-      const { out, params } = yield* run(service, "stats --template thumbnails")
-      expect(params[1]).toMatchObject({ template_id: templates["Templates.get"].id })
-      expect(out).toMatch(isEmpty)
-    })
-  )
+  it.effect("counts by the id of a Template whose name was given", function* () {
+    const service = Service.makeOf({ "Assemblies.statistics": nothing, "Templates.get": templates["Templates.get"] })
+    const { out, params } = yield* run(service, "stats --template thumbnails")
+    expect(params[1]).toMatchObject({ template_id: templates["Templates.get"].id })
+    expect(out).toMatch(isEmpty)
+  })
 
-  it.effect("names the regions of the latest Assemblies if a region has none", () =>
-    Effect.gen(function* () {
-      const regions = ["us-east-1", null, "eu-west-1", "us-east-1"]
-      const items = regions.map((region) => ({ id: "a".repeat(32), created: entry.created, region }))
-      const service = Service.makeOf({ "Assemblies.statistics": nothing, "Assemblies.list": items })
-      const { params, said } = yield* run(service, "stats --region mars --since 24h")
-      expect(said).toEqual([
-        "no Assemblies in the region mars in this period; the latest Assemblies ran in eu-west-1, us-east-1"
-      ])
-      expect(params.at(-1)).toMatchObject({ fromdate: "2025-12-31 12:00:00" })
-    })
-  )
+  it.effect("names the regions of the latest Assemblies if a region has none", function* () {
+    const regions = ["us-east-1", null, "eu-west-1", "us-east-1"]
+    const items = regions.map((region) => ({ id: "a".repeat(32), created: entry.created, region }))
+    const service = Service.makeOf({ "Assemblies.statistics": nothing, "Assemblies.list": items })
+    const { params, said } = yield* run(service, "stats --region mars --since 24h")
+    expect(said).toEqual([
+      "no Assemblies in the region mars in this period; the latest Assemblies ran in eu-west-1, us-east-1"
+    ])
+    expect(params.at(-1)).toMatchObject({ fromdate: "2025-12-31 12:00:00" })
+  })
 
   it.effect.each<readonly [args: string, operation: string, said: ReadonlyArray<string>]>([
     ["--template thumbnails", "Templates.get", []],
     ["--region mars", "Assemblies.list", ["no Assemblies in the region mars in this period"]]
-  ])("with %s shows an empty report, although the Auth Key may not use %s", ([args, operation, said]) =>
-    Effect.gen(function* () {
-      const service = Service.makeOf({ "Assemblies.statistics": nothing }, { [operation]: forbidden })
-      const ran = yield* run(service, `stats ${args}`)
-      expect(ran.said).toEqual(said)
-      expect(ran.out).toMatch(isEmpty)
-    })
-  )
+  ])("with %s shows an empty report, although the Auth Key may not use %s", function* ([args, operation, said]) {
+    const service = Service.makeOf({ "Assemblies.statistics": nothing }, { [operation]: forbidden })
+    const ran = yield* run(service, `stats ${args}`)
+    expect(ran.said).toEqual(said)
+    expect(ran.out).toMatch(isEmpty)
+  })
 })
 
-it.effect("assembly wait names each of several Assemblies whose error does not name it", () =>
-  Effect.gen(function* () {
-    const { said } = yield* run(Service.makeOf({}, { "Assemblies.get": forbidden }), ["wait", id, other])
-    expect(said.toSorted().map((line) => line.slice(0, 44))).toEqual([id, other].map((one) => `assembly: ${one}: `))
-  })
-)
+it.effect("assembly wait names each of several Assemblies whose error does not name it", function* () {
+  const { said } = yield* run(Service.makeOf({}, { "Assemblies.get": forbidden }), ["wait", id, other])
+  expect(said.toSorted().map((line) => line.slice(0, 44))).toEqual([id, other].map((one) => `assembly: ${one}: `))
+})
 
-it.effect("assembly cancel fails if the Assembly still runs, and cancels no other Assembly", () =>
-  Effect.gen(function* () {
-    const service = Service.make({ ok: "ASSEMBLY_EXECUTING", assembly_id: id })
-    const { asked, error, out } = yield* run(service, ["cancel", id, other])
-    expect(error).toMatchObject({
-      _tag: "UnexpectedResponse",
-      assemblyId: id,
-      description: "the Assembly has not ended after its cancellation"
-    })
-    expect(asked.every(({ path }) => JSON.stringify(path).includes(id))).toBe(true)
-    expect(out).toBe("")
+it.effect("assembly cancel fails if the Assembly still runs, and cancels no other Assembly", function* () {
+  const service = Service.make({ ok: "ASSEMBLY_EXECUTING", assembly_id: id })
+  const { asked, error, out } = yield* run(service, ["cancel", id, other])
+  expect(error).toMatchObject({
+    _tag: "UnexpectedResponse",
+    assemblyId: id,
+    description: "the Assembly has not ended after its cancellation"
   })
-)
+  expect(asked.every(({ path }) => JSON.stringify(path).includes(id))).toBe(true)
+  expect(out).toBe("")
+})

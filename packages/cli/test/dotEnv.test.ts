@@ -1,5 +1,6 @@
 import * as Settings from "../src/internal/settings.ts"
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -9,20 +10,19 @@ const secret = "s3cr3t"
 
 it.effect.each(["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"])(
   "nothing of the file is loaded if the environment has only %s",
-  (variable) =>
-    Effect.gen(function* () {
-      const [sources, unused] = yield* Effect.all([Settings.Sources, Settings.Unused]).pipe(
-        Effect.provide(Settings.layerDotEnv),
-        Effect.provide([
-          FileSystem.layerNoop({
-            stat: () => Effect.succeed({ type: "File" } as FileSystem.File.Info),
-            readFileString: () => Effect.succeed("ASSEMBLY_BASE_URL=https://other.example")
-          }),
-          Path.layer,
-          ConfigProvider.layer(ConfigProvider.fromEnv({ env: { [variable]: secret } }))
-        ])
-      )
-      expect(sources).toEqual(new Map())
-      expect(unused).toContain(`the environment has ${variable}, `)
-    })
+  function* (variable) {
+    const [sources, unused] = yield* Effect.all([Settings.Sources, Settings.Unused]).pipe(
+      Effect.provide(Settings.layerDotEnv),
+      Effect.provide([
+        FileSystem.layerNoop({
+          stat: () => Effect.succeed({ type: "File" } as FileSystem.File.Info),
+          readFileString: () => Effect.succeed("ASSEMBLY_BASE_URL=https://other.example")
+        }),
+        Path.layer,
+        ConfigProvider.layer(ConfigProvider.fromEnv({ env: { [variable]: secret } }))
+      ])
+    )
+    expect(sources).toEqual(new Map())
+    expect(unused).toContain(`the environment has ${variable}, `)
+  }
 )

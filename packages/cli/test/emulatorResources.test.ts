@@ -1,5 +1,4 @@
 /** The commands of the resources beyond the specification, against the emulator. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { assets } from "../src/commands/assets.ts"
 import { bill } from "../src/commands/workspace.ts"
 import { credentials } from "../src/commands/credentials.ts"
@@ -11,18 +10,15 @@ import { upload } from "../src/commands/upload.ts"
 import * as Advice from "../src/internal/advice.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import * as Bill from "@assembly-effect/schema/Bill"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import * as Notification from "@assembly-effect/schema/Notification"
-import * as Queue from "@assembly-effect/schema/Queue"
 import * as Template from "@assembly-effect/schema/Template"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Command from "effect/cli/Command"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -57,155 +53,116 @@ const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, ...
 const fileOf = (value: unknown) =>
   Effect.map(Uploading.folderWith({ "value.json": JSON.stringify(value) }), (folder) => `${folder}/value.json`)
 
-layer(services, { excludeTestServices: true })("the commands against the emulator", (it) => {
-  it.effect("create, show, change, list and delete Templates", () =>
-    Effect.gen(function* () {
-      const content = { steps: { hashed: { robot: "/file/hash", use: ":original" } } }
-      const created = yield* json(Template.Created, "templates", "create", "hashes", yield* fileOf(content))
-      expect(created).toMatchObject({ name: "hashes", content, require_signature_auth: false })
-      expect(JSON.parse(yield* assembly("templates", "get", "--content", "hashes"))).toEqual(content)
+layer(services)("the commands against the emulator", (it) => {
+  it.effect("create, show, change, list and delete Templates", function* () {
+    const content = { steps: { hashed: { robot: "/file/hash", use: ":original" } } }
+    const created = yield* json(Template.Created, "templates", "create", "hashes", yield* fileOf(content))
+    expect(created).toMatchObject({ name: "hashes", content, require_signature_auth: false })
+    expect(JSON.parse(yield* assembly("templates", "get", "--content", "hashes"))).toEqual(content)
 
-      const changed = { steps: { hashed: { robot: "/file/hash", use: ":original", algorithm: "md5" } } }
-      const args = ["--name", "digests", "--require-signature", "--file", yield* fileOf(changed)]
-      const updated = yield* json(Template.Updated, "templates", "update", "hashes", ...args)
-      expect(updated).toMatchObject({ id: created.id, content: changed, require_signature_auth: true })
+    const changed = { steps: { hashed: { robot: "/file/hash", use: ":original", algorithm: "md5" } } }
+    const args = ["--name", "digests", "--require-signature", "--file", yield* fileOf(changed)]
+    const updated = yield* json(Template.Updated, "templates", "update", "hashes", ...args)
+    expect(updated).toMatchObject({ id: created.id, content: changed, require_signature_auth: true })
 
-      const gone = yield* Effect.flip(assembly("templates", "get", "hashes"))
-      expect(gone).toMatchObject({ _tag: "TemplateNotFound" })
-      yield* assembly("templates", "create", "second", yield* fileOf(content))
-      const listed = yield* json(Template.Page, "templates", "list", "--sort", "name", "--order", "asc")
-      expect(listed.items.map(({ name }) => name)).toEqual(["digests", "second"])
+    const gone = yield* Effect.flip(assembly("templates", "get", "hashes"))
+    expect(gone).toMatchObject({ _tag: "TemplateNotFound" })
+    yield* assembly("templates", "create", "second", yield* fileOf(content))
+    const listed = yield* json(Template.Page, "templates", "list", "--sort", "name", "--order", "asc")
+    expect(listed.items.map(({ name }) => name)).toEqual(["digests", "second"])
 
-      // The error names what could not be deleted, because the command deletes one after the other.
-      for (const command of ["templates", "credentials", "keys"]) {
-        const missing = yield* Effect.flip(assembly(command, "delete", "--yes", "missing", "other"))
-        expect(Advice.line(missing)).toMatch(/^missing: \w+\.delete failed with \w+, status 404: /)
-      }
-      expect(yield* assembly("templates", "delete", "--yes", "digests", "second")).toBe("deleted second")
-      expect((yield* json(Template.Page, "templates", "list")).items).toEqual([])
-    }).pipe(Effect.scoped)
-  )
+    // The error names what could not be deleted, because the command deletes one after the other.
+    for (const command of ["templates", "credentials", "keys"]) {
+      const missing = yield* Effect.flip(assembly(command, "delete", "--yes", "missing", "other"))
+      expect(Advice.line(missing)).toMatch(/^missing: \w+\.delete failed with \w+, status 404: /)
+    }
+    expect(yield* assembly("templates", "delete", "--yes", "digests", "second")).toBe("deleted second")
+    expect((yield* json(Template.Page, "templates", "list")).items).toEqual([])
+  })
 
-  it.effect("create, show, change, list and delete Template Credentials, and hide their secrets", () =>
-    Effect.gen(function* () {
-      const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
-      const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
-      const contentOf = (mark: string) =>
-        Object.fromEntries(Object.keys(fields).map((name) => [name, `${mark}-${name}-0123456789`]))
-      const file = yield* fileOf(contentOf("first"))
-      const args = ["credentials", "create", "photos", "--type", type, "--content", file]
-      const { credential } = yield* json(TemplateCredential.Created, ...args)
-      const id = credential?.id ?? ""
-      expect(credential).toMatchObject({ name: "photos", type })
-      expect(yield* Effect.flip(assembly(...args))).toMatchObject({ _tag: "TemplateCredentialsNotCreated" })
+  it.effect("create, show, change, list and delete Template Credentials, and hide their secrets", function* () {
+    const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
+    const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
+    const contentOf = (mark: string) =>
+      Object.fromEntries(Object.keys(fields).map((name) => [name, `${mark}-${name}-0123456789`]))
+    const file = yield* fileOf(contentOf("first"))
+    const args = ["credentials", "create", "photos", "--type", type, "--content", file]
+    const { credential } = yield* json(TemplateCredential.Created, ...args)
+    const id = credential?.id ?? ""
+    expect(credential).toMatchObject({ name: "photos", type })
+    expect(yield* Effect.flip(assembly(...args))).toMatchObject({ _tag: "TemplateCredentialsNotCreated" })
 
-      yield* assembly("credentials", "update", "--content", yield* fileOf(contentOf("second")), id)
-      yield* assembly("credentials", "update", "--name", "videos", id)
-      yield* assembly("credentials", "get", id)
-      const { credentials: listed } = yield* json(TemplateCredential.Listing, "credentials", "list")
-      expect(listed).toMatchObject([{ id, name: "videos", type }])
-      const shown = (yield* TestConsole.logLines).join("\n")
-      // A name does what the id does.
-      expect(yield* assembly("credentials", "get", "videos")).toContain(id)
-      yield* assembly("credentials", "update", "--name", "films", "videos")
-      expect(shown).not.toMatch(/(?:first|second)-\w+-0123456789/)
+    yield* assembly("credentials", "update", "--content", yield* fileOf(contentOf("second")), id)
+    yield* assembly("credentials", "update", "--name", "videos", id)
+    yield* assembly("credentials", "get", id)
+    const { credentials: listed } = yield* json(TemplateCredential.Listing, "credentials", "list")
+    expect(listed).toMatchObject([{ id, name: "videos", type }])
+    const shown = (yield* TestConsole.logLines).join("\n")
+    // A name does what the id does.
+    expect(yield* assembly("credentials", "get", "videos")).toContain(id)
+    yield* assembly("credentials", "update", "--name", "films", "videos")
+    expect(shown).not.toMatch(/(?:first|second)-\w+-0123456789/)
 
-      expect(yield* assembly("credentials", "delete", "films")).toBe("deleted films")
-      expect(yield* Effect.flip(assembly("credentials", "get", id))).toMatchObject({
-        _tag: "TemplateCredentialsNotRead"
-      })
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("list notifications, and send one again", () =>
-    Effect.gen(function* () {
-      const { assembly_id: id } = yield* Assemblies.create({ notifyUrl: "http://127.0.0.1:9/nobody" })
-      const replayed = yield* json(Notification.Replayed, "notifications", "replay", id)
-      const { notifications: all } = yield* json(Notification.Listing, "notifications", "list", id)
-      expect(all.map((one) => one.id)).toContain(replayed.notification_id)
-      expect(yield* assembly("notifications", "list", id)).toContain("http://127.0.0.1:9/nobody")
+    expect(yield* assembly("credentials", "delete", "films")).toBe("deleted films")
+    expect(yield* Effect.flip(assembly("credentials", "get", id))).toMatchObject({
+      _tag: "TemplateCredentialsNotRead"
     })
-  )
+  })
 
-  it.effect("create an Auth Key that works, change and delete it", () =>
-    Effect.gen(function* () {
-      const args = ["--scope", "templates:read", "--description", "dashboard", "--show-secret"]
-      const { auth_key: key } = yield* json(AuthKey.Created, "keys", "create", ...args)
-      const other = Client.signed({ key: key.auth_key, secret: key.auth_secret })
-      const list = Effect.provide(assembly("templates", "list"), other)
-      yield* list
-      expect(yield* Effect.flip(Effect.provide(assembly("keys", "list"), other))).toMatchObject({
-        code: "INSUFFICIENT_AUTH_SCOPE"
-      })
-
-      expect(yield* Effect.flip(assembly("keys", "secret", "--show-secret", key.id))).toMatchObject({
-        _tag: "AuthSecretNotRetrieved"
-      })
-      yield* assembly("keys", "update", "--can-show-secret", "--scope", "read", key.id)
-      expect(yield* assembly("keys", "secret", "--show-secret", key.id)).toBe(Redacted.value(key.auth_secret))
-      const { auth_keys: all } = yield* json(AuthKey.Listing, "keys", "list")
-      const listed = all.find(({ id }) => id === key.id)
-      expect(listed).toMatchObject({ description: "dashboard", scope: ["read"], can_show_auth_secret: true })
-      expect(yield* assembly("keys", "scopes")).toContain("templates:read")
-
-      expect(yield* assembly("keys", "delete", "--yes", key.id)).toBe(`deleted ${key.id}`)
-      expect(yield* Effect.flip(list)).toMatchObject({ _tag: "AuthenticationFailed" })
+  it.effect("create an Auth Key that works, change and delete it", function* () {
+    const args = ["--scope", "templates:read", "--description", "dashboard", "--show-secret"]
+    const { auth_key: key } = yield* json(AuthKey.Created, "keys", "create", ...args)
+    const other = Client.signed({ key: key.auth_key, secret: key.auth_secret })
+    const list = Effect.provide(assembly("templates", "list"), other)
+    yield* list
+    expect(yield* Effect.flip(Effect.provide(assembly("keys", "list"), other))).toMatchObject({
+      code: "INSUFFICIENT_AUTH_SCOPE"
     })
-  )
 
-  it.effect("list, show, move and delete assets", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const names = ["a.txt", "b.txt"]
-      for (const name of names) yield* fs.writeFileString(`${folder}/${name}`, name)
-      const screen = Screen.make({ columns: 0, animated: false })
-      const paths = names.map((name) => `${folder}/${name}`)
-      yield* Service.run(upload, [...paths, "--journal", `${folder}/state`]).pipe(Effect.provide(screen.layer))
-
-      const list = json(DamEntries.Page, "assets", "list")
-      const pathsOf = Effect.map(list, (page) => page.assets.map(({ path }) => path).toSorted())
-      expect(yield* pathsOf).toEqual(names)
-      const ids = (yield* list).assets.map(({ asset_id }) => asset_id)
-      const [first = ""] = ids
-      expect(yield* assembly("assets", "get", "--", first)).toContain("Size       5 B")
-      for (const path of ["b.txt", "/b.txt"]) expect(yield* assembly("assets", "get", path)).toMatch(/^Path +b\.txt$/m)
-      const absent = yield* Effect.flip(assembly("assets", "delete", "b.tx"))
-      expect(Advice.line(absent)).toBe("there is no asset b.tx")
-      const page = yield* json(DamEntries.Page, "assets", "list", "--limit", "1")
-      const next = yield* json(DamEntries.Page, "assets", "list", "--limit", "1", `--cursor=${page.next_cursor}`)
-      expect([...page.assets, ...next.assets].map(({ path }) => path).toSorted()).toEqual(names)
-
-      expect(yield* assembly("assets", "move", "a.txt", "c.txt")).toBe("a.txt is now c.txt")
-      expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
-      expect(yield* assembly("assets", "move-many", "--root", "--", ...ids)).toContain("is now b.txt")
-      yield* fs.writeFileString(`${folder}/d.txt`, "d")
-      yield* Service.run(upload, [`${folder}/d.txt`, "--journal", `${folder}/state`]).pipe(Effect.provide(screen.layer))
-      expect(yield* assembly("assets", "delete", "d.txt")).toBe("deleted d.txt")
-      expect(yield* assembly("assets", "delete", "--yes", "--", ...ids)).toContain(`deleted ${first}`)
-      expect(yield* pathsOf).toEqual([])
-      expect(yield* Effect.flip(assembly("assets", "get", "--", first))).toMatchObject({ _tag: "DamResourceNotFound" })
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("show the bill of this month, and report a month without a bill", () =>
-    Effect.gen(function* () {
-      yield* Assemblies.create({ steps: { hashed: { robot: "/file/hash" } } })
-      const month = DateTime.formatIsoDateUtc(yield* DateTime.now).slice(0, 7)
-      expect(yield* json(Bill.Bill, "bill", month)).toMatchObject({ ok: "BILL_FOUND", month })
-      expect(yield* assembly("bill", month)).toMatch(new RegExp(`^Month +${month}$`, "m"))
-      expect(yield* Effect.flip(assembly("bill", "1999-01"))).toMatchObject({ _tag: "BillNotFound" })
+    expect(yield* Effect.flip(assembly("keys", "secret", "--show-secret", key.id))).toMatchObject({
+      _tag: "AuthSecretNotRetrieved"
     })
-  )
+    yield* assembly("keys", "update", "--can-show-secret", "--scope", "read", key.id)
+    expect(yield* assembly("keys", "secret", "--show-secret", key.id)).toBe(Redacted.value(key.auth_secret))
+    const { auth_keys: all } = yield* json(AuthKey.Listing, "keys", "list")
+    const listed = all.find(({ id }) => id === key.id)
+    expect(listed).toMatchObject({ description: "dashboard", scope: ["read"], can_show_auth_secret: true })
+    expect(yield* assembly("keys", "scopes")).toContain("templates:read")
 
-  it.effect("show the job slots in use, and their statistics", () =>
-    Effect.gen(function* () {
-      const slots = yield* json(Queue.JobSlots, "queues")
-      expect(slots.ok).toBe("PRIORITY_JOB_SLOTS_FOUND")
-      expect(yield* assembly("queues")).toContain(`Job slots in use  ${slots.priority_job_slots.count}`)
-      const args = ["queues", "stats", "--region", "eu-west-1", "--since", "1h", "--aggregation", "max"]
-      expect(yield* json(Queue.Statistics, ...args)).toMatchObject({ aggregation: "max" })
-      expect(yield* assembly(...args)).toContain("Maximum")
-    })
-  )
+    expect(yield* assembly("keys", "delete", "--yes", key.id)).toBe(`deleted ${key.id}`)
+    expect(yield* Effect.flip(list)).toMatchObject({ _tag: "AuthenticationFailed" })
+  })
+
+  it.effect("list, show, move and delete assets", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const names = ["a.txt", "b.txt"]
+    for (const name of names) yield* fs.writeFileString(`${folder}/${name}`, name)
+    const screen = Screen.make({ columns: 0, animated: false })
+    const paths = names.map((name) => `${folder}/${name}`)
+    yield* Service.run(upload, [...paths, "--journal", `${folder}/state`]).pipe(Effect.provide(screen.layer))
+
+    const list = json(DamEntries.Page, "assets", "list")
+    const pathsOf = Effect.map(list, (page) => page.assets.map(({ path }) => path).toSorted())
+    expect(yield* pathsOf).toEqual(names)
+    const ids = (yield* list).assets.map(({ asset_id }) => asset_id)
+    const [first = ""] = ids
+    expect(yield* assembly("assets", "get", "--", first)).toContain("Size       5 B")
+    for (const path of ["b.txt", "/b.txt"]) expect(yield* assembly("assets", "get", path)).toMatch(/^Path +b\.txt$/m)
+    const absent = yield* Effect.flip(assembly("assets", "delete", "b.tx"))
+    expect(Advice.line(absent)).toBe("there is no asset b.tx")
+    const page = yield* json(DamEntries.Page, "assets", "list", "--limit", "1")
+    const next = yield* json(DamEntries.Page, "assets", "list", "--limit", "1", `--cursor=${page.next_cursor}`)
+    expect([...page.assets, ...next.assets].map(({ path }) => path).toSorted()).toEqual(names)
+
+    expect(yield* assembly("assets", "move", "a.txt", "c.txt")).toBe("a.txt is now c.txt")
+    expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
+    expect(yield* assembly("assets", "move-many", "--root", "--", ...ids)).toContain("is now b.txt")
+    yield* fs.writeFileString(`${folder}/d.txt`, "d")
+    yield* Service.run(upload, [`${folder}/d.txt`, "--journal", `${folder}/state`]).pipe(Effect.provide(screen.layer))
+    expect(yield* assembly("assets", "delete", "d.txt")).toBe("deleted d.txt")
+    expect(yield* assembly("assets", "delete", "--yes", "--", ...ids)).toContain(`deleted ${first}`)
+    expect(yield* pathsOf).toEqual([])
+    expect(yield* Effect.flip(assembly("assets", "get", "--", first))).toMatchObject({ _tag: "DamResourceNotFound" })
+  })
 })

@@ -2,7 +2,8 @@
  * Commands at addresses where another program listens: each error says what answered, and what to check.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { createServer as createHttp } from "node:http"
 import { createServer as createHttps } from "node:https"
@@ -104,24 +105,22 @@ const programs: ReadonlyArray<Program> = [
   }
 ]
 
-layer(NodeServices.layer, { excludeTestServices: true })("an error names the address of", (it) => {
+layer(NodeServices.layer)("an error names the address of", (it) => {
   for (const { advice, code, make, says, scheme = "http", what } of programs) {
-    it.effect(what, () =>
-      Effect.gen(function* () {
-        const host = `127.0.0.1:${yield* Loopback.listen(yield* Effect.promise(async () => make()))}`
-        const cwd = yield* folderWith({})
-        const env = {
-          ASSEMBLY_AUTH_KEY: "k",
-          ASSEMBLY_AUTH_SECRET: "s",
-          ASSEMBLY_BASE_URL: `${scheme}://${host}`
-        }
-        const ran = yield* assembly(cwd, env, "token")
-        expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code, stdout: "" })
-        const [problem = "", next, ...rest] = ran.stderr.split("\n")
-        expect(problem).toContain(says)
-        expect(problem).toContain(host)
-        expect({ next, rest }).toEqual({ next: advice(host), rest: [""] })
-      }).pipe(Effect.scoped)
-    )
+    it.effect(what, function* () {
+      const host = `127.0.0.1:${yield* Loopback.listen(yield* Effect.promise(async () => make()))}`
+      const cwd = yield* folderWith({})
+      const env = {
+        ASSEMBLY_AUTH_KEY: "k",
+        ASSEMBLY_AUTH_SECRET: "s",
+        ASSEMBLY_BASE_URL: `${scheme}://${host}`
+      }
+      const ran = yield* assembly(cwd, env, "token")
+      expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code, stdout: "" })
+      const [problem = "", next, ...rest] = ran.stderr.split("\n")
+      expect(problem).toContain(says)
+      expect(problem).toContain(host)
+      expect({ next, rest }).toEqual({ next: advice(host), rest: [""] })
+    })
   }
 })

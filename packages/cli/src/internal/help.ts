@@ -20,10 +20,10 @@ export const Program = Context.Reference<string>("@assembly-effect/cli/Program",
  * Matches `assembly` before a command, a flag or a placeholder such as `<command>`. A path such as `.assembly` does not
  * match.
  */
-const names = /(?<![\w./-])assembly(?= [a-z<[-])/g
+const own = /(?<![\w./-])assembly(?= [a-z<[-])/g
 
 /** A text in which `program` replaces the name of this program. */
-export const inProgram = (text: string, program: string): string => text.replace(names, () => program)
+export const inProgram = (text: string, program: string): string => text.replace(own, () => program)
 
 /**
  * The words with which a user runs this program, from its path and the variable that npm and pnpm set. Both install

@@ -151,18 +151,21 @@ const hasUpload = ({ memory }: Settings, { earlier, status }: Seen): boolean =>
  * Continues the job after a pause if the service is unreachable. If there is no Assembly that a command can continue,
  * the job fails at once, because the address may be wrong.
  */
-const waiting = (first: Events, again: Events, settings: Settings, seen: Seen, pauses = 0): Events =>
-  Stream.catch(first, (error) => {
-    const mayHeal = hasUpload(settings, seen) && meaningOf(error) === "temporary"
-    if (!mayHeal || pauses >= maxPauses) return Stream.fail(error)
-    const said = Effect.map(Clock.currentTimeMillis, (now) =>
-      AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
+const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): Events => {
+  const attempt = (events: Events, pauses: number): Events =>
+    events.pipe(
+      Stream.catch((error) => {
+        const mayHeal = hasUpload(settings, seen) && meaningOf(error) === "temporary"
+        if (!mayHeal || pauses >= maxPauses) return Stream.fail(error)
+        const said = Effect.map(Clock.currentTimeMillis, (now) =>
+          AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
+        )
+        const later = Stream.unwrap(Effect.as(Effect.sleep(pause), attempt(again, pauses + 1)))
+        return Stream.concat(Stream.fromEffect(said), later)
+      })
     )
-    return Stream.concat(
-      Stream.fromEffect(said),
-      Stream.unwrap(Effect.as(Effect.sleep(pause), waiting(again, again, settings, seen, pauses + 1)))
-    )
-  })
+  return attempt(first, 0)
+}
 
 /** Why the job starts again: what an earlier command has uploaded is gone, or was canceled before this command began. */
 const lossOf = (error: UploadJob.JobError, { isEarlier, isGone }: Seen): string | undefined => {
