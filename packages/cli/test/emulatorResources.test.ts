@@ -11,7 +11,6 @@ import * as Advice from "../src/internal/advice.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import * as Template from "@assembly-effect/schema/Template"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -54,32 +53,6 @@ const fileOf = (value: unknown) =>
   Effect.map(Uploading.folderWith({ "value.json": JSON.stringify(value) }), (folder) => `${folder}/value.json`)
 
 layer(services)("the commands against the emulator", (it) => {
-  it.effect("create, show, change, list and delete Templates", function* () {
-    const content = { steps: { hashed: { robot: "/file/hash", use: ":original" } } }
-    const created = yield* json(Template.Created, "templates", "create", "hashes", yield* fileOf(content))
-    expect(created).toMatchObject({ name: "hashes", content, require_signature_auth: false })
-    expect(JSON.parse(yield* assembly("templates", "get", "--content", "hashes"))).toEqual(content)
-
-    const changed = { steps: { hashed: { robot: "/file/hash", use: ":original", algorithm: "md5" } } }
-    const args = ["--name", "digests", "--require-signature", "--file", yield* fileOf(changed)]
-    const updated = yield* json(Template.Updated, "templates", "update", "hashes", ...args)
-    expect(updated).toMatchObject({ id: created.id, content: changed, require_signature_auth: true })
-
-    const gone = yield* Effect.flip(assembly("templates", "get", "hashes"))
-    expect(gone).toMatchObject({ _tag: "TemplateNotFound" })
-    yield* assembly("templates", "create", "second", yield* fileOf(content))
-    const listed = yield* json(Template.Page, "templates", "list", "--sort", "name", "--order", "asc")
-    expect(listed.items.map(({ name }) => name)).toEqual(["digests", "second"])
-
-    // The error names what could not be deleted, because the command deletes one after the other.
-    for (const command of ["templates", "credentials", "keys"]) {
-      const missing = yield* Effect.flip(assembly(command, "delete", "--yes", "missing", "other"))
-      expect(Advice.line(missing)).toMatch(/^missing: \w+\.delete failed with \w+, status 404: /)
-    }
-    expect(yield* assembly("templates", "delete", "--yes", "digests", "second")).toBe("deleted second")
-    expect((yield* json(Template.Page, "templates", "list")).items).toEqual([])
-  })
-
   it.effect("create, show, change, list and delete Template Credentials, and hide their secrets", function* () {
     const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
     const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []

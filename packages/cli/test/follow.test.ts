@@ -94,40 +94,124 @@ describe("Follow.follow", () => {
     ])
   })
 
-  effect("does not count bytes of an earlier run as speed", function* () {
-    const text = yield* logged(second, ["a.bin", "b.bin"])
-    const lines = text.trimEnd().split("\n")
-    expect(lines.slice(0, 2)).toEqual([
-      `2 files: Continuing Assembly ${assemblyId}`,
-      expect.stringMatching(/^2 files: 10% /)
-    ])
-    expect(lines).toContain("2 files: b.bin: Resumed at 40.0 MiB")
-    // 50 MiB in slightly more than a second. With the bytes of the earlier run it would be twice as much.
-    expect(lines.at(-2)).toMatch(/^2 files: 100% \(100\.0 MiB of 100\.0 MiB\), 4\d\.\d MiB\/s, in 1\.1 s$/)
-    expect(lines.at(-1)).toBe("2 files: Processing")
-  })
-
   const refused = (attempt: number) =>
     UploadEvent.Retrying({ attempt, delay: Duration.seconds(1), reason: "the connection was refused" })
+  const resumed = Event.AssemblyResumed({ status })
+  const uploaded = Event.Uploaded({ assemblyId })
+  const other = Assembly.AssemblyId.make("b".repeat(32))
+  const gone = new TusError.UploadGone({ request: "append", host: "a.example", status: 410, description: "gone" })
+  const unknown = new TusError.CreationUnknown({ host: "a", description: "the process ended" })
 
-  effect("shows a server that is gone once, however many files and attempts fail", function* () {
-    const names = ["a", "b", "c", "d", "e"]
-    const gone = [1, 2, 3].flatMap((attempt) => names.map((_, file) => ofFile(file, refused(attempt))))
-    const events = [
-      Event.AssemblyCreated({ status }),
-      ...gone,
-      ofFile(0, UploadEvent.Resumed({ offset: 0n })),
-      ofFile(0, refused(1)),
-      Event.Uploaded({ assemblyId })
+  /** The lines that match a pattern, in a log without a terminal. */
+  type Row = readonly [
+    title: string,
+    events: ReadonlyArray<Event.AssemblyUploadEvent>,
+    names: string,
+    pattern: RegExp,
+    lines: ReadonlyArray<string | RegExp>
+  ]
+
+  effect.each<Row>([
+    [
+      // 50 MiB in slightly more than a second. With the bytes of the earlier run it would be twice as much.
+      "does not count bytes of an earlier run as speed",
+      second,
+      "a b",
+      /: (?:Cont|Pro|b:| 10%|100%)/,
+      [
+        `2 files: Continuing Assembly ${assemblyId}`,
+        "2 files: b: Resumed at 40.0 MiB",
+        /^2 files: 100% \(100\.0 MiB of 100\.0 MiB\), 4\d\.\d MiB\/s, in 1\.1 s$/,
+        "2 files: Processing"
+      ]
+    ],
+    [
+      "shows a server that is gone once, however many files and attempts fail, until a file resumes",
+      [
+        Event.AssemblyCreated({ status }),
+        ...[1, 2, 3].flatMap((attempt) => [0, 1, 2, 3, 4].map((file) => ofFile(file, refused(attempt)))),
+        ofFile(0, UploadEvent.Resumed({ offset: 0n })),
+        ofFile(0, refused(1)),
+        uploaded
+      ],
+      "a b c d e",
+      /Retrying|Resumed/,
+      Array.from({ length: 2 }, () => "5 files: a: Retrying in 1 s (attempt 1): the connection was refused")
+    ],
+    [
+      "shows no speed if an earlier run has sent every byte",
+      [
+        resumed,
+        ...[0, 1].flatMap((file) => [
+          ofFile(file, UploadEvent.Completed({ url, length: 50n * MiB })),
+          progress(50n * BigInt(file + 1)),
+          Event.FileCompleted({ file, length: 50n * MiB })
+        ]),
+        uploaded
+      ],
+      "a b",
+      /100%/,
+      ["2 files: 100% (100.0 MiB of 100.0 MiB), sent before"]
+    ],
+    [
+      // 60 MiB in 80 milliseconds.
+      "counts as sent before only what an earlier run has sent, whatever the first Progress contains",
+      [resumed, ofFile(0, UploadEvent.Resumed({ offset: 40n * MiB })), progress(100n), uploaded],
+      "a",
+      /100%/,
+      ["a: 100% (100.0 MiB of 100.0 MiB), 750.0 MiB/s, in 0.1 s"]
+    ],
+    [
+      "counts bytes that were sent after a failure as sent by this run",
+      [
+        resumed,
+        ofFile(0, refused(1)),
+        ofFile(0, UploadEvent.Created({ url, length: total })),
+        progress(100n),
+        uploaded
+      ],
+      "a",
+      /100%/,
+      ["a: 100% (100.0 MiB of 100.0 MiB), 1000.0 MiB/s, in 0.1 s"]
+    ],
+    [
+      "leaves no note about an upload that continues at its first byte",
+      [resumed, ofFile(0, UploadEvent.Resumed({ offset: 0n })), progress(100n), uploaded],
+      "a",
+      /Resumed/,
+      []
+    ],
+    [
+      "says which Assembly was canceled when a job starts again",
+      [
+        resumed,
+        ...[0, 1].map((file) => Event.FileFailed({ file, error: unknown })),
+        Event.AssemblyCreated({ status: { ...status, assembly_id: other } }),
+        uploaded
+      ],
+      "a b",
+      /Assembly/,
+      [
+        `2 files: Continuing Assembly ${assemblyId}`,
+        `2 files: Assembly ${assemblyId} was canceled, because it is not known which files it has. Starting again in Assembly ${other}`
+      ]
+    ],
+    [
+      "says once why files failed",
+      [
+        Event.AssemblyCreated({ status }),
+        ...[0, 1, 2].map((file) => Event.FileFailed({ file, error: gone })),
+        uploaded
+      ],
+      "a b c",
+      /gone/,
+      ["3 files: a: append at a.example: gone; run the upload again to start a new upload (status 410)"]
     ]
-    const text = yield* logged(events, names)
-    const retries = text.match(/.*Retrying.*/g)
-    expect(retries).toEqual([
-      "5 files: a: Retrying in 1 s (attempt 1): the connection was refused",
-      "5 files: a: Retrying in 1 s (attempt 1): the connection was refused"
-    ])
-    // With many files, only failures of single files are shown.
-    expect(text).not.toContain("Resumed")
+  ])("%s", function* ([, events, names, pattern, lines]) {
+    const text = yield* logged(events, names.split(" "))
+    expect(text.split("\n").filter((line) => pattern.test(line))).toEqual(
+      lines.map((line) => (typeof line === "string" ? line : expect.stringMatching(line)))
+    )
   })
 
   const over = { ...status, ok: "ASSEMBLY_COMPLETED" } as Assembly.Status
@@ -144,53 +228,6 @@ describe("Follow.follow", () => {
     yield* Fiber.join(fiber)
     expect(screen.text()).not.toMatch(/[░▓█%]/)
     expect(Screen.visible(screen.text())).toEqual([`${animated ? "" : "cat.mp4: "}Already uploaded`, ""])
-  })
-
-  effect("shows no speed if an earlier run has sent every byte", function* () {
-    const stored = [0, 1].flatMap((file) => [
-      ofFile(file, UploadEvent.Completed({ url, length: 50n * MiB })),
-      progress(50n * BigInt(file + 1)),
-      Event.FileCompleted({ file, length: 50n * MiB })
-    ])
-    const events = [Event.AssemblyResumed({ status }), ...stored, Event.Uploaded({ assemblyId })]
-    const text = yield* logged(events, ["a.bin", "b.bin"])
-    expect(text).toContain("2 files: 100% (100.0 MiB of 100.0 MiB), sent before\n")
-  })
-
-  effect("counts as sent before only what an earlier run has sent, whatever the first Progress contains", function* () {
-    const events = [
-      Event.AssemblyResumed({ status }),
-      ofFile(0, UploadEvent.Resumed({ offset: 40n * MiB })),
-      progress(100n),
-      Event.Uploaded({ assemblyId })
-    ]
-    const text = yield* logged(events, ["a.bin"])
-    // 60 MiB in 80 milliseconds.
-    expect(text).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 750.0 MiB/s, in 0.1 s\n")
-  })
-
-  effect("counts bytes that were sent after a failure as sent by this run", function* () {
-    const events = [
-      Event.AssemblyResumed({ status }),
-      ofFile(0, refused(1)),
-      ofFile(0, UploadEvent.Created({ url, length: total })),
-      progress(100n),
-      Event.Uploaded({ assemblyId })
-    ]
-    const text = yield* logged(events, ["a.bin"])
-    expect(text).toContain("a.bin: 100% (100.0 MiB of 100.0 MiB), 1000.0 MiB/s, in 0.1 s\n")
-    expect(text).not.toContain("sent before")
-  })
-
-  effect("leaves no note about an upload that continues at its first byte", function* () {
-    const events = [
-      Event.AssemblyResumed({ status }),
-      ofFile(0, UploadEvent.Resumed({ offset: 0n })),
-      progress(100n),
-      Event.Uploaded({ assemblyId })
-    ]
-    const text = yield* logged(events, ["a.bin"])
-    expect(text).not.toContain("Resumed")
   })
 
   it("measures the speed from the first byte on, also in a continued upload of several files", () => {
@@ -227,46 +264,10 @@ describe("Follow.follow", () => {
     expect(Progress.rate(shown)).toBeCloseTo(10 * 1024 * 1024, -4)
   })
 
-  effect("says which Assembly was canceled when a job starts again", function* () {
-    const other = Assembly.AssemblyId.make("b".repeat(32))
-    const failed = [0, 1].map((file) =>
-      Event.FileFailed({ file, error: new TusError.CreationUnknown({ host: "a", description: "the process ended" }) })
-    )
-    const events = [
-      Event.AssemblyResumed({ status }),
-      ...failed,
-      Event.AssemblyCreated({ status: { ...status, assembly_id: other } }),
-      Event.Uploaded({ assemblyId })
-    ]
-    const text = yield* logged(events, ["a.bin", "b.bin"])
-    expect(text.split("\n").slice(0, 2)).toEqual([
-      `2 files: Continuing Assembly ${assemblyId}`,
-      `2 files: Assembly ${assemblyId} was canceled, because it is not known which files it has. Starting again in Assembly ${other}`
-    ])
-  })
-
-  effect("says once why files failed", function* () {
-    const gone = new TusError.UploadGone({
-      request: "append",
-      host: "tus.example.com",
-      status: 410,
-      description: "gone"
-    })
-    const events = [
-      Event.AssemblyCreated({ status }),
-      ...[0, 1, 2].map((file) => Event.FileFailed({ file, error: gone })),
-      Event.Uploaded({ assemblyId })
-    ]
-    const text = yield* logged(events, ["a", "b", "c"])
-    expect(text.match(/.*gone.*/g)).toEqual([
-      "3 files: a: append at tus.example.com: gone; run the upload again to start a new upload (status 410)"
-    ])
-  })
-
   effect("says once that the service is gone while the Assembly works, and that it waits", function* () {
     const screen = Screen.make({ columns: 80, animated: true })
-    const gone = Event.Waiting({ reason: "the connection was refused", until: 5000 })
-    const events = [Event.AssemblyCreated({ status }), Event.Uploaded({ assemblyId }), gone, gone]
+    const away = Event.Waiting({ reason: "the connection was refused", until: 5000 })
+    const events = [Event.AssemblyCreated({ status }), Event.Uploaded({ assemblyId }), away, away]
     yield* follow(screen, events, ["cat.mp4"])
     const lines = Screen.visible(screen.text())
     expect(lines.filter((line) => line.startsWith("Waiting"))).toEqual(["Waiting: the connection was refused"])

@@ -38,7 +38,10 @@ layer(Uploading.live)("a file of Steps", (it) => {
   it.effect("may be the standard input, which has the same limit", function* () {
     const cwd = yield* folder
     for (const path of ["-", "/dev/stdin"]) {
-      const { code, stderr, stdout } = yield* upload(cwd, path, { input: steps, state: `${cwd}/${path.length}` })
+      const { code, stderr, stdout } = yield* upload(cwd, path, {
+        input: steps,
+        env: { XDG_STATE_HOME: `${cwd}/${path.length}` }
+      })
       expect(code, stderr).toBe(0)
       expect(stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
     }
@@ -51,9 +54,12 @@ layer(Uploading.live)("a file of Steps", (it) => {
 
   it.effect("may be a file or a pipe that the shell has opened", function* () {
     const cwd = yield* folder
-    const file = yield* upload(cwd, "/dev/fd/3", { redirection: "3< steps.json", state: `${cwd}/1` })
+    const file = yield* upload(cwd, "/dev/fd/3", { redirection: "3< steps.json", env: { XDG_STATE_HOME: `${cwd}/1` } })
     expect(file.stdout, file.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
-    const pipe = yield* upload(cwd, "/dev/fd/3", { redirection: `3<<END\n${steps}\nEND`, state: `${cwd}/2` })
+    const pipe = yield* upload(cwd, "/dev/fd/3", {
+      redirection: `3<<END\n${steps}\nEND`,
+      env: { XDG_STATE_HOME: `${cwd}/2` }
+    })
     expect(pipe.stdout, pipe.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
   })
 })
