@@ -100,29 +100,6 @@ describe("requests", () => {
   )
 })
 
-describe("before anything is sent", () => {
-  const cases: ReadonlyArray<readonly [args: string, problem: object]> = [
-    ...["yesterday", "2026-02-30", "7y", "2026-01-01T13:00:01Z"].map(
-      (when) => [`list --from ${when}`, { _tag: "InvalidValue", option: "since" }] as const
-    ),
-    ...["0s", "10", "-1m", ""].map(
-      (timeout) => [`wait --timeout=${timeout} ${id}`, { _tag: "InvalidValue", option: "timeout" }] as const
-    ),
-    ["stats --csv --html", { message: "give at most one of --json, --csv, --svg and --html" }],
-    [`move ${assetId}`, { message: "give at least one of --filename, --folder and --root" }],
-    [`move ${assetId} --root --folder ${folderId}`, { message: "--folder and --root cannot be used together" }],
-    ["move short --root", { message: expect.stringContaining("22 characters of Base64URL") as unknown }],
-    [`move ${assetId} --filename a/b`, { message: expect.stringContaining("without slash") as unknown }]
-  ]
-
-  it.effect.each(cases)("assembly %s is refused", ([args, problem]) =>
-    Effect.map(run(Service.make({}), args), ({ asked, error }) => {
-      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [problem] })
-      expect(asked).toEqual([])
-    })
-  )
-})
-
 describe("output", () => {
   const cases: ReadonlyArray<readonly [args: string, answer: unknown, out: string]> = [
     ["list", [entry], `${id}\tcompleted\t2026-01-01 10:00\t\t2.0 KiB\t\t`],

@@ -12,13 +12,9 @@ import * as Spawned from "./support/spawned.ts"
 
 const credentials = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }
 
-/** Runs the command line in this process, with these credentials if there is an address. */
-const assembly = (args: string, baseUrl?: string, env: Readonly<Record<string, string>> = {}) =>
-  InProcess.assembly(
-    import.meta.dirname,
-    baseUrl === undefined ? env : { ...credentials, ASSEMBLY_BASE_URL: baseUrl },
-    args.split(" ")
-  )
+/** Runs the command line in this process, with these credentials. */
+const assembly = (args: string, env: Readonly<Record<string, string>> = {}) =>
+  InProcess.assembly(import.meta.dirname, { ...credentials, ...env }, args.split(" "))
 
 const answering =
   (status: number, body: unknown): RequestListener =>
@@ -51,7 +47,7 @@ live.each<readonly [code: number, args: string, answer: RequestListener, stderr:
   ]
 ])("is %i after assembly %s", function* ([code, args, answer, stderr]) {
   const origin = yield* Loopback.serve(answer)
-  const ran = yield* assembly(args, origin)
+  const ran = yield* assembly(args, { ASSEMBLY_BASE_URL: origin })
   expect({ ...ran, stdout: "" }).toEqual({
     code,
     stdout: "",
@@ -59,43 +55,11 @@ live.each<readonly [code: number, args: string, answer: RequestListener, stderr:
   })
 })
 
-const missing = (names: string) =>
-  `assembly: set the environment variables ${names}\nSet them in the environment or in the file .env; assembly emulator prints them for a service on this machine.\n`
-
-live.each<readonly [args: string, env: Readonly<Record<string, string>>, stderr: string]>([
-  ["nonsense", {}, 'assembly: Unknown subcommand "nonsense" for "assembly"\nSee: assembly --help\n'],
-  [
-    "move AAAAAAAAAAAAAAAAAAAAAA",
-    {},
-    "assembly: give at least one of --filename, --folder and --root\nSee: assembly move --help\n"
-  ],
-  ["move --root", {}, "assembly: Missing required argument: assetId\nSee: assembly move --help\n"],
-  ["list", { ASSEMBLY_AUTH_KEY: "k" }, missing("ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET")],
-  ["token", {}, missing("ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET")],
-  [
-    "list",
-    { ...credentials, ASSEMBLY_BASE_URL: "ftp://example.com" },
-    "assembly: ASSEMBLY_BASE_URL: Expected an absolute http or https URL\n"
-  ],
-  [
-    "upload /nowhere/a.txt",
-    { ...credentials, ASSEMBLY_BASE_URL: "http://127.0.0.1:9" },
-    "assembly: /nowhere/a.txt: no such file\n"
-  ],
-  [
-    "emulator --key k",
-    {},
-    "assembly: give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET\n"
-  ]
-])("is 2 for %s with %j, and each problem is said once", function* ([args, env, stderr]) {
-  expect(yield* assembly(args, undefined, env)).toEqual({ code: 2, stdout: "", stderr })
-})
-
 live("breaks the lines of an error between words in a narrow terminal, but not inside of a command", function* () {
   const { columns } = process.stderr
   Object.assign(process.stderr, { columns: 30 })
   const { stderr } = yield* Effect.ensuring(
-    assembly("list", undefined, credentials),
+    assembly("list"),
     Effect.sync(() => Object.assign(process.stderr, { columns }))
   )
   expect(stderr.split("\n")).toEqual([
@@ -117,7 +81,7 @@ live.each<readonly [args: string, line: string]>([
   function* ([args, line]) {
     const origin = yield* Effect.scoped(Loopback.serve(answering(500, {})))
     const { host } = new URL(origin)
-    expect(yield* assembly(args, origin)).toEqual({
+    expect(yield* assembly(args, { ASSEMBLY_BASE_URL: origin })).toEqual({
       code: 4,
       stdout: "",
       stderr: `assembly: ${line.replace("<host>", host)}\nCheck ASSEMBLY_BASE_URL: no service listens at ${host}.\n`

@@ -7,7 +7,6 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect } from "@effect/vitest"
 import { it, layer } from "@assembly-effect/testkit/flow"
 import * as Layer from "effect/Layer"
-import * as TestClock from "effect/testing/TestClock"
 import * as InProcess from "./support/inProcess.ts"
 import { assembly, environment, folderWith } from "./support/processes.ts"
 
@@ -61,53 +60,6 @@ describe("a value that is not valid", () => {
       expect(separate.stderr).toContain(`--${flag}`)
     })
   }
-})
-
-describe("a flag without a value", () => {
-  it.effect.each<[string, string]>([
-    ["list --cursor", "--cursor needs a value: --cursor <number>"],
-    ["list --since", "--since needs a value: --since <when>"],
-    ["list --type", "--type needs a value: all, uploading, executing, canceled, completed, failed, request_aborted"],
-    ["upload a.txt --path", "--path needs a value: --path <folder>"],
-    ["upload a.txt --fields", "--fields needs a value: --fields <key=value>"],
-    ["upload a.txt --journal", "--journal needs a value: --journal <folder>"],
-    [`results download ${id} --output=`, "--output needs a value"]
-  ])("%s", function* ([words, line]) {
-    const { code, stderr, stdout } = yield* run(words.split(" "))
-    expect({ code, stdout, line: stderr.split("\n")[0] }).toEqual({ code: 2, stdout: "", line: `assembly: ${line}` })
-  })
-})
-
-describe("a period that ends before it begins", () => {
-  it.effect.each<[string, string]>([
-    [
-      "list --since 2026-02-01 --until 2026-01-01",
-      "--since is 2026-02-01T00:00:00Z and --until is 2026-01-01T00:00:00Z: --since must be before --until"
-    ],
-    [
-      "list --since 2026-02-01 --until 2026-02-01",
-      "--since is 2026-02-01T00:00:00Z and --until is 2026-02-01T00:00:00Z: --since must be before --until"
-    ],
-    [
-      "list --from 1h --to 1d",
-      "--since is 2026-02-28T23:00:00Z and --until is 2026-02-28T00:00:00Z: --since must be before --until"
-    ],
-    [
-      "list --until 30d",
-      "--since is 2026-02-22T00:00:00Z and --until is 2026-01-30T00:00:00Z: --since must be before --until"
-    ],
-    ["list --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`],
-    ["stats --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`],
-    ["queues stats --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`]
-  ])("%s", function* ([args, problem]) {
-    yield* TestClock.setTime(Date.UTC(2026, 2, 1))
-    const { code, stderr, stdout } = yield* run(args.split(" "))
-    expect({ code, stdout, stderr: stderr.split("\n")[0] }).toEqual({
-      code: 2,
-      stdout: "",
-      stderr: `assembly: ${problem}`
-    })
-  })
 })
 
 layer(Layer.merge(Emulator.layer(), NodeServices.layer))("with a service", (test) => {

@@ -46,23 +46,4 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer))("places of files", (it)
       )
     })
   })
-
-  it.effect("the emulator says which flag is wrong, and ends", function* () {
-    const cwd = yield* folderWith({ afile: "", "t.json": "no JSON" })
-    const said = (...args: ReadonlyArray<string>) =>
-      Effect.map(soon(assembly(cwd, {}, "emulator", ...args, "--", process.execPath, "-v")), ({ code, stderr }) => {
-        expect(code).toBe(2)
-        return stderr
-      })
-    const folder = "--data: Expected a folder that can be created and written"
-    expect(yield* said("--data", "afile/x")).toBe(`assembly: ${folder} (ENOTDIR)\n`)
-    expect(yield* said("--data", "afile")).toBe("assembly: --data afile is not a folder\n")
-    expect(yield* said("--public-url", "foo")).toBe(
-      "assembly: --public-url: Expected an origin such as https://assembly.example.com, without a path\n"
-    )
-    expect(yield* said("--allowed-host", "a:1")).toMatch(/^assembly: --allowed-host: Expected a host name /)
-    expect(yield* said("--templates", "t.json")).toBe("assembly: t.json: not JSON\n")
-    if (process.platform !== "linux") return
-    expect(yield* said("--data", "/proc/x")).toBe(`assembly: ${folder} (ENOENT)\n`)
-  })
 })

@@ -186,62 +186,6 @@ describe("requests", () => {
   })
 })
 
-describe("an invalid invocation is refused before anything is sent", () => {
-  const cases: ReadonlyArray<readonly [args: string, message: string]> = [
-    ["templates get ..", "an id other than . and .."],
-    ["templates list --cursor 0", "a whole number from 1"],
-    ["templates update thumbnails", "give at least one of --name, --file and --require-signature"],
-    ["credentials update c1", "give at least one of --name, --type and --content"],
-    ["credentials get a/b", "an id without slash"],
-    ["keys create --show-secret", "--scope"],
-    ["keys create --scope read", "give --show-secret to print the secret now, or --can-show-secret"],
-    ["keys create --scope read --no-can-show-secret", "give --show-secret to print the secret now"],
-    ["keys update k1", "give at least one of --scope, --description, --can-show-secret, --smart-cdn and --algorithm"],
-    ["keys secret k1", "give --show-secret to print the secret"],
-    ["assets move-many --root short", "22 characters of Base64URL"],
-    ["assets list --limit 501", "a whole number from 1 to 500"],
-    [`assets move-many ${assetId}`, "give either --folder or --root"],
-    [`assets move-many --root --folder=${folderId} ${assetId}`, "give either --folder or --root"],
-    ["bill 2026-13", "a month as YYYY-MM"],
-    ["notifications list nothing", "32"]
-  ]
-
-  it.effect.each(cases)("assembly %s: %s", function* ([args, message]) {
-    const { asked, run } = make()
-    const error = yield* Effect.flip(run(...args.split(" ")))
-    expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ message: expect.stringContaining(message) }] })
-    expect(asked).toEqual([])
-  })
-
-  it.live(
-    "a file that is missing, no JSON or no Template",
-    Layer.mergeAll(TestConsole.layer, Service.make({}).layer),
-    function* () {
-      const { asked, run } = make()
-      const broken = { steps: { a: { robot: "/file/hash", use: "b" } } }
-      const create = (file: string) => Effect.flip(run("templates", "create", "t", file))
-      expect((yield* create("/nowhere/t.json")).message).toBe("/nowhere/t.json: no such file")
-      const text = yield* fileOf("{")
-      expect((yield* create(text)).message).toBe(`${text}: not JSON`)
-      const invalid = yield* fileOf(broken)
-      expect((yield* create(invalid)).message).toMatch(/value\.json: steps\.a\.use: /)
-      expect(asked).toEqual([])
-    }
-  )
-
-  it.live(
-    "a file with secrets of a wrong form, whose values the error does not repeat",
-    Layer.mergeAll(TestConsole.layer, Service.make({}).layer),
-    function* () {
-      const { asked, run } = make()
-      const file = yield* fileOf([secret])
-      const error = yield* Effect.flip(run("credentials", "create", "n", "--type", "s3", "--content", file))
-      expect(error.message).toBe(`${file}: the content is invalid`)
-      expect(asked).toEqual([])
-    }
-  )
-})
-
 describe("output", () => {
   const commands = [
     "templates list",

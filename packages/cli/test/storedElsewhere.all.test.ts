@@ -51,18 +51,6 @@ layer(Uploading.live)("stored files", (it) => {
     expect(stdout).toContain("\ttxt/a.txt\t")
   })
 
-  it.effect("--path and --template together are refused, and nothing is sent", function* () {
-    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-    const args = ["upload", "--path", "backup", "--template", "thumbnails", "a.txt"]
-    const { code, stderr, stdout } = yield* Uploading.assembly(folder, args, {
-      env: { ASSEMBLY_BASE_URL: "http://127.0.0.1:1" }
-    })
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-    expect(stderr.split("\n")[0]).toBe(
-      "assembly: --path is for the Workspace; with --template or --steps, the Steps decide where results are stored"
-    )
-  })
-
   it.effect("--dry-run names no target if the Steps decide where files are stored", function* () {
     const steps = JSON.stringify({ steps: { ":original": { robot: "/upload/handle" } } })
     const folder = yield* Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })

@@ -115,29 +115,4 @@ layer(services)("unknown values", (it) => {
     expect(yield* run("results", "download", id, "--step", "nope")).toEqual({ code: 1, stdout: "", said })
     expect(yield* run("results", "list", id, "--step", "stored")).toMatchObject({ code: 0, said: "" })
   })
-
-  it.effect("a field that is given twice, before anything is sent", function* () {
-    const twice = yield* run("upload", "a.txt", "--fields", "a=b", "--fields", "a=c")
-    expect(twice).toEqual({
-      code: 2,
-      stdout: "",
-      said: 'assembly: Invalid value for flag --fields: "a=c". Expected: each key once, but a has two values\nSee: assembly upload --help\n'
-    })
-    const noValue = yield* run("upload", "a.txt", "--fields", "a")
-    expect(noValue.said).toMatch(
-      /^assembly: Invalid value for flag --fields: "a"\. Expected: key=value, such as name=cat\n/
-    )
-    expect(yield* run("upload", "a.txt", "--dry-run", "--fields", "a=b=c", "--fields", "b=c")).toMatchObject({
-      code: 0
-    })
-  })
-
-  it.effect("a command and a flag, with what may be meant, in one line", function* () {
-    expect((yield* run("lst")).said).toMatch(
-      /^assembly: Unknown subcommand "lst" for "assembly"; did you mean .*list.*\?\nSee/
-    )
-    expect((yield* run("list", "--jsn")).said).toMatch(
-      /^assembly: Unrecognized flag: --jsn .*; did you mean --json\?\nSee/
-    )
-  })
 })

@@ -236,49 +236,6 @@ layer(Uploading.live)("assembly upload", (it) => {
     expect(yield* (yield* FileSystem.FileSystem).exists(`${folder}/.state`)).toBe(false)
   })
 
-  it.effect.each<readonly [args: ReadonlyArray<string>, problem: string]>([
-    [["--path", "../x"], "--path ../x: the service refuses this name (Expected a name other than . and ..)"],
-    [["--path", " "], "--path is empty"],
-    [["--path", "a\\b"], "--path a\\b: the service refuses this name (Expected a name without slash or backslash)"],
-    [
-      ["--path", "x".repeat(250).concat("/", "y".repeat(250), "/", "z".repeat(20))],
-      "a.txt: the service refuses this path in the Workspace (Expected a path of at most 512 Unicode code points); shorten --path or the name"
-    ],
-    [["--journal", "a.txt"], "--journal a.txt is not a folder"],
-    [["--journal="], "--journal is empty; name a folder"],
-    [["--include", "*.zip"], "no file is left after --include and --exclude"],
-    [["--exclude="], "--exclude is empty"],
-    [["--no-wait", "-o", "out"], "--no-wait and --output cannot be used together: there are no results yet"],
-    [
-      ["--transport", "form", "--parallel", "2"],
-      "--transport form and --parallel cannot be used together: a form is one request"
-    ],
-    [
-      ["--watch", "-r", "--restart"],
-      "--watch and --restart cannot be used together: a file is uploaded again when it changes"
-    ],
-    [["--watch"], "--watch needs folders, with -r"],
-    [
-      ["--files-from", "-", "--steps", "-"],
-      "--files-from and --steps both read the standard input (-), which can be read only once"
-    ],
-    [["--files-from", "missing"], "missing: no such file"],
-    [["--watch", "-r", "-o", "a.txt/out"], "--output a.txt/out is inside of a.txt, so its files would be uploaded too"]
-  ])("refuses %j before anything is created", function* ([args, problem]) {
-    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-    const count = Effect.map(assembly(folder, ["list", "--json"]), ({ stdout }) => stdout)
-    const before = yield* count
-    for (const more of args[0] === "--path" ? [[], ["--dry-run"]] : [[]]) {
-      const { code, stderr, stdout } = yield* run(folder, [...args, ...more, "a.txt"])
-      expect({ code, stdout, line: stderr.split("\n")[0] }).toEqual({
-        code: 2,
-        stdout: "",
-        line: `assembly: ${problem}`
-      })
-    }
-    expect(yield* count).toBe(before)
-  })
-
   it.effect("takes a word after a switch as a file, also one that reads as a boolean", function* () {
     const folder = yield* Uploading.folderWith({ "1/a.txt": "a", "yes/b.txt": "b", no: "c" })
     const { stdout } = yield* run(folder, ["-r", "1", "--dry-run", "yes", "--json", "no"])
@@ -303,28 +260,5 @@ layer(Uploading.live)("assembly upload", (it) => {
     expect(bare.stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
     const named = yield* runWith({ steps: steps.hashed })
     expect(named.stdout).toMatch(/\nsteps\ta\.txt\t4 B\t/)
-    for (const [content, problem] of [
-      [{}, "the file has no Steps"],
-      [{ steps: {} }, "the file has no Steps"],
-      [
-        { steps, notify_url: "http://a.example" },
-        "the file has the key notify_url next to steps, where no other key is permitted"
-      ],
-      [{ hashed: { use: ":original" } }, "steps.hashed.robot: Missing key"]
-    ] as const) {
-      const invalid = yield* runWith(content)
-      expect({ code: invalid.code, line: invalid.stderr.split("\n")[0] }).toEqual({
-        code: 2,
-        line: expect.stringContaining(`assembly: steps.json: ${problem}`)
-      })
-    }
-    const refused = yield* run(folder, ["--steps", "steps.json", "--path", "x", "a.txt"])
-    expect(refused).toEqual({
-      code: 2,
-      stdout: "",
-      stderr:
-        "assembly: --path is for the Workspace; with --template or --steps, the Steps decide where results are stored\n" +
-        "See: assembly upload --help\n"
-    })
   })
 })
