@@ -3,16 +3,12 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { list } from "../src/commands/list.ts"
 import { move } from "../src/commands/assets.ts"
-import { stats } from "../src/commands/stats.ts"
 import { token } from "../src/commands/token.ts"
 import { upload } from "../src/commands/upload.ts"
 import * as Advice from "../src/internal/advice.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -25,7 +21,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Service from "./support/service.ts"
 import * as Failure from "../src/internal/failure.ts"
@@ -42,40 +37,7 @@ const assemblyOf = (error: unknown): Assembly.AssemblyId => {
   return Assembly.AssemblyId.make(cause.assemblyId)
 }
 
-/** The last output of a command with `--json`. */
-const lastJson = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) =>
-  Effect.gen(function* () {
-    const printed = (yield* TestConsole.logLines).at(-1)
-    return yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(printed)
-  })
-
 layer(services)("the commands against the emulator", (it) => {
-  it.effect("upload, list, count and rename two files", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const { join } = yield* Path.Path
-    const folder = yield* fs.makeTempDirectoryScoped()
-    const paths = [join(folder, "cat.txt"), join(folder, "empty.txt")]
-    yield* fs.writeFileString(join(folder, "cat.txt"), "meow")
-    yield* fs.writeFileString(join(folder, "empty.txt"), "")
-
-    yield* Service.run(upload, [...paths, "--journal", join(folder, "state")])
-    const table = String((yield* TestConsole.logLines).at(-1))
-    const assetId = /^stored\tcat\.txt\t4 B\t(\S{22})$/m.exec(table)?.[1]
-    expect(assetId).toBeDefined()
-
-    yield* Service.run(list, ["--from", "1h", "--json"])
-    const listed = yield* lastJson(AssemblyList.Page)
-    expect(listed.items).toMatchObject([{ ok: "ASSEMBLY_COMPLETED", bytes_received: 4 }])
-
-    yield* Service.run(stats, ["--since", "1h", "--json"])
-    const counted = yield* lastJson(AssemblyStatistics.Statistics)
-    expect(counted).toMatchObject({ totalAssemblies: 1, totalBytesUploaded: 4 })
-
-    yield* Service.run(move, ["--filename", "dog.txt", "--json", "--", assetId ?? ""])
-    const moved = yield* lastJson(DamAsset.Moved)
-    expect(moved).toMatchObject({ asset_id: assetId, path: "dog.txt" })
-  })
-
   it.effect("prints a token that lists Assemblies and does nothing else", function* () {
     const { baseUrl, credentials } = yield* Emulator.Emulator
     yield* Service.run(token, ["--scope", "assemblies:read"]).pipe(

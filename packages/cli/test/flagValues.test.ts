@@ -2,13 +2,9 @@
  * Invalid numbers, rates, lengths of time and periods are refused before anything is sent. One sentence names the flag,
  * its value and what it expects.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect } from "@effect/vitest"
-import { it, layer } from "@assembly-effect/testkit/flow"
-import * as Layer from "effect/Layer"
+import { it } from "@assembly-effect/testkit/flow"
 import * as InProcess from "./support/inProcess.ts"
-import { assembly, environment, folderWith } from "./support/processes.ts"
 
 const run = (args: ReadonlyArray<string>) =>
   InProcess.assembly(
@@ -60,18 +56,4 @@ describe("a value that is not valid", () => {
       expect(separate.stderr).toContain(`--${flag}`)
     })
   }
-})
-
-layer(Layer.merge(Emulator.layer(), NodeServices.layer))("with a service", (test) => {
-  test.effect("a date that only the service can refuse is named with its flag", function* () {
-    const cwd = yield* folderWith({})
-    const env = yield* environment
-    const late = yield* assembly(cwd, env, "queues", "stats", "--since", "2020-01-01")
-    expect(late).toEqual({
-      code: 2,
-      stdout: "",
-      stderr:
-        'assembly: --since: Expected an age such as 24h or 7d, or a date of the last 91 days, got "2020-01-01T00:00:00.000Z"\n'
-    })
-  })
 })

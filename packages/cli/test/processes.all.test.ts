@@ -11,28 +11,6 @@ import * as Layer from "effect/Layer"
 import { assembly, environment, folderWith, spawned } from "./support/processes.ts"
 
 layer(Layer.merge(Emulator.layer(), NodeServices.layer))("processes", (it) => {
-  it.effect(
-    "doctor says what works and creates nothing; with --upload it cancels the Assembly that it has created",
-    function* () {
-      const env = yield* environment
-      const cwd = yield* folderWith({})
-      const well = yield* assembly(cwd, env, "doctor")
-      expect(well).toMatchObject({ code: 0, stderr: "" })
-      expect(well.stdout).toMatch(/^✓ address +http:\/\/127\.0\.0\.1:\d+ answers as the service does/m)
-      expect(well.stdout).toMatch(/^✓ scopes +assemblies:read, templates:read, /m)
-      expect(well.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
-      const listed = Effect.map(assembly(cwd, env, "list", "--json"), ({ stdout }): unknown => JSON.parse(stdout))
-      expect(yield* listed).toMatchObject({ items: [] })
-      const withUpload = yield* assembly(cwd, env, "doctor", "--upload")
-      expect(withUpload).toMatchObject({ code: 0, stderr: "" })
-      expect(withUpload.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
-      expect(yield* listed).toMatchObject({ items: [{ ok: "ASSEMBLY_CANCELED" }] })
-      const without = yield* assembly(cwd, env, "doctor", "--no-upload")
-      expect(without).toMatchObject({ code: 0, stderr: "" })
-      expect(without.stdout).not.toContain("uploads")
-    }
-  )
-
   it.effect("the emulator runs a program with its environment, and ends with its exit code", function* () {
     const cwd = yield* folderWith({})
     const program = `fetch(process.env.ASSEMBLY_BASE_URL + "/foo?signature=1").then(({ status }) => {

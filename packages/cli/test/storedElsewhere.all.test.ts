@@ -43,23 +43,4 @@ layer(Uploading.live)("stored files", (it) => {
     })
     expect(stdout).toContain("backup/a-2.bin")
   })
-
-  it.effect("a path with variables is not compared, because only the service knows it", function* () {
-    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-    const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "--path", "${file.ext}", "a.txt"])
-    expect(code, stderr).toBe(0)
-    expect(stdout).toContain("\ttxt/a.txt\t")
-  })
-
-  it.effect("--dry-run names no target if the Steps decide where files are stored", function* () {
-    const steps = JSON.stringify({ steps: { ":original": { robot: "/upload/handle" } } })
-    const folder = yield* Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })
-    const planned = (...args: ReadonlyArray<string>) =>
-      Effect.map(Uploading.assembly(folder, ["upload", "--dry-run", "--json", ...args, "a.txt"]), ({ stdout }) =>
-        JSON.parse(stdout)
-      )
-    const record = { event: "Planned", path: "a.txt", name: "a.txt", size: 4 }
-    expect(yield* planned("--steps", "steps.json")).toEqual({ ...record, target: null })
-    expect(yield* planned("--path", "backup")).toEqual({ ...record, target: "backup/a.txt" })
-  })
 })

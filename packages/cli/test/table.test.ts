@@ -94,8 +94,8 @@ const shown: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 describe("Table.render", () => {
   it("shows what the file shows", async () => {
-    const text = Object.entries(shown).map(([about, lines]) => `# ${about}\n${lines.join("\n")}\n`)
-    await expect(text.join("\n")).toMatchFileSnapshot("fixtures/tables.txt")
+    const all = Object.entries(shown).map(([about, lines]) => `# ${about}\n${lines.join("\n")}\n`)
+    await expect(all.join("\n")).toMatchFileSnapshot("fixtures/tables.txt")
   })
 
   it("paints after cutting, so colours change no layout", () => {

@@ -3,7 +3,6 @@
  */
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as FileSystem from "effect/FileSystem"
 import * as Uploading from "./support/uploading.ts"
 
 const steps = JSON.stringify({ hashed: { robot: "/file/hash", use: ":original" } })
@@ -14,27 +13,6 @@ const upload = (cwd: string, path: string, options?: Parameters<typeof Uploading
   Uploading.spawned(cwd, ["upload", "a.txt", `--steps=${path}`], options)
 
 layer(Uploading.live)("a file of Steps", (it) => {
-  it.effect("is refused if it has no name, is a folder or a device, or is too large", function* () {
-    const cwd = yield* folder
-    const fs = yield* FileSystem.FileSystem
-    yield* fs.makeDirectory(`${cwd}/steps`)
-    yield* fs.writeFileString(`${cwd}/large.json`, "")
-    yield* fs.truncate(`${cwd}/large.json`, 16 * 1024 * 1024 + 1)
-    for (const [path, problem] of [
-      ["", "the path of the file is empty"],
-      ["steps", "steps: is a folder"],
-      ["/dev/zero", "/dev/zero: is not a file"],
-      ["large.json", "large.json: has more than 16 MiB"],
-      ["absent.json", "absent.json: no such file"]
-    ] as const) {
-      expect(yield* Uploading.upload(cwd, ["a.txt", `--steps=${path}`])).toEqual({
-        code: 2,
-        stdout: "",
-        stderr: expect.stringMatching(new RegExp(`^assembly: ${problem}\n`))
-      })
-    }
-  })
-
   it.effect("may be the standard input, which has the same limit", function* () {
     const cwd = yield* folder
     for (const path of ["-", "/dev/stdin"]) {

@@ -1,5 +1,4 @@
 /** How an `assembly upload` ends whose Assembly, file or service changes while it runs. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
@@ -81,21 +80,6 @@ layer(Uploading.live)("an assembly upload ends", (it) => {
     const { code, stderr } = yield* Uploading.upload(folder, ["--limit-rate", "200k", "a.bin"], change)
     expect(code).toBe(1)
     expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
-  })
-
-  it.effect("with the exit code that its last line of JSON names", function* () {
-    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-    const { baseUrl } = yield* Emulator.Emulator
-    const failed = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-      const { code, stdout } = yield* Uploading.upload(folder, ["--json", "a.txt"], { env })
-      const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as Readonly<Record<string, unknown>>
-      expect(stdout).not.toContain("Starting again")
-      expect(last).toEqual({ event: "Failed", message: expect.any(String), exit_code: code })
-      return code
-    })
-    expect(yield* failed({ ASSEMBLY_AUTH_SECRET: "wrong" })).toBe(3)
-    expect(yield* failed({ ASSEMBLY_BASE_URL: "http://127.0.0.1:1" })).toBe(4)
-    expect(yield* failed({ ASSEMBLY_BASE_URL: `${baseUrl}/api` })).toBe(1)
   })
 
   it.effect("not sooner than --limit-rate allows", function* () {
