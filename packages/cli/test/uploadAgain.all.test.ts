@@ -17,14 +17,6 @@ const idIn = (text: string, before = "Assembly"): string => {
   return id
 }
 
-/** The asset of a file in a list. The rows have no fixed order. */
-const assetIn = (stdout: string, name: string): string => {
-  const row = stdout.split("\n").find((line) => line.includes(`\t${name}\t`)) ?? ""
-  const [, id] = /\t([\w-]{22})(?:\s|$)/.exec(row) ?? []
-  assert(id !== undefined, `no asset in ${JSON.stringify(stdout)}`)
-  return id
-}
-
 const stateOf = (id: string) =>
   Effect.map(Uploading.statusOf(id), (text) => (JSON.parse(text) as { readonly ok?: string }).ok)
 

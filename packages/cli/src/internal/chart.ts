@@ -155,7 +155,7 @@ const minPlotCells = 12
 
 /**
  * The time axis that all charts share, and the widths of the labels of the y axis, of the plot and of one bar in cells.
- * The labels have `wanted` cells, or there is no y axis if the plot would be too narrow.
+ * There is no y axis if the plot would be too narrow.
  */
 const frameOf = (window: Window, width: number, wanted: number) => {
   const labelCells = wanted + minPlotCells <= width ? wanted : 0

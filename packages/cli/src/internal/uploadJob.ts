@@ -7,9 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { TemplateError } from "./templateId.ts"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import type * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Option from "effect/Option"
 import * as Advice from "./advice.ts"
@@ -129,11 +127,11 @@ const fewFiles = 16
 
 /** The assets of many stored files that are in the list of the Workspace, which may have other files between them. */
 const listed = Effect.fnUntraced(function* (stored: Stored) {
-  if (stored.length <= fewFiles) return new Map<string, DamAsset.Asset>()
-  const prefix = stored.map(({ file }) => file.path ?? "").reduce(commonStart)
+  const prefix = stored.map(({ file }) => file.path ?? "").reduce(commonStart, stored[0]?.file.path ?? "")
   const pages = Stream.take(Dam.listPages({ prefix, limit: 500 }), Math.ceil(stored.length / 500) + 1)
-  const assets = yield* Stream.runCollect(Stream.flattenIterable(Stream.map(pages, (page) => page.assets)))
-  return new Map(assets.map((asset) => [asset.asset_id, asset]))
+  const known =
+    stored.length <= fewFiles ? Stream.empty : Stream.flattenIterable(Stream.map(pages, (page) => page.assets))
+  return new Map((yield* Stream.runCollect(known)).map((asset) => [asset.asset_id, asset]))
 })
 
 /** The stored files that the Workspace lacks, or has at another path or with another content. */
@@ -156,9 +154,7 @@ const goneOf = Effect.fnUntraced(function* (stored: Stored) {
  * Asks whether the Workspace still has the files that the completed Assembly of an earlier command has stored. If one is
  * gone, all files are uploaded again. If that is not known, because a request failed, no file is uploaded.
  */
-export const checkEarlier = (
-  status: Assembly.Status
-): Effect.Effect<{ readonly isGone: boolean; readonly message: string }, never, AssemblyClient> => {
+export const checkEarlier = (status: Assembly.Status) => {
   const { assembly_id: assembly, start_date } = status
   const stored = storedOf(status)
   const on = start_date ? ` on ${Shown.createdAt(start_date)} (UTC)` : ""
