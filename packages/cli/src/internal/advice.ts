@@ -43,7 +43,10 @@ const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError
 
 /** Says once what a flag or an argument expects, and names the value once. The parser and the schemas repeat both. */
 const invalidValue = ({ expected, kind, option, value }: CliError.InvalidValue): string => {
-  const rule = expected.replace(/^(?:Schema validation failed: *)+/, "").replace(/^(?:Expected:? +){2,}/, "Expected ")
+  const rule = expected
+    .replace(/^(?:Schema validation failed: *)+/, "")
+    .replace(/^(?:Expected:? +){2,}/, "Expected ")
+    .replace(/^Invalid key=value format.*/, "key=value, such as name=cat")
   const repeated = `, got ${JSON.stringify(value)}`
   const once = rule.endsWith(repeated) ? rule.slice(0, -repeated.length) : rule
   if (kind !== "flag" || value !== "") return new CliError.InvalidValue({ option, value, kind, expected: once }).message
