@@ -140,7 +140,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
           true
         )
         for (const line of lines)
-          expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request|No command) \S/)
+          expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request|The Assembly) \S/)
         if (failed) expect(lines[0], command).toMatch(/^assembly: \S/)
         if (isForeign(kind)) {
           const { host } = new URL(origin)

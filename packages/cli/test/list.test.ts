@@ -110,7 +110,7 @@ describe("the table of Assemblies", () => {
     ["a.png", 1, "a.png"],
     ["a.png, b.png", undefined, "2 files: a.png"],
     ["a.png, b.png", 1500, "1,500 files: a.png"],
-    ["", 3, "3 files: "],
+    ["", 3, "–"],
     [undefined, undefined, "–"]
   ])(
     "has the number of files and the first name on a terminal, and the text of the service in a pipe: %s, %s",

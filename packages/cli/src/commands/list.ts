@@ -17,7 +17,7 @@ type Entry = AssemblyList.Entry
 const filesOf = ({ files, num_input_files: count }: Entry): string => {
   const names = files?.split(", ") ?? []
   const number = Math.max(names.length, typeof count === "number" ? count : 0)
-  return number <= 1 ? Table.known(files) : `${Text.count(number)} files: ${names[0] ?? ""}`
+  return !files || number <= 1 ? Table.known(files) : `${Text.count(number)} files: ${names[0] ?? ""}`
 }
 
 const durationOf = ({ execution_duration: seconds }: Entry, format: typeof Text.duration): string =>

@@ -140,21 +140,19 @@ export const output = Flag.withSchema(Flag.withAlias(text("output", "folder"), "
 export const region = Flag.withDefault(text("region", "region"), "all")
 
 /** The flag for machine-readable output, which may name fields of a response, as in `--json=id,created`. */
-export const json = (schema: Output.Shape): Flag.Flag<Output.Json> =>
-  Flag.String("json").pipe(
+export const json = (schema: Output.Shape): Flag.Flag<Output.Json> => {
+  const parse = (value: string): Option.Option<Output.Json> => {
+    if (value === "false" || value === "true") return Option.some(value === "true" && [])
+    const { names } = Output.fieldsOf(schema)
+    return Option.liftPredicate(value.split(","), (fields) => fields.every((field) => names.includes(field)))
+  }
+  return Flag.String("json").pipe(
     Flag.withMetavar("fields"),
     Flag.withOptionalValue("true"),
-    Flag.mapEffect((value) => {
-      if (value === "false" || value === "true") return Effect.succeed<Output.Json>(value === "true" && [])
-      const [names, known] = [value.split(","), Output.fieldsOf(schema).names]
-      const unknown = names.find((name) => !known.includes(name))
-      const expected = `fields of ${known.join(", ")}`
-      return unknown === undefined
-        ? Effect.succeed(names)
-        : Effect.fail(new CliError.InvalidValue({ option: "json", value: unknown, expected, kind: "flag" }))
-    }),
-    Flag.withDefault(false)
+    Flag.filterMap(parse, () => `fields of ${Output.fieldsOf(schema).names.join(", ")}`),
+    Flag.withDefault<Output.Json>(false)
   )
+}
 
 /** The flag for output in lines of JSON, each about one event. */
 export const jsonLines = flag("json")

@@ -101,28 +101,15 @@ const ended: ReadonlySet<Tag> = new Set<Tag>([
   "FormBroken"
 ])
 
-const own: ReadonlySet<Tag> = new Set<Tag>([
-  "InvalidRequest",
-  "CommandError",
-  "SourceFailed",
-  "InvalidTarget",
-  "JournalFailed",
-  "JournalTorn",
-  "UploadLeased",
-  "LeaseLost"
-])
-
 /**
  * What an error of the job means.
  *
  * - `temporary`: the job may succeed after a pause. A job with a failed file cannot, unless the response to the creation
  *   of its upload was lost: else the error of the file is permanent, or the file was already retried for minutes.
  * - `ended`: no command can continue the Assembly.
- * - `own`: the message already says what the user must do about the arguments, the files or the journal.
  */
-const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | "own" | undefined => {
+const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | undefined => {
   if (ended.has(error._tag)) return "ended"
-  if (own.has(error._tag)) return "own"
   if (error._tag === "TimedOut" || (error._tag === "TransportFailure" && !error.permanent)) return "temporary"
   if (error._tag === "ServiceFailure" || error._tag === "UnexpectedResponse") {
     return error.status !== 407 && ServiceError.gatewayStatuses.has(error.status) ? "temporary" : undefined
@@ -134,13 +121,6 @@ const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | "own" | u
   if (isChanged || error.assembly === "canceled") return "ended"
   const isUnknown = errors.every(({ _tag }) => _tag === "CreationUnknown")
   return isUnknown && error.assembly === "kept" ? "temporary" : undefined
-}
-
-/** Why the job waits. The errors of the files are too long for a note. */
-const reasonOf = (error: UploadJob.JobError): string => {
-  if (error._tag !== "FilesFailed") return Advice.line(error)
-  const lost = error.files.filter(({ outcome }) => outcome === "Failed").length
-  return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
 }
 
 /** Whether this command or an earlier one has created an Assembly that the user can continue with the same command. */
@@ -158,7 +138,7 @@ const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): 
         const mayHeal = hasUpload(settings, seen) && meaningOf(error) === "temporary"
         if (!mayHeal || pauses >= maxPauses) return Stream.fail(error)
         const said = Effect.map(Clock.currentTimeMillis, (now) =>
-          AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until: now + Duration.toMillis(pause) })
+          AssemblyUploadEvent.Waiting({ reason: Advice.line(error), until: now + Duration.toMillis(pause) })
         )
         const later = Stream.unwrap(Effect.as(Effect.sleep(pause), attempt(again, pauses + 1)))
         return Stream.concat(Stream.fromEffect(said), later)
@@ -252,15 +232,15 @@ const fateOf = (files: Files, { memory, restart }: Settings, { isEarlier, isUplo
 
 /**
  * Adds to an error what the same command does when it is run again: it continues the upload, or uploads into a new
- * Assembly. The error stays as it is if the job has no Assembly yet, if the message of the error already says what to
- * do, or if the job reads the standard input and the Assembly has not ended.
+ * Assembly. The error stays as it is if the job has no Assembly yet, or if the job reads the standard input and the
+ * Assembly has not ended.
  */
 const toFailure = (files: Files, settings: Settings, seen: Seen, error: UploadJob.JobError) => {
   const isKept = hasUpload(settings, seen)
   const ofJournal = Journal.failureOf(error, settings.memory?.folder, isKept)
   if (ofJournal !== undefined) return ofJournal
   const meaning = meaningOf(error)
-  if ((seen.status === undefined && !isKept) || meaning === "own") return error
+  if (seen.status === undefined && !isKept) return error
   if (meaning === "ended") {
     return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
   }
