@@ -165,7 +165,7 @@ export const replay = Cli.command(
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
     if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed, replayed, json)
-    if (!json) yield* Output.lines([`replayed as ${replayed.assembly_id}`])
+    if (!json) yield* Output.lines([replayed.assembly_id])
     if (!isAwaited) return yield* Shown.suggest(`wait ${replayed.assembly_id}`)
     const status = yield* Assemblies.awaitCompletion(replayed.assembly_id)
     yield* Output.show(json, Assembly.Status, status, () => Output.sentence(Shown.line(status)))

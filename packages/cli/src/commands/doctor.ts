@@ -139,7 +139,7 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   const advice = `If a command needs one: assembly keys update --scope … replaces the scopes of a key.`
   return [
     good("credentials", "the service accepts the Auth Key"),
-    ...(granted.length === 0 ? [] : [good("scopes", granted.join(", "))]),
+    ...(granted.length === 0 ? [] : [good("scopes", `${granted.join(", ")} (scopes to write are not checked)`)]),
     ...(missing.length === 0 ? [] : [note("scopes", `not granted: ${namesOf(missing)}`, advice)]),
     ...unknown.map(({ error, scope }) =>
       note("scopes", `not known: ${scope}`, `${problemOf(error, way.baseUrl?.host)}. ${again}`)
@@ -165,8 +165,9 @@ const uploads = Effect.fnUntraced(function* (baseUrl: string, isWhole: boolean, 
     const { extensions, maxSize, versions } = found.success
     const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
     const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
+    const made = isWhole ? "; an Assembly was created and canceled" : ""
     return versions.includes("1.0.0") && extensions.includes("creation")
-      ? good("uploads", text)
+      ? good("uploads", text + made)
       : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed)
   }
   const error = found.failure
@@ -238,7 +239,7 @@ export const doctor = Cli.local(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            tell([broken("settings", error, {}, "Correct the variable; assembly doctor --help shows an example.")])
+            tell([broken("settings", error, {}, "Correct the variable; assembly help environment shows an example.")])
           )
         )
     if (json) yield* Output.json(Schema.Array(Finding), findings, json)

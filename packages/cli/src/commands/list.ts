@@ -16,7 +16,8 @@ type Entry = AssemblyList.Entry
 /** The number of files and the first name. The service sends the names as one text, and may name only the first files. */
 const filesOf = ({ files, num_input_files: count }: Entry): string => {
   const names = files?.split(", ") ?? []
-  const number = Math.max(names.length, typeof count === "number" ? count : 0)
+  // A name may contain a comma.
+  const number = typeof count === "number" && count > 0 ? count : names.length
   return !files || number <= 1 ? Table.known(files) : `${Text.count(number)} files: ${names[0] ?? ""}`
 }
 
@@ -63,7 +64,10 @@ export const list = Cli.command(
   {
     since: Flag.withAlias(Cli.startFlag("since", "7d"), "from"),
     until: Flag.optional(Flag.withAlias(Cli.endFlag("until"), "to")),
-    type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(Flag.withDefault(AssemblyList.defaults.type)),
+    type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
+      Flag.withAlias("state"),
+      Flag.withDefault(AssemblyList.defaults.type)
+    ),
     keywords: Cli.repeated(Cli.text("keyword", "text")),
     ...Resource.numberedFlags(AssemblyList.Entry)
   },

@@ -122,16 +122,13 @@ const tables = (statistics: Statistics, given: Table.Options): ReadonlyArray<Tex
 
 /** Renders the totals, the errors, and the charts. */
 export const report = (statistics: Statistics, query: Window, layout: Table.Options) => {
-  const where = query.region === "all" ? "" : ` in the region ${query.region}`
-  const none = Text.truncate(
-    Printable.escape(`No Assemblies${where} in this period.`),
-    layout.width ?? Number.POSITIVE_INFINITY
-  )
+  const { width = Number.POSITIVE_INFINITY } = layout
+  const about = Text.wrap(Printable.escape(headline(statistics, query)), width).map(Text.toLine)
   const charts =
     statistics.totalAssemblies === 0
-      ? [Text.toLine(none)]
+      ? [Text.toLine(Text.truncate("No Assemblies in this period.", width))]
       : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout)
-  return [...tables(statistics, layout), Text.blank, ...charts]
+  return [...about, Text.blank, ...tables(statistics, layout), Text.blank, ...charts]
 }
 
 const { data_from_ts: _from, ...bucketFields } = AssemblyStatistics.StatsBucket.fields
@@ -216,7 +213,7 @@ export const stats = Cli.command(
     const now = yield* DateTime.now
     const statistics = yield* Effect.catchTag(
       Assemblies.statistics({ region, since, ...(yield* templateIdOf(template)) }),
-      "StatisticsInvalidTime",
+      ["StatisticsInvalidTime", "InvalidRequest"],
       () => Effect.fail(Cli.refusedStart(since))
     )
     const window = { from: since, to: now, region, template }

@@ -254,8 +254,16 @@ interface About {
 
 const ofInput: About = {
   said: ({ issues, operation }) => (ofUser.has(operation) ? invalid(issues) : undefined),
+  next: ({ issues }) =>
+    Option.exists(issuesOf(issues), ([first]) => first !== undefined && variables.has(first.path[0]))
+      ? "assembly help environment shows an example."
+      : undefined,
   isOfSettings: true
 }
+
+const scopes: About = { next: () => "assembly keys scopes lists the scopes." }
+
+const types: About = { next: () => "assembly credentials types lists the fields of each type." }
 
 const noRegion: About = { next: () => "Set --region to a region such as eu-west-1, or to all." }
 
@@ -292,6 +300,10 @@ const abouts: Readonly<Record<string, About>> = {
   },
   UnexpectedTokenResponse: { next: Address.unexpected, isOfSettings: true },
   ServiceFailure: { next: Address.refused },
+  AuthKeyNotCreated: scopes,
+  AuthKeyNotUpdated: scopes,
+  TemplateCredentialsNotCreated: types,
+  TemplateCredentialsNotUpdated: types,
   StatisticsMissingRegion: noRegion,
   JobSlotStatisticsMissingRegion: noRegion,
   SaveFailed: {

@@ -64,7 +64,7 @@ export const list = Effect.fnUntraced(function* <Page, Item, E, R, E2, R2>(
     const more = pages.next(found)
     if (json || more === undefined) return
     const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${what}; `
-    return yield* Output.below(`${part}--cursor=${Text.word(String(more.cursor))} goes on, --all lists all`)
+    return yield* Output.below(`${part}--cursor=${Text.word(String(more.cursor))} continues, --all lists all`)
   }
   const render = Table.makeParts(columns, layout)
   let end: ReadonlyArray<Text.Line> | undefined
@@ -141,8 +141,8 @@ export interface Things<Id extends string, E, R> {
 const mostListed = 10
 
 /**
- * Lists the things, each with the text of `describe` unless it fails, and asks whether to delete them. Fails if the
- * answer is no, or if there is no terminal.
+ * Lists the things, each with the text of `describe`, and asks whether to delete them. Fails if one of them cannot be
+ * described, such as a thing that does not exist, if the answer is no, or if there is no terminal.
  */
 export const confirm = Effect.fnUntraced(function* <Id extends string, E, R>(things: Things<Id, E, R>) {
   const { ids, words } = things
@@ -153,23 +153,19 @@ export const confirm = Effect.fnUntraced(function* <Id extends string, E, R>(thi
   }
   const shown = yield* Effect.forEach(
     ids.slice(0, mostListed),
-    (id) =>
-      Effect.map(Effect.option(things.describe(id)), (name): Table.Fact => [
-        Printable.escape(id),
-        Option.getOrUndefined(name) ?? ""
-      ]),
+    (id) => Effect.map(things.describe(id), (name): Table.Fact => [Printable.escape(id), name ?? ""]),
     { concurrency: mostListed }
   )
   const more = ids.length > mostListed ? [`and ${Text.count(ids.length - mostListed)} more`] : []
   yield* Output.draw([...Table.facts(shown), ...more].map((line) => `  ${line}\n`).join(""))
-  // The tick is the mark of `assembly doctor` for a good finding.
-  const agreed = yield* Prompt.run(
-    Prompt.Confirm({ message: `Delete ${Printable.escape(what)}?`, theme: { tick: "✓" } })
+  // `Prompt.Confirm` would take the first `y` for an answer, also one that was typed before the question.
+  const answer = yield* Prompt.run(
+    Prompt.String({ message: `Delete ${Printable.escape(what)}? (y/N)`, theme: { tick: "–" } })
   ).pipe(
     // After Ctrl-C, Ctrl-D or Escape, the prompt leaves the cursor at the end of the question.
     Effect.catchTag("QuitError", () => Effect.andThen(Output.draw("\n"), Effect.interrupt))
   )
-  if (!agreed) return yield* Failure.failed("nothing was deleted")
+  if (!/^y(?:es)?$/i.test(answer.trim())) return yield* Failure.failed("nothing was deleted")
 })
 
 /** Deletes the thing of each id or name, and prints it. Stops at the first thing that cannot be deleted. */

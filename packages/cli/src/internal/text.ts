@@ -52,6 +52,10 @@ const pieces = (word: string, cells: number): ReadonlyArray<string> => {
 /** Stands for a space that breaks no line. It is one cell wide, and Unicode reserves it for the use inside of a program. */
 const joiner = "\ufdd0"
 
+/** A printable text that {@link wrap} does not break, unless it is wider than a line of `cells` cells. */
+export const unbroken = (text: string, cells: number): string =>
+  width(text) <= cells ? text.replaceAll(" ", joiner) : text
+
 /**
  * Breaks a printable text into lines of at most `cells` cells. Lines are broken between words, but not inside of what
  * `whole` matches. A word that is longer than a line stays whole, or is broken into pieces with `breakWords`.

@@ -239,11 +239,18 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
     }
     return
   }
+  const layout = yield* Output.layout
+  const target: Table.Column<UploadPlan.Planned> = {
+    title: folder === undefined ? "Name" : "Target",
+    least: 10,
+    value: targetOf
+  }
   const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
     { title: "Source", least: 10, value: ({ path }) => path },
-    { title: folder === undefined ? "Name" : "Target", least: 10, value: targetOf },
+    // In a terminal, the same text twice would only take space.
+    ...(layout.width !== undefined && files.every((file) => file.path === targetOf(file)) ? [] : [target]),
     Table.sizeColumn(({ source }) => source.size)
   ]
-  yield* Output.report(Table.render(planned, files, yield* Output.layout))
+  yield* Output.report(Table.render(planned, files, layout))
   yield* Output.below(`${totalOf(files)}; nothing was uploaded`)
 })

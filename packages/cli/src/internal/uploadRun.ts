@@ -227,7 +227,7 @@ const fateOf = (files: Files, { memory, restart }: Settings, { isEarlier, isUplo
   }
   if (!isUploaded) return `the Assembly still waits for its files; assembly cancel ${id} cancels it`
   const wait = memory === undefined ? `assembly wait ${id} waits` : `${again} to wait`
-  return `all files are uploaded, and their Assembly goes on; ${wait} for its results`
+  return `all files are uploaded, and their Assembly continues; ${wait} for its results`
 }
 
 /**
@@ -242,7 +242,8 @@ const toFailure = (files: Files, settings: Settings, seen: Seen, error: UploadJo
   const meaning = meaningOf(error)
   if (seen.status === undefined && !isKept) return error
   if (meaning === "ended") {
-    return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
+    const first = error._tag === "AssemblyFailed" ? "Correct the cause, and run" : "Run"
+    return Failure.because(error, { next: `${first} the same command again to upload into a new Assembly.` })
   }
   if (UploadPlan.replayable(files) === undefined) return error
   const fate = fateOf(files, settings, seen)

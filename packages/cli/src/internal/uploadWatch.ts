@@ -183,7 +183,7 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
     Effect.provide(AssemblyUpload.layerJournaled),
     // The terminal has written ^C.
     Effect.onInterrupt(() =>
-      Effect.andThen(Output.hint(""), Output.error("stopped watching; the same command goes on"))
+      Effect.andThen(Output.hint(""), Output.error("stopped watching; the same command continues"))
     )
   )
 }, Effect.scoped)
