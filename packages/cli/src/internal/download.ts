@@ -85,15 +85,23 @@ const destinations = (placed: ReadonlyArray<Shown.Placed>, output: string, overw
     })
   )
 
+/** The path of a folder without links, or of the first folder above it that exists. */
+const realOf = (path: string): Effect.Effect<string, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Effect.catchReason(
+    FileSystem.FileSystem.use((fs) => fs.realPath(path)),
+    "PlatformError",
+    "NotFound",
+    () => Effect.flatMap(Path.Path, ({ dirname }) => realOf(dirname(path)))
+  )
+
 /**
  * Fails if a link leads from a folder of results to outside of `output`, because the service decides the paths of results.
  * `output` itself may be a link, because the user chose it.
  */
 const refuseLinks = Effect.fnUntraced(function* (output: string, folder: string) {
-  const [top, real] = yield* Effect.forEach([output, folder], (path) =>
-    FileSystem.FileSystem.use((fs) => Effect.mapError(fs.realPath(path), cannotUse(path)))
-  )
-  if (isInside((yield* Path.Path).relative(top ?? "", real ?? ""))) return
+  const { relative } = yield* Path.Path
+  const [top, real] = yield* Effect.mapError(Effect.all([realOf(output), realOf(folder)]), cannotUse(folder))
+  if (isInside(relative(top, real))) return
   return yield* Failure.failed(
     `${folder} leads outside of ${output} by a link; remove the link, or name another folder with --output`
   )
@@ -148,9 +156,10 @@ export const save = Effect.fnUntraced(function* (
   if (hidden.size > 0) yield* Output.hint(`left out, because they have no URL: the files of ${[...hidden].join(", ")}`)
 
   const files = yield* destinations(placed, output, overwrite)
-  for (const folder of new Set(files.map(({ path }) => paths.dirname(path)))) {
+  const folders = new Set(files.map(({ path }) => paths.dirname(path)))
+  for (const folder of folders) yield* refuseLinks(output, folder)
+  for (const folder of folders) {
     yield* prepare(folder)
-    yield* refuseLinks(output, folder)
     yield* tidy(folder)
   }
   const [, failures] = yield* Effect.partition(

@@ -38,9 +38,9 @@ export interface Listing<Page, Item> {
 }
 
 /** How a list is read. `next` is the cursor of the next page and the number of all things, if there is another page. */
-interface Pages<Page, Item, E, R, E2, R2> {
+interface Pages<Page, Item, E, R> {
   readonly first: Effect.Effect<Page, E, R>
-  readonly all: Stream.Stream<Page, E2, R2>
+  readonly all: Stream.Stream<Page, E, R>
   readonly items: (page: Page) => ReadonlyArray<Item>
   readonly next: (page: Page) => { readonly cursor: string | number; readonly count?: number | undefined } | undefined
 }
@@ -49,10 +49,10 @@ interface Pages<Page, Item, E, R, E2, R2> {
  * Prints the first page of a list, and the cursor of the next page, or all pages, each when it arrives. With `--json`, a
  * page is the response of the service, or the things with some of their fields; of all pages, each thing is a line.
  */
-export const list = Effect.fnUntraced(function* <Page, Item, E, R, E2, R2>(
+export const list = Effect.fnUntraced(function* <Page, Item, E, R>(
   { empty, item, page, what, ...listing }: Listing<Page, Item>,
   { all, json }: { readonly all: boolean; readonly json: Output.Json },
-  pages: Pages<Page, Item, E, R, E2, R2>
+  pages: Pages<Page, Item, E, R>
 ) {
   const layout = { ...(yield* Output.layout), empty: empty ?? `no ${what}` }
   const columns = listing.columns(layout)
@@ -93,15 +93,13 @@ export const numbered = <
   Item,
   Page extends { readonly items: ReadonlyArray<Item>; readonly count?: number | undefined },
   E,
-  R,
-  E2,
-  R2
+  R
 >(
   listing: Listing<Page, Item>,
   asked: Command.Command.Config.Infer<ReturnType<typeof numberedFlags>>,
   read: {
     readonly list: (query: Query & Numbers) => Effect.Effect<Page, E, R>
-    readonly listPages: (query: Query & Numbers) => Stream.Stream<Page, E2, R2>
+    readonly listPages: (query: Query & Numbers) => Stream.Stream<Page, E, R>
   },
   about: Query
 ) => {

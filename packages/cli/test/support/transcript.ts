@@ -41,7 +41,7 @@ export const run = Effect.fnUntraced(function* (page: URL, cwd: string, service:
         .replace(/(?<==)~/g, cwd)
       const [, empty, variables = "", args] = /^\$ (env -i )?((?:\w+=\S+ )*)assembly (.*)$/.exec(real) ?? []
       if (args === undefined) {
-        return `${line}\n${execFileSync("sh", ["-c", real.slice(2)], { cwd, env: { ...process.env, ...service } }).toString()}`
+        return `${line}\n${execFileSync("sh", ["-c", real.slice(2)], { cwd, env: { PATH: process.env["PATH"], ...service } }).toString()}`
       }
       const set = Object.fromEntries(Array.from(variables.matchAll(/(\w+)=(\S+)/g), ([, name, value]) => [name, value]))
       const env = { ...(empty === undefined ? service : {}), ...set }
