@@ -58,7 +58,6 @@ const assembly = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const stdio = yield* Stdio.Stdio
   yield* say(`$ assembly ${args.join(" ")}`, { paint: (yield* Text.current).dim })
   yield* Main.run("").pipe(
-    Effect.provide(Output.standardErrorLayer),
     Effect.provideService(Stdio.Stdio, Stdio.make({ ...stdio, args: Effect.succeed(args) })),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
   )

@@ -35,7 +35,6 @@ const secrets = {
   kinds: ["known secret"],
   why: "`assembly token` and `--show-secret` exist to print a token and a secret."
 } as const
-const resources = { ...secrets, file: "cli/test/emulatorResources.test.ts" } as const
 
 const exemptions: ReadonlyArray<Exemption> = [
   {
@@ -48,17 +47,10 @@ const exemptions: ReadonlyArray<Exemption> = [
   { ...wholeAnswers, surface: "log" },
   { ...wholeAnswers, surface: "console" },
   { ...wholeAnswers, surface: "span", text: /^internal look / },
-  {
-    ...wholeStatus,
-    file: "cli/test/assemblies.test.ts",
-    test: "the commands of one Assembly > get shows the Status",
-    kinds: ["upload URL", "Status URL", "known secret"]
-  },
   { ...wholeStatus, file: "cli/test/HostileService.all.test.ts", text: /^\{\s*"ok":/, kinds: ["Status URL"] },
   { ...secrets, file: "cli/test/emulator.test.ts", test: "the commands against the emulator > prints a token" },
   { ...secrets, file: "cli/test/resources.test.ts", test: "secrets > are shown by" },
-  { ...resources, test: "the commands against the emulator > show the secrets" },
-  { ...resources, test: "the commands against the emulator > create an Auth Key" }
+  { ...secrets, file: "cli/test/transcripts.test.ts", test: "commands that have secrets" }
 ]
 
 /** A shown text, with its test and test file. */

@@ -3,7 +3,8 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Template from "@assembly-effect/emulator/Template"
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
+import { layer, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -82,8 +83,8 @@ const tags = globSync(["packages/*/src/*.ts", "packages/api/src/internal/resourc
     Array.from(read(file).matchAll(/(?:TaggedError|refusal)(?:<\w+>\(\))?\(\s*"(\w+)"/g), ([, tag = ""]) => tag)
   )
 
-layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
-  it("show every program, and no other program", () => {
+layer(NodeServices.layer)("guides", (it) => {
+  test("show every program, and no other program", () => {
     assert.isAtLeast(programs.length, 11)
     const texts = new Set([...programs, ...tests].map(read))
     assert.deepStrictEqual(
@@ -97,7 +98,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
     )
   })
 
-  it.each(programs)("the guide of %s says under which name to save it and how to run it", (path) => {
+  test.each(programs)("the guide of %s says under which name to save it and how to run it", (path) => {
     const { guide = "" } = shown.find(({ program }) => program === read(path)) ?? {}
     const name = path.slice(path.lastIndexOf("/") + 1)
     const before = read(guide).slice(0, read(guide).indexOf(read(path)))
@@ -107,8 +108,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
 
   const companyProgram = "docs/examples/guides/proxy.ts"
 
-  it.effect("a program reaches a service with a private certificate through a proxy, and nothing goes past it", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "a program reaches a service with a private certificate through a proxy, and nothing goes past it",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
       const company = yield* Company.make(folder)
@@ -135,11 +137,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
       assert.include(refused.output, "Expected an http or https URL")
       assert.include(refused.output, "HTTPS_PROXY")
       assert.notMatch(refused.output, /s3cret|TypeError|InvalidArgumentError/)
-    }).pipe(Effect.scoped)
+    }
   )
 
-  it.effect.each(programs.filter((path) => path !== companyProgram))("%s prints what its guide shows", (path) =>
-    Effect.gen(function* () {
+  it.effect.each(programs.filter((path) => path !== companyProgram))(
+    "%s prints what its guide shows",
+    function* (path) {
       const { guide = "", prints = "" } = shown.find(({ program }) => program === read(path)) ?? {}
       const { folder, run: here } = yield* prepare(guide)
       // These two programs need an Assembly, so an upload runs first.
@@ -148,19 +151,17 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
         yield* here("docs/examples/guides/upload.ts")
       }
       assert.deepStrictEqual(yield* here(path), { output: prints, exitCode: 0 })
-    }).pipe(Effect.scoped)
+    }
   )
 
-  it.effect("a job continues its Assembly in the next process", () =>
-    Effect.gen(function* () {
-      const { run: here } = yield* prepare("docs/guides/surviving-restarts.md")
-      yield* here("docs/examples/guides/resumable.ts")
-      const { output } = yield* here("docs/examples/guides/resumable.ts")
-      assert.strictEqual(output, "the Assembly of an earlier run\nASSEMBLY_COMPLETED, 4194304 bytes\n")
-    }).pipe(Effect.scoped)
-  )
+  it.effect("a job continues its Assembly in the next process", function* () {
+    const { run: here } = yield* prepare("docs/guides/surviving-restarts.md")
+    yield* here("docs/examples/guides/resumable.ts")
+    const { output } = yield* here("docs/examples/guides/resumable.ts")
+    assert.strictEqual(output, "the Assembly of an earlier run\nASSEMBLY_COMPLETED, 4194304 bytes\n")
+  })
 
-  it("have a row for each code of the service, which leads to a row with its tag", () => {
+  test("have a row for each code of the service, which leads to a row with its tag", () => {
     const page = read("docs/guides/troubleshooting.md")
     assert.isAtLeast(codes.length, 40)
     for (const [code, tag] of codes) {
@@ -173,7 +174,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("guides", (it) => {
     }
   })
 
-  it("have a row for the tag of each error of the packages", () => {
+  test("have a row for the tag of each error of the packages", () => {
     const page = read("docs/guides/troubleshooting.md")
     assert.isAtLeast(tags.length, 90)
     assert.deepStrictEqual(

@@ -1,21 +1,18 @@
 /**
  * Runs every command against a service whose texts all attack the terminal, and checks the output byte by byte.
  */
-import * as Advice from "../src/internal/advice.ts"
 import * as Program from "../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
-import { execFile } from "node:child_process"
 import { format } from "node:util"
-import { fileURLToPath } from "node:url"
 import * as Hostile from "./support/hostile.ts"
 import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
@@ -127,84 +124,61 @@ const name = Hostile.evil.replaceAll(/[\0/]|[\ud800-\udfff]/gu, "")
 
 describe("No text of the service is obeyed by a terminal, and a failure is one line", () => {
   for (const kind of Object.keys(Hostile.kinds)) {
-    it.live(kind, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const file = `${yield* fs.makeTempDirectoryScoped()}/a.txt`
-        yield* fs.writeFileString(file, "meow")
-        const origin = yield* Hostile.serve(kind)
-        for (const [command, args] of Object.entries(commands(file))) {
-          const { failed, stderr, stdout } = yield* run(origin, args)
-          isHarmless(stdout, command)
-          isHarmless(stderr, command)
-          const lines = stderr.replace(more, "").split("\n").slice(0, -1)
-          // `upload` also reports what happened to its Assembly, and the last line may say what to do next.
-          const most = command === "upload" ? 3 : 2
-          expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
-            true
-          )
-          for (const line of lines)
-            expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request|No command) \S/)
-          if (failed) expect(lines[0], command).toMatch(/^assembly: \S/)
-          if (isForeign(kind)) {
-            const { host } = new URL(origin)
-            const advice = `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does.`
-            expect(failed, command).toBe(true)
-            // The lines of doctor are wrapped.
-            const said = (stdout + stderr).replace(/\s+/g, " ")
-            expect(said.split(advice).length - 1, `${command}\n${stdout}${stderr}`).toBe(1)
-          }
+    it.live(kind, NodeServices.layer, function* () {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/a.txt`
+      yield* fs.writeFileString(file, "meow")
+      const origin = yield* Hostile.serve(kind)
+      for (const [command, args] of Object.entries(commands(file))) {
+        const { failed, stderr, stdout } = yield* run(origin, args)
+        isHarmless(stdout, command)
+        isHarmless(stderr, command)
+        const lines = stderr.replace(more, "").split("\n").slice(0, -1)
+        // `upload` also reports what happened to its Assembly, and the last line may say what to do next.
+        const most = command === "upload" ? 3 : 2
+        expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
+          true
+        )
+        for (const line of lines)
+          expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request|The Assembly) \S/)
+        if (failed) expect(lines[0], command).toMatch(/^assembly: \S/)
+        if (isForeign(kind)) {
+          const { host } = new URL(origin)
+          const advice = `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does.`
+          expect(failed, command).toBe(true)
+          // The lines of doctor are wrapped.
+          const said = (stdout + stderr).replace(/\s+/g, " ")
+          expect(said.split(advice).length - 1, `${command}\n${stdout}${stderr}`).toBe(1)
         }
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-    )
+      }
+    })
   }
 
-  it.live("shows the escaped text", () =>
-    Effect.gen(function* () {
-      const origin = yield* Hostile.serve("answers of the right form")
-      const { stdout } = yield* run(origin, ["move", "--root", assetId])
-      expect(stdout).toMatch(/^AAAAAAAAAAAAAAAAAAAAAA is now EVIL\\x1b\[35m\\x1b\[2J\\x1b\]52;c;cm0gLXJm\\x07.*END\n$/)
-      const { stdout: json } = yield* run(origin, ["move", "--root", "--json", assetId])
-      expect(JSON.parse(json)).toMatchObject({ path: Hostile.evil })
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  )
+  it.live("shows the escaped text", NodeServices.layer, function* () {
+    const origin = yield* Hostile.serve("answers of the right form")
+    const { stdout } = yield* run(origin, ["move", "--root", assetId])
+    expect(stdout).toMatch(/^AAAAAAAAAAAAAAAAAAAAAA is now EVIL\\x1b\[35m\\x1b\[2J\\x1b\]52;c;cm0gLXJm\\x07.*END\n$/)
+    const { stdout: json } = yield* run(origin, ["move", "--root", "--json", assetId])
+    expect(JSON.parse(json)).toMatchObject({ path: Hostile.evil })
+  })
 
-  it.live("shows the responses of every resource", () =>
-    Effect.gen(function* () {
-      const origin = yield* Hostile.serve("answers of the right form")
-      for (const command of resourceCommands) {
-        const { failed, stderr, stdout } = yield* run(origin, command.split(" "))
-        const told = stderr.replace(more, "")
-        expect({ command, failed, told }).toEqual({ command, failed: false, told: "" })
-        if (!/^(?:keys scopes|queues stats|wait|watch|cancel|replay|doctor)/.test(command))
-          expect(stdout, command).toContain("EVIL")
-      }
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  )
+  it.live("shows the responses of every resource", NodeServices.layer, function* () {
+    const origin = yield* Hostile.serve("answers of the right form")
+    for (const command of resourceCommands) {
+      const { failed, stderr, stdout } = yield* run(origin, command.split(" "))
+      const told = stderr.replace(more, "")
+      expect({ command, failed, told }).toEqual({ command, failed: false, told: "" })
+      if (!/^(?:keys scopes|queues stats|wait|watch|cancel|replay|doctor)/.test(command))
+        expect(stdout, command).toContain("EVIL")
+    }
+  })
 
-  it.live("shows all pages", () =>
-    Effect.gen(function* () {
-      const origin = yield* Hostile.serve("answers of the right form")
-      for (const args of [
-        ["list", "--all"],
-        ["list", "--all", "--json"]
-      ]) {
-        const { failed, stderr, stdout } = yield* run(origin, args)
-        expect({ failed, stderr }).toEqual({ failed: false, stderr: "" })
-        isHarmless(stdout, args.join(" "))
-        expect(stdout).toContain("EVIL")
-      }
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  )
-
-  it.live("reports a value that cannot be printed", () =>
-    Effect.gen(function* () {
-      const origin = yield* Hostile.serve("an entry without an end")
-      const { failed, stderr } = yield* run(origin, ["list", "--json"])
-      expect(failed).toBe(true)
-      expect(stderr).toMatch(/^assembly: .*(?:nested|deep).*\n.*\n$/)
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-  )
+  it.live("reports a value that cannot be printed", NodeServices.layer, function* () {
+    const origin = yield* Hostile.serve("an entry without an end")
+    const { failed, stderr } = yield* run(origin, ["list", "--json"])
+    expect(failed).toBe(true)
+    expect(stderr).toMatch(/^assembly: .*(?:nested|deep).*\n.*\n$/)
+  })
 })
 
 describe("No argument is obeyed by a terminal", () => {
@@ -226,14 +200,12 @@ describe("No argument is obeyed by a terminal", () => {
     [name, "--help"],
     ["--help"]
   ]) {
-    it.live(args.join(" ").replaceAll(name, "…"), () =>
-      Effect.gen(function* () {
-        const { stderr, stdout } = yield* run("http://127.0.0.1:9", args)
-        isHarmless(stdout, "stdout")
-        isHarmless(stderr, "stderr")
-        expect(stdout + stderr).not.toBe("")
-      }).pipe(Effect.provide(NodeServices.layer))
-    )
+    it.live(args.join(" ").replaceAll(name, "…"), NodeServices.layer, function* () {
+      const { stderr, stdout } = yield* run("http://127.0.0.1:9", args)
+      isHarmless(stdout, "stdout")
+      isHarmless(stderr, "stderr")
+      expect(stdout + stderr).not.toBe("")
+    })
   }
 })
 
@@ -249,102 +221,48 @@ const hearing = (...methods: ReadonlyArray<keyof Console.Console>) => {
 }
 
 describe("Output", () => {
-  it.live("guards logs and code that does not use it", () =>
-    Effect.gen(function* () {
-      const { console, written } = hearing("log", "error")
-      yield* Effect.all([
-        Effect.logError(Hostile.evil),
-        Console.log(Hostile.evil, { text: Hostile.evil }, 1),
-        Console.error("\u001b[1mbold\u001b[22m \u001b[8mhidden\u001b[28m%s")
-      ]).pipe(Effect.provide(Layer.provideMerge(Output.layer, Layer.succeed(Console.Console, console))))
-      expect(written.length).toBeGreaterThanOrEqual(3)
-      for (const line of written) isHarmless(line.replaceAll("\u001b[35m", ""), "a line")
-      expect(written.at(-1)).toBe("\u001b[1mbold\u001b[22m \\x1b[8mhidden\\x1b[28m%s")
-    })
-  )
+  it.live("guards logs and code that does not use it", function* () {
+    const { console, written } = hearing("log", "error")
+    yield* Effect.all([
+      Effect.logError(Hostile.evil),
+      Console.log(Hostile.evil, { text: Hostile.evil }, 1),
+      Console.error("\u001b[1mbold\u001b[22m \u001b[8mhidden\u001b[28m%s")
+    ]).pipe(Effect.provide(Layer.provideMerge(Output.layer, Layer.succeed(Console.Console, console))))
+    expect(written.length).toBeGreaterThanOrEqual(3)
+    for (const line of written) isHarmless(line.replaceAll("\u001b[35m", ""), "a line")
+    expect(written.at(-1)).toBe("\u001b[1mbold\u001b[22m \\x1b[8mhidden\\x1b[28m%s")
+  })
 
   it.effect.each([
     ["lines", Output.lines([Hostile.evil])],
     ["hint", Output.hint(Hostile.evil)],
     ["error", Output.error(`${Hostile.evil}\n${Hostile.evil}`)],
     ["draw", Output.draw(Hostile.evil)]
-  ] as const)("escapes by itself what is given to %s", ([method, write]) =>
-    Effect.gen(function* () {
-      const { console, written } = hearing("log", "error")
-      const screen = Screen.make({ columns: 80, animated: true })
-      yield* write.pipe(Effect.provide([Layer.succeed(Console.Console, console), screen.layer]))
-      const text = (written.join("") + screen.text()).replaceAll(method === "draw" ? "\u001b[35m" : "\0", "")
-      expect(text).toContain("\\x1b[2J")
-      isHarmless(text, method)
-    })
-  )
+  ] as const)("escapes by itself what is given to %s", function* ([method, write]) {
+    const { console, written } = hearing("log", "error")
+    const screen = Screen.make({ columns: 80, animated: true })
+    yield* write.pipe(Effect.provide([Layer.succeed(Console.Console, console), screen.layer]))
+    const text = (written.join("") + screen.text()).replaceAll(method === "draw" ? "\u001b[35m" : "\0", "")
+    expect(text).toContain("\\x1b[2J")
+    isHarmless(text, method)
+  })
 
   it.effect.each(["log", "error", "info", "warn", "debug", "trace", "group", "groupCollapsed"] as const)(
     "guards %s of a console",
-    (method) =>
-      Effect.gen(function* () {
-        const { console, written } = hearing(method)
-        yield* Console.consoleWith((guarded) => Effect.sync(() => guarded[method](Hostile.evil))).pipe(
-          Effect.provide(Layer.provideMerge(Output.layer, Layer.succeed(Console.Console, console)))
-        )
-        expect(written).toHaveLength(1)
-        expect(written[0]).toContain("\\x1b[2J")
-        isHarmless(written.join("").replaceAll("\u001b[35m", ""), method)
-      })
-  )
-
-  it.effect("reports in one line a value that its schema accepts but JSON cannot represent", () =>
-    Effect.gen(function* () {
-      let deep: unknown = 1
-      for (let level = 0; level < 100_000; level++) deep = [deep]
-      const error = yield* Effect.flip(Output.json(Schema.Unknown)(deep))
-      expect(Advice.line(error)).toBe(
-        "the response of the service cannot be printed as JSON: the response is nested too deeply or too long"
+    function* (method) {
+      const { console, written } = hearing(method)
+      yield* Console.consoleWith((guarded) => Effect.sync(() => guarded[method](Hostile.evil))).pipe(
+        Effect.provide(Layer.provideMerge(Output.layer, Layer.succeed(Console.Console, console)))
       )
-    })
+      expect(written).toHaveLength(1)
+      expect(written[0]).toContain("\\x1b[2J")
+      isHarmless(written.join("").replaceAll("\u001b[35m", ""), method)
+    }
   )
 
-  it.live("guards help and the version, which do not use it", () =>
-    Effect.gen(function* () {
-      const { stdout } = yield* run("http://127.0.0.1:9", ["--version"], Hostile.evil)
-      expect(stdout).toContain("EVIL")
-      isHarmless(stdout.replaceAll("\u001b[35m", ""), "stdout")
-    }).pipe(Effect.provide(NodeServices.layer))
-  )
-})
-
-// Each command is a process, so `pnpm test` leaves them out.
-describe.skipIf(process.env["TEST_ALL"] !== "1")("The program", () => {
-  const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
-  const assembly = (origin: string, ...args: ReadonlyArray<string>) =>
-    Effect.callback<{ readonly stdout: Buffer; readonly stderr: Buffer }>((resume) => {
-      execFile(
-        process.execPath,
-        [bin, ...args],
-        {
-          encoding: "buffer",
-          maxBuffer: 2 ** 30,
-          env: {
-            ASSEMBLY_AUTH_KEY: "key",
-            ASSEMBLY_AUTH_SECRET: "secret",
-            ASSEMBLY_BASE_URL: origin,
-            FORCE_COLOR: "1"
-          }
-        },
-        (_, stdout, stderr) => resume(Effect.succeed({ stdout, stderr }))
-      )
-    })
-
-  it.live("writes the same bytes as a separate process", () =>
-    Effect.gen(function* () {
-      const origin = yield* Hostile.serve("answers of the right form")
-      for (const args of [["list"], ["move", "--root", assetId], ["move", "--root", "--json", assetId], [name]]) {
-        const { stderr, stdout } = yield* assembly(origin, ...args)
-        const text = new TextDecoder("utf-8", { fatal: true })
-        isHarmless(text.decode(stdout), args.join(" "))
-        isHarmless(text.decode(stderr), args.join(" "))
-        expect(stdout.length + stderr.length).toBeGreaterThan(0)
-      }
-    }).pipe(Effect.scoped)
-  )
+  it.live("guards help and the version, which do not use it", NodeServices.layer, function* () {
+    const { stdout } = yield* run("http://127.0.0.1:9", ["--version"], Hostile.evil)
+    expect(stdout).toContain("EVIL")
+    isHarmless(stdout.replaceAll("\u001b[35m", ""), "stdout")
+  })
 })

@@ -1,18 +1,19 @@
 /** Runs commands against a server that accepts connections and never answers. */
 import * as Program from "../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as FileSystem from "effect/FileSystem"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import { statistics } from "./support/answers.ts"
+import { credentials } from "./support/resources.ts"
 import * as InProcess from "./support/inProcess.ts"
 import * as Screen from "./support/screen.ts"
+import { folderWith } from "./support/uploading.ts"
 import * as Failure from "../src/internal/failure.ts"
 
 /** The status and the body of a response. */
@@ -57,125 +58,117 @@ const start = Effect.fnUntraced(function* (host: string, args: ReadonlyArray<str
     Effect.exit,
     Effect.forkScoped
   )
-  return { fiber, written }
+  return { written, code: Effect.map(Fiber.join(fiber), Failure.codeOfExit) }
 })
 
-it.effect("a command says what it waits for, and gives up after a minute", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const request = asked("GET /assemblies")
-    const { fiber, written } = yield* start(host, ["list"])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("5 seconds")
-    expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
-    yield* TestClock.adjust("55 seconds")
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(Exit.isFailure(exit)).toBe(true)
-    expect(written.stderr).toBe(
-      `Waiting for ${host} …\n` +
-        `assembly: Assemblies.list: no response from ${host} after 60 s\n` +
-        "Check ASSEMBLY_BASE_URL, or run the command again later.\n"
-    )
-  })
-)
+/** Starts a command, and waits until its requests have arrived whose method and path begin with these texts. */
+const startUntil = Effect.fnUntraced(function* (
+  { asked, host }: Effect.Success<typeof silent>,
+  args: ReadonlyArray<string>,
+  ...requests: ReadonlyArray<string>
+) {
+  const arrived = requests.map(asked)
+  const started = yield* start(host, args)
+  yield* Effect.promise(() => Promise.all(arrived))
+  return started
+})
 
-it.effect("a new upload gives up after two minutes, because nothing is kept", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    yield* fs.writeFileString(`${folder}/a.txt`, "meow")
-    const request = asked("POST /assemblies")
-    // Without a home folder, the journal is in memory, so that its leases follow the clock of the test.
-    const { fiber, written } = yield* start(host, ["upload", `${folder}/a.txt`])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("5 seconds")
-    yield* Effect.forEach(Array.from({ length: 130 }), () => TestClock.adjust("1 second"), { discard: true })
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(written.stdout).toBe("")
-    expect(written.stderr).toMatch(/^assembly: Assemblies\.\w+(?: at 127\.0\.0\.1:\d+)?: .*\n/)
-    expect(written.stderr).not.toContain("kept")
-  }).pipe(Effect.provide(NodeServices.layer))
-)
+const { network } = Failure.codes
+const [one, other] = ["1".repeat(32), "2".repeat(32)]
 
-it.effect("doctor prints what it knows at once, and waits 10 seconds for an answer", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const request = asked("GET /assemblies")
-    const { fiber, written } = yield* start(host, ["doctor"])
-    yield* Effect.promise(() => request)
-    expect(written.stdout).toMatch(/^✓ settings .*\n$/)
-    yield* TestClock.adjust("10 seconds")
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(written.stdout).toContain(`✗ address       ${host} did not answer within 10 s\n`)
-  })
-)
+it.effect("a command says what it waits for, and gives up after a minute", function* () {
+  const server = yield* silent
+  const { code, written } = yield* startUntil(server, ["list"], "GET /assemblies")
+  yield* TestClock.adjust("5 seconds")
+  expect(written).toEqual({ stdout: "", stderr: `Waiting for ${server.host} …\n` })
+  yield* TestClock.adjust("55 seconds")
+  expect(yield* code).toBe(network)
+  expect(written.stderr).toBe(
+    `Waiting for ${server.host} …\n` +
+      `assembly: Assemblies.list: no response from ${server.host} after 60 s\n` +
+      "Check ASSEMBLY_BASE_URL, or run the command again later.\n"
+  )
+})
 
-it.effect("doctor does not call a scope refused whose check got no answer, and waits 10 seconds for uploads too", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* serving((request) => {
+it.effect("a new upload gives up after two minutes, because nothing is kept", NodeServices.layer, function* () {
+  const folder = yield* folderWith({ "a.txt": "meow" })
+  // Without a home folder, the journal is in memory, so that its leases follow the clock of the test.
+  const { code, written } = yield* startUntil(yield* silent, ["upload", `${folder}/a.txt`], "POST /assemblies")
+  // Between the steps of the clock, the connections of the client have time to fail.
+  const step = Effect.andThen(
+    TestClock.adjust("1 second"),
+    Effect.promise(() => new Promise(setImmediate))
+  )
+  expect(yield* Effect.raceFirst(code, Effect.forever(step))).toBe(network)
+  expect(yield* Clock.currentTimeMillis).toBeLessThan(200_000)
+  expect(written.stdout).toBe("")
+  expect(written.stderr).toMatch(/^assembly: Assemblies\.\w+(?: at 127\.0\.0\.1:\d+)?: .*\n/m)
+  expect(written.stderr).not.toContain("kept")
+})
+
+it.effect("doctor prints what it knows at once, and waits 10 seconds for an answer", function* () {
+  const server = yield* silent
+  const { code, written } = yield* startUntil(server, ["doctor"], "GET /assemblies")
+  expect(written.stdout).toMatch(/^✓ settings .*\n$/)
+  yield* TestClock.adjust("10 seconds")
+  expect(yield* code).toBe(network)
+  expect(written.stdout).toContain(`✗ address       ${server.host} did not answer within 10 s\n`)
+})
+
+it.effect(
+  "doctor does not call a scope refused whose check got no answer, and waits 10 seconds for uploads too",
+  function* () {
+    const server = yield* serving((request) => {
       if (request.startsWith("GET /templates") || request.startsWith("OPTIONS")) return undefined
       if (request.startsWith("GET /assemblies?")) return [200, { items: [], count: 0 }]
       return request.startsWith("GET /assemblies/")
         ? [404, { error: "ASSEMBLY_NOT_FOUND", message: "no" }]
         : [400, { error: "INSUFFICIENT_AUTH_SCOPE", message: "no" }]
     })
-    const [templates, uploads] = [asked("GET /templates"), asked("OPTIONS")]
-    const { fiber, written } = yield* start(host, ["doctor"])
-    yield* Effect.promise(() => templates)
+    const uploads = server.asked("OPTIONS")
+    const { code, written } = yield* startUntil(server, ["doctor"], "GET /templates")
     yield* TestClock.adjust("10 seconds")
     yield* Effect.promise(() => uploads)
     yield* TestClock.adjust("10 seconds")
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(written.stdout).toContain("✓ scopes        assemblies:read\n")
-    expect(written.stdout).toContain(
+    expect(yield* code).toBe(network)
+    for (const line of [
+      "✓ scopes        assemblies:read\n",
       "– scopes        not known: templates:read\n" +
-        `                → ${host} did not answer within 10 s. Run assembly doctor again later.\n`
-    )
-    expect(written.stdout).toContain(`✗ uploads       ${host} did not answer within 10 s\n`)
+        `                → ${server.host} did not answer within 10 s. Run assembly doctor again later.\n`,
+      `✗ uploads       ${server.host} did not answer within 10 s\n`
+    ]) {
+      expect(written.stdout).toContain(line)
+    }
     expect(written.stdout).not.toContain("refused")
-  })
+  }
 )
 
-it.effect("a command with several requests says once what it waits for", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const [one, other] = ["1".repeat(32), "2".repeat(32)]
-    const requests = [one, other].map((id) => asked(`GET /assemblies/${id}`))
-    const { written } = yield* start(host, ["wait", one, other])
-    yield* Effect.promise(() => Promise.all(requests))
-    yield* TestClock.adjust("10 seconds")
-    expect(written).toEqual({ stdout: "", stderr: `Waiting for ${host} …\n` })
-  })
-)
+it.effect("a command with several requests says once what it waits for", function* () {
+  const server = yield* silent
+  const { written } = yield* startUntil(
+    server,
+    ["wait", one, other],
+    `GET /assemblies/${one}`,
+    `GET /assemblies/${other}`
+  )
+  yield* TestClock.adjust("10 seconds")
+  expect(written).toEqual({ stdout: "", stderr: `Waiting for ${server.host} …\n` })
+})
 
-it.effect("a command does not say what it waits for after the service has answered", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* serving((request) =>
-      request.startsWith("GET /assembly_stats") ? [200, { ...statistics, totalAssemblies: 0 }] : undefined
-    )
-    const request = asked("GET /assemblies")
-    const { written } = yield* start(host, ["stats", "--region", "eu-west-1"])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("10 seconds")
-    expect(written).toEqual({ stdout: "", stderr: "" })
-  })
-)
+it.effect("a command does not say what it waits for after the service has answered", function* () {
+  const server = yield* serving((request) =>
+    request.startsWith("GET /template_credentials/") ? [200, credentials["TemplateCredentials.get"]] : undefined
+  )
+  const args = ["credentials", "update", "--name", "photos", "c1"]
+  const { written } = yield* startUntil(server, args, "PUT /template_credentials/")
+  yield* TestClock.adjust("10 seconds")
+  expect(written).toEqual({ stdout: "", stderr: "" })
+})
 
-it.effect("wait does not say that an Assembly has not ended if the service does not answer", () =>
-  Effect.gen(function* () {
-    const { asked, host } = yield* silent
-    const id = "1".repeat(32)
-    const request = asked(`GET /assemblies/${id}`)
-    const { fiber, written } = yield* start(host, ["wait", id])
-    yield* Effect.promise(() => request)
-    yield* TestClock.adjust("60 seconds")
-    const exit = yield* Fiber.join(fiber)
-    expect(Failure.codeOfExit(exit)).toBe(Failure.codes.network)
-    expect(written.stderr).toContain(`: no response from ${host} after 60 s\n`)
-  })
-)
+it.effect("wait does not say that an Assembly has not ended if the service does not answer", function* () {
+  const server = yield* silent
+  const { code, written } = yield* startUntil(server, ["wait", one], `GET /assemblies/${one}`)
+  yield* TestClock.adjust("60 seconds")
+  expect(yield* code).toBe(network)
+  expect(written.stderr).toContain(`: no response from ${server.host} after 60 s\n`)
+})

@@ -8,6 +8,7 @@ import * as JournalError from "@assembly-effect/tus/UploadJournal"
 import * as TusError from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { describe, expect, it } from "@effect/vitest"
+import { effect } from "@assembly-effect/testkit/flow"
 import * as CliError from "effect/cli/CliError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
@@ -16,35 +17,22 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import { text } from "./support/texts.ts"
 
-const details = {
-  operation: "Dam.move",
-  code: "DAM_RESOURCE_NOT_FOUND",
-  status: 404,
-  description: "No such asset."
-}
+const operation = "Dam.move"
+const details = { operation, code: "DAM_RESOURCE_NOT_FOUND", status: 404, description: "No such asset." }
 
 const invalid = (option: string, value: string, expected: string, kind: "argument" | "flag" = "flag") =>
   new CliError.InvalidValue({ option, value, expected, kind })
 
-const gone = (request: "append" | "offset") =>
-  new TusError.UploadGone({ request, host: "tus.example.com", status: 410, description: "gone" })
+/** An error of a request to an upload server. */
+const atTus = { request: "append", host: "tus.example.com", status: 410, description: "gone" } as const
+const gone = new TusError.UploadGone(atTus)
 
 const service = AssemblyClientConfig.layer().pipe(Layer.provide(FetchHttpClient.layer))
+const id = "5a".repeat(16)
+const lost = { operation, description: "the connection failed" }
+const unfetched = { operation: "Results.save", host: "files.example.com", status: 404, excerpt: "" }
 
 describe("Advice.line", () => {
-  it("names no function of the SDK for a result that is gone", () => {
-    const error = new ApiError.UnexpectedResponse({
-      operation: "Results.save",
-      host: "files.example.com",
-      status: 404,
-      description: "the response is no file",
-      excerpt: ""
-    })
-    for (const host of [undefined, "api2.example.com"]) {
-      expect(Advice.line(error, host)).toBe("the download from files.example.com: status 404, the response is no file")
-    }
-  })
-
   it.each([
     [
       new ApiError.DamResourceNotFound(details),
@@ -55,18 +43,14 @@ describe("Advice.line", () => {
       "Dam.move failed with DAM_RESOURCE_NOT_FOUND, status 404"
     ],
     [
-      new ApiError.RateLimited({
-        operation: "Dam.move",
-        code: "RATE_LIMIT_REACHED",
-        status: 429,
-        description: "Slow down.",
-        retryAfter: Duration.seconds(90)
-      }),
-      "Dam.move: too many requests (RATE_LIMIT_REACHED, status 429: Slow down.); try again in 90 s"
+      new ApiError.RateLimited({ ...details, status: 429, retryAfter: Duration.seconds(90) }),
+      "Dam.move: too many requests (DAM_RESOURCE_NOT_FOUND, status 429: No such asset.); try again in 90 s"
     ],
+    [new ApiError.TransportFailure(lost), "Dam.move: the connection failed"],
+    // A result that is gone: a user knows no function of the SDK.
     [
-      new ApiError.TransportFailure({ operation: "Dam.move", description: "the connection failed" }),
-      "Dam.move: the connection failed"
+      new ApiError.UnexpectedResponse({ ...unfetched, description: "the response is no file" }),
+      "the download from files.example.com: status 404, the response is no file"
     ],
     // The command line has no option `origins`.
     [
@@ -76,17 +60,12 @@ describe("Advice.line", () => {
       "the upload URL is refused: the host evil.example does not belong to the service; check ASSEMBLY_BASE_URL"
     ],
     [
-      new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, description: "no" }),
+      new TusError.UploadRefused({ ...atTus, status: 403, description: "no" }),
       "append at tus.example.com: no (status 403)"
     ],
-    [gone("offset"), "offset at tus.example.com: gone; run the upload again to start a new upload (status 410)"],
+    [gone, "append at tus.example.com: gone; run the upload again to start a new upload (status 410)"],
     [
-      new TusError.ProtocolViolation({
-        request: "create",
-        host: "tus.example.com",
-        status: 200,
-        description: "no headers"
-      }),
+      new TusError.ProtocolViolation({ ...atTus, request: "create", status: 200, description: "no headers" }),
       "create at tus.example.com: status 200, no headers"
     ],
     [
@@ -107,8 +86,8 @@ describe("Advice.line", () => {
       "Unrecognized flag: --jsn in command assembly list; did you mean --json?"
     ],
     [
-      new ApiError.AssemblyFailed({ assemblyId: "5a".repeat(16), code: "NO_COUNTRY", description: "no country" }),
-      `Assembly ${"5a".repeat(16)} failed with NO_COUNTRY: no country`
+      new ApiError.AssemblyFailed({ assemblyId: id, code: "NO_COUNTRY", description: "no country" }),
+      `Assembly ${id} failed with NO_COUNTRY: no country`
     ],
     [{ _tag: "Odd", description: "no error at all" }, `{"_tag":"Odd","description":"no error at all"}`],
     [
@@ -121,33 +100,28 @@ describe("Advice.line", () => {
     ],
     [
       new AssemblyUploadError.FilesFailed({
-        assemblyId: "a".repeat(32),
+        assemblyId: id,
         assembly: "canceled",
-        files: ["a", "b", "c", "d", "e"].map((filename) => ({
-          filename,
-          outcome: "Failed" as const,
-          error: gone("append")
-        }))
+        files: [..."abcde"].map((filename) => ({ filename, outcome: "Failed", error: gone }) as const)
       }),
-      expect.stringMatching(
-        /^5 of 5 files failed: a: append at tus\.example\.com: gone; run the upload again to start a new upload \(status 410\); b: .*; c: .*; 2 more\. The Assembly was canceled$/
-      )
+      expect.stringMatching(/^5 of 5 files failed: a: append at .*; b: .*; c: .*; 2 more\. The Assembly was canceled$/)
     ],
     [
       new AssemblyUploadError.FormBroken({
-        assemblyIds: [Assembly.AssemblyId.make("5a".repeat(16))],
+        assemblyIds: [Assembly.AssemblyId.make(id)],
         isOver: true,
         description: "it was lost"
       }),
       "the request with the files broke: it was lost; the service aborted the Assembly; its Steps may have run. Get its Status, or run the job again"
     ],
+    [new Error("\n  the service said:\r\n    no\n\n  asset\n"), "the service said: no asset"],
     [new RangeError(), "RangeError"],
     ["a text", "a text"]
   ])("%s", (error, line) => {
     expect(Advice.line(error)).toEqual(line)
   })
 
-  it.effect.each<readonly [Record<string, string>, string]>([
+  effect.each<readonly [Record<string, string>, string]>([
     [{}, "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET"],
     [{ ASSEMBLY_AUTH_KEY: "k" }, "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET"],
     [
@@ -155,15 +129,13 @@ describe("Advice.line", () => {
       "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET"
     ],
     [{ ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }, "set the environment variable ASSEMBLY_BASE_URL"]
-  ])("names what %j lacks", ([env, line]) =>
-    Effect.gen(function* () {
-      const error = yield* Layer.build(service).pipe(
-        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
-        Effect.flip
-      )
-      expect(Advice.line(error)).toBe(line)
-    })
-  )
+  ])("names what %j lacks", function* ([env, line]) {
+    const error = yield* Layer.build(service).pipe(
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+      Effect.flip
+    )
+    expect(Advice.line(error)).toBe(line)
+  })
 
   it.prop("is one line, whatever the service said", { message: text }, ({ message }) => {
     const line = Advice.line(new ApiError.DamMutationFailed({ ...details, description: message }))
@@ -172,23 +144,18 @@ describe("Advice.line", () => {
   })
 })
 
-describe("Advice.line with the host of the service", () => {
-  it("names the host, unless the error names it", () => {
-    const line = (error: unknown) => Advice.line(error, "api2.example.com")
-    expect(line(new ApiError.AuthenticationFailed({ ...details, code: "INVALID_SIGNATURE" }))).not.toContain("check")
-    expect(line(new ApiError.DamMutationFailed(details))).toMatch(/^Dam\.move at api2\.example\.com failed with /)
-    const lost = { operation: "Dam.move", description: "the connection failed", host: "api2.example.com" }
-    expect(line(new ApiError.TransportFailure(lost))).toBe("Dam.move: the connection failed (api2.example.com)")
-    const file = { ...lost, operation: "Results.save", host: "files.example.com" }
-    expect(line(new ApiError.TransportFailure(file))).toBe("the download: the connection failed (files.example.com)")
-    expect(line(new AuthError.TokenUnavailable({ description: "no route" }))).toBe(
-      "No token: no route (api2.example.com)"
-    )
-  })
-})
-
-describe("Advice.line of several lines", () => {
-  it("joins the lines with spaces", () => {
-    expect(Advice.line(new Error("\n  the service said:\r\n    no\n\n  asset\n"))).toBe("the service said: no asset")
-  })
+it.each([
+  [new ApiError.AuthenticationFailed({ ...details, code: "INVALID_SIGNATURE" }), expect.not.stringContaining("check")],
+  [new ApiError.DamMutationFailed(details), expect.stringMatching(/^Dam\.move at api2\.example\.com failed with /)],
+  [
+    new ApiError.TransportFailure({ ...lost, host: "api2.example.com" }),
+    "Dam.move: the connection failed (api2.example.com)"
+  ],
+  [
+    new ApiError.TransportFailure({ ...lost, operation: "Results.save", host: "files.example.com" }),
+    "the download: the connection failed (files.example.com)"
+  ],
+  [new AuthError.TokenUnavailable({ description: "no route" }), "No token: no route (api2.example.com)"]
+])("Advice.line names the host of the service, unless the error names it: %s", (error, line) => {
+  expect(Advice.line(error, "api2.example.com")).toEqual(line)
 })

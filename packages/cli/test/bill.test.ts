@@ -22,9 +22,9 @@ describe("Workspace.render", () => {
     expect(Workspace.render(bill, "2026-01")).toEqual([
       "Month         2026-01",
       "Total         12.50 USD",
-      "Plan          large, price per gigabyte 1.00 USD, max jobs 20",
       "Received      3.0 MiB",
       "Result bytes  5.0 MiB",
+      "Plan          large, price per gigabyte 1.00 USD, max jobs 20",
       "",
       "Robot          Steps  Bytes in  Bytes out",
       "─────────────────────────────────────────",

@@ -57,24 +57,6 @@ it("is silent if the reader of its output has ended, as in assembly list | head"
   expect(await withOutput("closed", "--help")).toEqual({ stderr: "", code: 141 })
 })
 
-it("names a wrong flag once, and takes an id that starts with a dash after --", async () => {
-  const id = `-${"A".repeat(21)}`
-  expect((await assembly("move", id, "--filename", "a")).stderr).toBe(
-    "assembly: Unrecognized flag: -A in command assembly move\nSee: assembly move --help\n"
-  )
-  expect((await assembly("move", "--filename", "a", "--", id)).stderr).toMatch(
-    /^assembly: set the environment variable/
-  )
-})
-
-it("shows the help of a group of commands without any configuration", async () => {
-  const { code, stderr, stdout } = await assembly("templates", "--help")
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-  for (const name of ["list", "get", "create", "update", "delete"])
-    expect(stdout).toMatch(new RegExp(`^ +${name} `, "m"))
-  expect((await assembly("templates")).stdout).toContain("assembly templates <command>")
-})
-
 const groups = [
   "upload",
   "uploads",

@@ -4,12 +4,11 @@
 import { everything, root as assembly } from "../src/commands/root.ts"
 import * as CompletionsCommand from "../src/commands/shells.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Completions from "effect/cli/Completions"
-import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { execFileSync, spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
 import { assembly as run, folderWith } from "./support/processes.ts"
 import * as Help from "../src/internal/help.ts"
 
@@ -46,131 +45,48 @@ const shells = { bash, fish } as const
 /** Only what begins with the letters of the files: fish also shows flags. */
 const files = (found: ReadonlyArray<string>): ReadonlyArray<string> => found.filter((one) => one.startsWith("zz"))
 
-/** A command line without its last word, and the words that a shell must offer for it. */
-interface Expected {
-  readonly words: ReadonlyArray<string>
-  readonly offers: ReadonlyArray<string>
-}
-
-/** What the shells must offer: below each command its commands, and after each `--` its flags. */
-const expectedOf = (
-  command: Completions.CommandDescriptor,
-  above: ReadonlyArray<string> = []
-): ReadonlyArray<Expected> => {
-  const words = [...above, command.name]
-  const flags = command.flags.map(({ name }) => `--${name}`)
-  const below = command.subcommands.map(({ name }) => name)
-  return [
-    ...(below.length === 0 ? [] : [{ words: [...words, ""], offers: below }]),
-    { words: [...words, "--"], offers: flags },
-    ...command.subcommands.flatMap((one) => expectedOf(one, words))
-  ]
-}
-
-/** One process of bash completes all command lines. */
-const bashAll = (cwd: string, all: ReadonlyArray<Expected>): ReadonlyArray<ReadonlyArray<string>> => {
-  const asked = all.map(({ words }) =>
-    [
-      `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")})`,
-      `COMP_CWORD=${words.length - 1} COMP_LINE='${words.join(" ")}' COMP_POINT=${words.join(" ").length}`,
-      "COMPREPLY=()",
-      `_assembly assembly '${words.at(-1)}' '${words.at(-2)}'`,
-      String.raw`printf '%s ' "${"${COMPREPLY[@]}"}"; echo`
-    ].join("\n")
-  )
-  const script = ["source ./completions", ...asked].join("\n")
-  return execFileSync("bash", ["--norc", "--noprofile", "-c", script], { cwd })
-    .toString()
-    .split("\n")
-    .map((line) => line.trim().split(" "))
-}
-
-/** One process of fish completes all command lines. */
-const fishAll = (cwd: string, all: ReadonlyArray<Expected>): ReadonlyArray<ReadonlyArray<string>> => {
-  const asked = all.map(({ words }) => `complete -C '${words.join(" ")}' | cut -f 1; echo "# end"`)
-  const script = ["source ./completions", ...asked].join("\n")
-  const text = execFileSync("fish", ["--no-config", "-c", script], { cwd }).toString()
-  return text.split("# end\n").map((one) => one.split("\n"))
-}
-
-/**
- * zsh completes only in a terminal. So zsh checks the syntax, and the words are those in the function of each command.
- */
-const zshAll = (cwd: string, all: ReadonlyArray<Expected>): ReadonlyArray<ReadonlyArray<string>> => {
-  execFileSync("zsh", ["-f", "-n", "completions"], { cwd })
-  const script = readFileSync(`${cwd}/completions`, "utf8")
-  const bodies = new Map(
-    Array.from(script.matchAll(/^(_assembly[\w-]*)\(\) \{\n(.*?)^\}/gms), ([, name = "", body = ""]) => [
-      name.replaceAll("-", "_"),
-      Array.from(body.matchAll(/'(?:\([^)]*\))?([\w-]+)[[:=]/g), ([, word = ""]) => word)
-    ])
-  )
-  return all.map(({ words }) => bodies.get(`_${words.slice(0, -1).join("_").replaceAll("-", "_")}`) ?? [])
-}
-
-layer(NodeServices.layer, { excludeTestServices: true })("completions", (it) => {
+layer(NodeServices.layer)("completions", (it) => {
   for (const [shell, complete] of Object.entries(shells)) {
-    it.effect.skipIf(!isInstalled(shell))(`of ${shell} complete commands, flags, values and files`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const cwd = yield* folderWith({ "zz-a.txt": "", "zz-b.json": "" })
-        yield* fs.makeDirectory(`${cwd}/zz-folder`)
-        const { stdout } = yield* run(cwd, {}, "completions", shell)
-        yield* fs.writeFileString(`${cwd}/completions`, stdout)
-        const at = (line: string) => complete(cwd, line.split(" "))
+    it.effect.skipIf(!isInstalled(shell))(`of ${shell} complete commands, flags, values and files`, function* () {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* folderWith({ "zz-a.txt": "", "zz-b.json": "" })
+      yield* fs.makeDirectory(`${cwd}/zz-folder`)
+      const { stdout } = yield* run(cwd, {}, "completions", shell)
+      yield* fs.writeFileString(`${cwd}/completions`, stdout)
+      const at = (line: string) => complete(cwd, line.split(" "))
 
-        expect(at("assembly templates cr")).toEqual(["create"])
-        expect(at("assembly list --typ")).toContain("--type")
-        expect(at("assembly list --type fa")).toContain("failed")
-        const all = ["zz-a.txt", "zz-b.json", expect.stringMatching(/^zz-folder\/?$/)]
-        for (const line of [
-          "assembly upload zz",
-          "assembly upload zz-a.txt zz",
-          "assembly upload -r zz",
-          "assembly upload --steps zz",
-          "assembly templates create thumbnails zz",
-          "assembly credentials create x --type s3 --content zz",
-          "assembly upload --fields-file zz",
-          "assembly replay --fields-file zz"
-        ]) {
-          expect(files(at(line)), line).toEqual(all)
-        }
-        // An id is no file.
-        for (const line of ["assembly get zz", "assembly results download zz", "assembly upload --template zz"]) {
-          expect(files(at(line)), line).toEqual([])
-        }
-        expect(files(at("assembly results download x -o zz")).at(-1)).toMatch(/^zz-folder\/?$/)
-      })
-    )
-  }
-
-  it.effect("know what every parameter means, and which take a path", () =>
-    Effect.gen(function* () {
-      const namesIn = (command: Completions.CommandDescriptor, path: string = ""): ReadonlyArray<string> => {
-        const names = [...command.arguments.map(({ name }) => name), ...command.flags.map(({ name }) => `--${name}`)]
-        for (const name of names) expect(Help.parameter(path, name), `${path} ${name}`).not.toBe("")
-        const below = command.subcommands.flatMap((one) => namesIn(one, `${path} ${one.name}`.trim()))
-        return [...names.map((name) => name.replace("--", "")), ...below]
+      expect(at("assembly templates cr")).toEqual(["create"])
+      expect(at("assembly list --typ")).toContain("--type")
+      expect(at("assembly list --type fa")).toContain("failed")
+      const all = ["zz-a.txt", "zz-b.json", expect.stringMatching(/^zz-folder\/?$/)]
+      for (const line of [
+        "assembly upload zz",
+        "assembly upload zz-a.txt zz",
+        "assembly upload -r zz",
+        "assembly upload --steps zz",
+        "assembly templates create thumbnails zz",
+        "assembly credentials create x --type s3 --content zz",
+        "assembly upload --fields-file zz",
+        "assembly replay --fields-file zz"
+      ]) {
+        expect(files(at(line)), line).toEqual(all)
       }
-      const names = namesIn(Completions.fromCommand(yield* assembly(everything)))
-      for (const name of Object.keys(CompletionsCommand.paths)) expect(names).toContain(name)
+      // An id is no file.
+      for (const line of ["assembly get zz", "assembly results download zz", "assembly upload --template zz"]) {
+        expect(files(at(line)), line).toEqual([])
+      }
+      expect(files(at("assembly results download x -o zz")).at(-1)).toMatch(/^zz-folder\/?$/)
     })
-  )
-
-  for (const [shell, complete] of Object.entries({ bash: bashAll, fish: fishAll, zsh: zshAll })) {
-    it.effect.skipIf(!isInstalled(shell))(`of ${shell} know all commands and flags`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const cwd = yield* folderWith({})
-        const { stdout } = yield* run(cwd, {}, "completions", shell)
-        yield* fs.writeFileString(`${cwd}/completions`, stdout)
-        const all = expectedOf(Completions.fromCommand(yield* assembly(everything)))
-        expect(all.length).toBeGreaterThan(50)
-        const found = complete(cwd, all)
-        for (const [index, { offers, words }] of all.entries()) {
-          for (const offer of offers) expect(found[index], words.join(" ")).toContain(offer)
-        }
-      }).pipe(Effect.scoped)
-    )
   }
+
+  it.effect("know what every parameter means, and which take a path", function* () {
+    const namesIn = (command: Completions.CommandDescriptor, path: string = ""): ReadonlyArray<string> => {
+      const names = [...command.arguments.map(({ name }) => name), ...command.flags.map(({ name }) => `--${name}`)]
+      for (const name of names) expect(Help.parameter(path, name), `${path} ${name}`).not.toBe("")
+      const below = command.subcommands.flatMap((one) => namesIn(one, `${path} ${one.name}`.trim()))
+      return [...names.map((name) => name.replace("--", "")), ...below]
+    }
+    const names = namesIn(Completions.fromCommand(yield* assembly(everything)))
+    for (const name of Object.keys(CompletionsCommand.paths)) expect(names).toContain(name)
+  })
 })

@@ -2,14 +2,9 @@
  * Invalid numbers, rates, lengths of time and periods are refused before anything is sent. One sentence names the flag,
  * its value and what it expects.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { describe, expect, it, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as TestClock from "effect/testing/TestClock"
+import { describe, expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as InProcess from "./support/inProcess.ts"
-import { assembly, environment, folderWith, spawned } from "./support/processes.ts"
 
 const run = (args: ReadonlyArray<string>) =>
   InProcess.assembly(
@@ -40,128 +35,25 @@ const flags: ReadonlyArray<readonly [command: string, flag: string, expected: st
 
 describe("a value that is not valid", () => {
   for (const [command, flag, expected, valid] of flags) {
-    it.effect(`of ${command} --${flag}`, () =>
-      Effect.gen(function* () {
-        for (const value of ["", "x", "-1", "1e9", "0", "1.5", " 1", "١"].filter((one) => one !== valid)) {
-          // A rate may have decimals.
-          if (flag === "limit-rate" && value === "1.5") continue
-          const words = command.split(" ")
-          const what =
-            value === ""
-              ? `--${flag} needs a value: ${expected}`
-              : `Invalid value for flag --${flag}: "${value}". Expected: ${expected}`
-          const name = words.slice(0, words[1]?.match(/^[a-z]+$/) ? 2 : 1).join(" ")
-          expect(yield* run([...words, `--${flag}=${value}`]), `${flag}=${value}`).toEqual({
-            code: 2,
-            stdout: "",
-            stderr: `assembly: ${what}\nSee: assembly ${name} --help\n`
-          })
-        }
-        const separate = yield* run([...command.split(" "), `--${flag}`, ""])
-        expect(separate).toMatchObject({ code: 2, stdout: "" })
-        expect(separate.stderr).toContain(`--${flag}`)
-      })
-    )
+    it.effect(`of ${command} --${flag}`, function* () {
+      for (const value of ["", "x", "-1", "1e9", "0", "1.5", " 1", "١"].filter((one) => one !== valid)) {
+        // A rate may have decimals.
+        if (flag === "limit-rate" && value === "1.5") continue
+        const words = command.split(" ")
+        const what =
+          value === ""
+            ? `--${flag} needs a value: ${expected}`
+            : `Invalid value for flag --${flag}: "${value}". Expected: ${expected}`
+        const name = words.slice(0, words[1]?.match(/^[a-z]+$/) ? 2 : 1).join(" ")
+        expect(yield* run([...words, `--${flag}=${value}`]), `${flag}=${value}`).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: `assembly: ${what}\nSee: assembly ${name} --help\n`
+        })
+      }
+      const separate = yield* run([...command.split(" "), `--${flag}`, ""])
+      expect(separate).toMatchObject({ code: 2, stdout: "" })
+      expect(separate.stderr).toContain(`--${flag}`)
+    })
   }
-})
-
-describe("a flag without a value", () => {
-  it.effect.each<[string, string]>([
-    ["list --cursor", "--cursor needs a value: --cursor <number>"],
-    ["list --since", "--since needs a value: --since <when>"],
-    ["list --type", "--type needs a value: all, uploading, executing, canceled, completed, failed, request_aborted"],
-    ["upload a.txt --path", "--path needs a value: --path <folder>"],
-    ["upload a.txt --fields", "--fields needs a value: --fields <key=value>"],
-    ["upload a.txt --journal", "--journal needs a value: --journal <folder>"],
-    [`results download ${id} --output=`, "--output needs a value"]
-  ])("%s", ([words, line]) =>
-    Effect.gen(function* () {
-      const { code, stderr, stdout } = yield* run(words.split(" "))
-      expect({ code, stdout, line: stderr.split("\n")[0] }).toEqual({ code: 2, stdout: "", line: `assembly: ${line}` })
-    })
-  )
-})
-
-describe("a period that ends before it begins", () => {
-  it.effect.each<[string, string]>([
-    [
-      "list --since 2026-02-01 --until 2026-01-01",
-      "--since is 2026-02-01T00:00:00Z and --until is 2026-01-01T00:00:00Z: --since must be before --until"
-    ],
-    [
-      "list --since 2026-02-01 --until 2026-02-01",
-      "--since is 2026-02-01T00:00:00Z and --until is 2026-02-01T00:00:00Z: --since must be before --until"
-    ],
-    [
-      "list --from 1h --to 1d",
-      "--since is 2026-02-28T23:00:00Z and --until is 2026-02-28T00:00:00Z: --since must be before --until"
-    ],
-    [
-      "list --until 30d",
-      "--since is 2026-02-22T00:00:00Z and --until is 2026-01-30T00:00:00Z: --since must be before --until"
-    ],
-    ["list --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`],
-    ["stats --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`],
-    ["queues stats --since 2026-03-02", `Invalid value for flag --since: "2026-03-02". Expected: ${when}, in the past`]
-  ])("%s", ([args, problem]) =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 2, 1))
-      const { code, stderr, stdout } = yield* run(args.split(" "))
-      expect({ code, stdout, stderr: stderr.split("\n")[0] }).toEqual({
-        code: 2,
-        stdout: "",
-        stderr: `assembly: ${problem}`
-      })
-    })
-  )
-})
-
-layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("with a service", (test) => {
-  test.effect("a date that only the service can refuse is named with its flag", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folderWith({})
-      const env = yield* environment
-      const late = yield* assembly(cwd, env, "queues", "stats", "--since", "2020-01-01")
-      expect(late).toEqual({
-        code: 2,
-        stdout: "",
-        stderr:
-          'assembly: --since: Expected an age such as 24h or 7d, or a date of the last 91 days, got "2020-01-01T00:00:00.000Z"\n'
-      })
-    }).pipe(Effect.scoped)
-  )
-
-  test.effect("token and results download print JSON", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folderWith({
-        "a.txt": "meow",
-        "steps.json": JSON.stringify({
-          steps: { ":original": { robot: "/upload/handle" }, stored: { use: ":original", robot: "/transloadit/store" } }
-        })
-      })
-      const env = { ...(yield* environment), XDG_STATE_HOME: cwd }
-      const token = yield* spawned(cwd, env, "token", "--json")
-      expect(token).toMatchObject({ code: 0, stderr: "" })
-      expect(JSON.parse(token.stdout)).toEqual({
-        access_token: expect.stringMatching(/^\S+$/),
-        expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
-      })
-
-      const uploaded = yield* assembly(cwd, env, "upload", "a.txt", "--steps", "steps.json")
-      const [, assemblyId = ""] = /Assembly (\w+)/.exec(uploaded.stdout) ?? []
-      const download = Effect.map(
-        assembly(cwd, env, "results", "download", assemblyId, "--output", "results", "--json"),
-        ({ code, stdout }) => ({
-          code,
-          lines: stdout
-            .trimEnd()
-            .split("\n")
-            .map((line): unknown => JSON.parse(line))
-        })
-      )
-      const file = { step: "stored", path: "results/a.txt", size: 4 }
-      expect(yield* download).toEqual({ code: 0, lines: [{ event: "Downloaded", ...file }] })
-      expect(yield* download).toEqual({ code: 0, lines: [{ event: "AlreadyThere", ...file }] })
-    }).pipe(Effect.scoped)
-  )
 })

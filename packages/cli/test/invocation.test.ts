@@ -1,4 +1,4 @@
-import * as Invocation from "../src/internal/invocation.ts"
+import * as Help from "../src/internal/help.ts"
 import { expect, it } from "@effect/vitest"
 
 /** Without `--no-install`, npx offers an unrelated package of this name outside of a project. */
@@ -19,8 +19,8 @@ it.each<readonly [string, Readonly<Record<string, string>>, string, string]>([
   ["npm run and pnpm assembly", { npm_command: "run-script" }, local, npx],
   ["a script that runs an installed program", { npm_command: "run-script" }, "/usr/bin/assembly", "assembly"],
   ["pnpm dlx", { npm_command: "dlx" }, "/a/dlx/node_modules/.bin/assembly", "npx @assembly-effect/cli"]
-])("Invocation.ofProcess: %s", (_, env, path, program) => {
-  expect(Invocation.ofProcess(env, path)).toBe(program)
+])("Help.ofProcess: %s", (_, env, path, program) => {
+  expect(Help.ofProcess(env, path)).toBe(program)
 })
 
 it.each([
@@ -34,6 +34,6 @@ it.each([
   ["https://app.example.com/assembly <id>", "https://app.example.com/assembly <id>"],
   ["assembly emulator --data .assembly -- npm test", `${npx} emulator --data .assembly -- npm test`]
 ])("names the program of the user in %s", (line, shown) => {
-  expect(Invocation.inHelp(line, npx)).toBe(shown)
-  expect(Invocation.inHelp(line, "assembly")).toBe(line)
+  expect(Help.inProgram(line, npx)).toBe(shown)
+  expect(Help.inProgram(line, "assembly")).toBe(line)
 })

@@ -2,7 +2,8 @@ import * as Advice from "../src/internal/advice.ts"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, expect, layer } from "@effect/vitest"
+import { assert, expect } from "@effect/vitest"
+import { layerTest, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -49,35 +50,33 @@ const failure = Effect.fnUntraced(function* (code: string) {
   return error
 })
 
-layer(NodeServices.layer)("a journal that cannot be written", (it) => {
-  it.effect("names the folder, what is full, and what is kept", () =>
-    Effect.gen(function* () {
-      const full = yield* failure("ENOSPC")
-      expect(shown(full, true)).toEqual([
-        "state/uploads: the disk is full; nothing more is sent, because this folder must record the upload",
-        "Free some space. The upload is kept. Run the same command again to continue it.",
-        1
-      ])
-      const lost = new UploadJournal.LeaseLost({
-        key: "a",
-        description: `the lease expired after its renewal failed: ${full.description}`
-      })
-      const file = new AssemblyUploadError.FilesFailed({
-        assemblyId: "a".repeat(32),
-        assembly: "kept",
-        files: [{ filename: "a.bin", outcome: "Failed", error: full }]
-      })
-      for (const error of [lost, file]) expect(shown(error, true)).toEqual(shown(full, true))
-      expect(shown(full, false)[1]).toBe("Free some space, or name another folder with --journal.")
-      expect(shown(yield* failure("EROFS"), false)).toEqual([
-        "state/uploads: the file system is read-only; nothing more is sent, because this folder must record the upload",
-        "Make the folder writable, or name another folder with --journal.",
-        1
-      ])
+layerTest(NodeServices.layer)("a journal that cannot be written", (it) => {
+  it.effect("names the folder, what is full, and what is kept", function* () {
+    const full = yield* failure("ENOSPC")
+    expect(shown(full, true)).toEqual([
+      "state/uploads: the disk is full; nothing more is sent, because this folder must record the upload",
+      "Free some space. The upload is kept. Run the same command again to continue it.",
+      1
+    ])
+    const lost = new UploadJournal.LeaseLost({
+      key: "a",
+      description: `the lease expired after its renewal failed: ${full.description}`
     })
-  )
+    const file = new AssemblyUploadError.FilesFailed({
+      assemblyId: "a".repeat(32),
+      assembly: "kept",
+      files: [{ filename: "a.bin", outcome: "Failed", error: full }]
+    })
+    for (const error of [lost, file]) expect(shown(error, true)).toEqual(shown(full, true))
+    expect(shown(full, false)[1]).toBe("Free some space, or name another folder with --journal.")
+    expect(shown(yield* failure("EROFS"), false)).toEqual([
+      "state/uploads: the file system is read-only; nothing more is sent, because this folder must record the upload",
+      "Make the folder writable, or name another folder with --journal.",
+      1
+    ])
+  })
 
-  it("is not blamed for the loss of a lease to another process", () => {
+  test("is not blamed for the loss of a lease to another process", () => {
     const lost = new UploadJournal.LeaseLost({ key: "a", description: "another holder took the lease" })
     expect(Journal.failureOf(lost, "state/uploads", true)).toBeUndefined()
   })

@@ -108,17 +108,18 @@ describe("the table of Assemblies", () => {
 
   it.each([
     ["a.png", 1, "a.png"],
-    ["a.png, b.png", undefined, "a.png, b.png"],
-    ["a.png, b.png", 200, "a.png and 199 more"],
-    [Array.from({ length: 100 }, (_, index) => `${index}.png`).join(", "), 1500, "0.png and 1,499 more"],
-    [Array.from({ length: 100 }, (_, index) => `${index}.png`).join(", "), undefined, "0.png and 99 more"],
-    ["x".repeat(255), 1, `${"x".repeat(39)}…`],
+    ["a.png, b.png", undefined, "2 files: a.png"],
+    ["a.png, b.png", 1500, "1,500 files: a.png"],
     ["", 3, "–"],
     [undefined, undefined, "–"]
-  ])("bounds the files of an Assembly, also in a pipe (%#)", (files, num_input_files, shown) => {
-    const item = { ...entry, ...(files === undefined ? {} : { files }), ...(num_input_files && { num_input_files }) }
-    expect(render([item])[0]?.split("\t").at(-1)).toBe(shown === "–" ? "" : shown)
-  })
+  ])(
+    "has the number of files and the first name on a terminal, and the text of the service in a pipe: %s, %s",
+    (files, num_input_files, shown) => {
+      const item = { ...entry, ...(files === undefined ? {} : { files }), ...(num_input_files && { num_input_files }) }
+      expect(render([item])[0]?.split("\t").at(-1)).toBe(files ?? "")
+      expect(render([item], { width: 200 })[2]).toMatch(new RegExp(`  ${shown}$`.trimEnd()))
+    }
+  )
 
   it("has dates and the whole names of states in a pipe", () => {
     const lines = render(list, { now })

@@ -1,9 +1,10 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { expect, it } from "@effect/vitest"
+import { effect } from "@assembly-effect/testkit/flow"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as TestConsole from "effect/testing/TestConsole"
-import * as Invocation from "../src/internal/invocation.ts"
+import * as Help from "../src/internal/help.ts"
 import * as Shown from "../src/internal/assembly.ts"
 
 const id = "a".repeat(32)
@@ -49,19 +50,17 @@ const written = (
       }),
       Effect.ensuring(Effect.sync(() => Object.assign(stderr, { columns: before })))
     )
-    yield* program === undefined ? suggested : Effect.provideService(suggested, Invocation.Program, program)
+    yield* program === undefined ? suggested : Effect.provideService(suggested, Help.Program, program)
     return yield* TestConsole.errorLines
   })
 
-it.effect("says what is next at a terminal only, in the words of the user", () =>
-  Effect.gen(function* () {
-    const first = ["Next: assembly wait 1"]
-    // A narrow terminal breaks the line itself, so that a user can paste the command.
-    expect(yield* written(["wait 1"], 10, true)).toEqual(first)
-    const both = [...first, "Next: correct the cause, then npx --no-install assembly replay 1"]
-    expect(yield* written(["replay 1", "correct the cause"], 80, true, "npx --no-install assembly")).toEqual(both)
-    // A file or a pipe has no columns, and a person does not read it.
-    expect(yield* written(["wait 1"], undefined, true)).toEqual(both)
-    expect(yield* written(["wait 1"], 80, false)).toEqual(both)
-  }).pipe(Effect.provide(TestConsole.layer))
-)
+effect("says what is next at a terminal only, in the words of the user", TestConsole.layer, function* () {
+  const first = ["Next: assembly wait 1"]
+  // A narrow terminal breaks the line itself, so that a user can paste the command.
+  expect(yield* written(["wait 1"], 10, true)).toEqual(first)
+  const both = [...first, "Next: correct the cause, then npx --no-install assembly replay 1"]
+  expect(yield* written(["replay 1", "correct the cause"], 80, true, "npx --no-install assembly")).toEqual(both)
+  // A file or a pipe has no columns, and a person does not read it.
+  expect(yield* written(["wait 1"], undefined, true)).toEqual(both)
+  expect(yield* written(["wait 1"], 80, false)).toEqual(both)
+})

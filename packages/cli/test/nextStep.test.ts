@@ -8,28 +8,35 @@ import * as Failure from "../src/internal/failure.ts"
 const host = "api2.example.com"
 const baseUrl = new URL(`https://${host}`)
 
+const operation = "Assemblies.list"
 const refused = (code: string, clockSkew?: number) =>
   new ApiError.AuthenticationFailed({
-    operation: "Assemblies.list",
+    operation,
     code,
     status: 400,
     description: "no",
-    ...(clockSkew === undefined ? {} : { clockSkew })
+    ...(clockSkew && { clockSkew })
   })
 
-const kept = { next: "The upload is kept. Run the same command again to continue it." }
+const kept = { next: "The upload is kept; run the same command again to continue it." }
 
-const lost = (code?: string) =>
+const lost = (code?: string, at?: string) =>
   new ApiError.TransportFailure({
-    operation: "Assemblies.list",
+    operation,
     description: "the connection failed",
-    ...(code === undefined ? {} : { code })
+    ...(code && { code }),
+    ...(at && { host: at })
   })
 
-type Unexpected = ConstructorParameters<typeof ApiError.UnexpectedResponse>[0]
+const failure = { operation: "a", code: "DOWN", status: 503, description: "c" }
+const unexpected = { description: "no", excerpt: "" }
+const after = Duration.seconds(60)
+const noServer = { description: "the service responded with status 500", status: 500 }
 
-const unexpected = (about: Omit<Unexpected, "description" | "excerpt">) =>
-  new ApiError.UnexpectedResponse({ ...about, description: "no", excerpt: "" })
+const certificate = "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
+const unknownHost = "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."
+const notListening = "Check ASSEMBLY_BASE_URL: no service listens at api2.example.com."
+const later = "Run the command again later."
 
 describe("Advice.next", () => {
   it.each<[unknown, string | undefined]>([
@@ -42,6 +49,16 @@ describe("Advice.next", () => {
       refused("INSUFFICIENT_AUTH_SCOPE"),
       "Add the scope to the Auth Key (assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
     ],
+    [Failure.failed("x", "assembly list shows it."), "assembly list shows it."],
+    [
+      new ApiError.UnexpectedResponse({
+        ...unexpected,
+        operation: "Assemblies.cancel",
+        assemblyId: "5a5a",
+        status: 200
+      }),
+      "assembly get 5a5a shows its state."
+    ],
     [refused("AUTH_EXPIRED", 60_000), "Set the clock of this machine."],
     [refused("INVALID_SIGNATURE", -60_000), "Set the clock of this machine."],
     [refused("SOMETHING_NEW"), "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to api2.example.com."],
@@ -49,43 +66,30 @@ describe("Advice.next", () => {
       new AuthError.ScopeNotGranted({ code: "TOKEN_INVALID_SCOPE", status: 403, scopes: ["read"] }),
       "Request only scopes that the Auth Key has, or leave out --scope."
     ],
-    [lost("ENOTFOUND"), "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."],
-    [lost("EAI_AGAIN"), "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."],
-    [lost("ECONNREFUSED"), "Check ASSEMBLY_BASE_URL: no service listens at api2.example.com."],
-    ...["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "DEPTH_ZERO_SELF_SIGNED_CERT"].map((code): [unknown, string] => [
-      lost(code),
-      "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
-    ]),
+    [lost("ENOTFOUND"), unknownHost],
+    [lost("EAI_AGAIN"), unknownHost],
+    [lost("ECONNREFUSED"), notListening],
+    [lost("ECONNREFUSED", "tus.example.com"), "Check the network: no service listens at tus.example.com."],
+    [lost("UNABLE_TO_VERIFY_LEAF_SIGNATURE"), certificate],
+    [lost("DEPTH_ZERO_SELF_SIGNED_CERT"), certificate],
     [lost(), "Check the network, and run the command again."],
+    [new ApiError.TimedOut({ operation, host, after }), "Check ASSEMBLY_BASE_URL, or run the command again later."],
     [
-      new ApiError.TimedOut({ operation: "Assemblies.list", host, after: Duration.seconds(60) }),
-      "Check ASSEMBLY_BASE_URL, or run the command again later."
-    ],
-    [
-      new ApiError.TimedOut({ operation: "Results.save", host: "files.example.com", after: Duration.seconds(60) }),
+      new ApiError.TimedOut({ operation: "Results.save", host: "files.example.com", after }),
       "Check the network, or run the command again later."
     ],
-    [
-      Failure.because(lost("ECONNREFUSED"), { about: "a" }),
-      "Check ASSEMBLY_BASE_URL: no service listens at api2.example.com."
-    ],
-    [unexpected({ operation: "Results.save", host, status: 404 }), undefined],
-    [
-      new AuthError.TokenUnavailable({ description: "the service responded with status 500", status: 500 }),
-      "Run the command again later."
-    ],
-    [
-      new ApiError.ServiceFailure({ operation: "a", code: "DOWN", status: 503, description: "c" }),
-      "Run the command again later."
-    ],
-    [Failure.because(lost("ECONNREFUSED"), kept), "The upload is kept. Run the same command again to continue it."],
+    [Failure.because(lost("ECONNREFUSED"), { about: "a" }), notListening],
+    [new ApiError.UnexpectedResponse({ ...unexpected, operation: "Results.save", host, status: 404 }), undefined],
+    [new AuthError.TokenUnavailable(noServer), later],
+    [new ApiError.ServiceFailure(failure), later],
+    [Failure.because(lost("ECONNREFUSED"), kept), kept.next],
     [
       Failure.because(refused("GET_ACCOUNT_UNKNOWN_AUTH_KEY"), kept),
-      "Check ASSEMBLY_AUTH_KEY: api2.example.com has no such key. The upload is kept. Run the same command again to continue it."
+      `Check ASSEMBLY_AUTH_KEY: api2.example.com has no such key. ${kept.next}`
     ],
-    [new ApiError.ServiceFailure({ operation: "a", code: "b", status: 400, description: "c" }), undefined],
+    [new ApiError.ServiceFailure({ ...failure, code: "b", status: 400 }), undefined],
     [
-      new ApiError.StatisticsMissingRegion({ operation: "a", code: "b", status: 400, description: "c" }),
+      new ApiError.StatisticsMissingRegion({ ...failure, code: "b", status: 400 }),
       "Set --region to a region such as eu-west-1, or to all."
     ],
     ["a text", undefined]
@@ -99,41 +103,11 @@ describe("Advice.next", () => {
     expect(Advice.line(failed, host)).toBe("Assemblies.list at api2.example.com: the connection failed (ECONNREFUSED)")
   })
 
-  it("names the host of the error before the host of the service", () => {
-    const error = new ApiError.TransportFailure({
-      operation: "Upload",
-      description: "the connection was refused",
-      code: "ECONNREFUSED",
-      host: "tus.example.com"
-    })
-    expect(Advice.next(error, { baseUrl })).toBe("Check the network: no service listens at tus.example.com.")
+  it("names the variable of a proxy, because the proxy may be the cause", () => {
+    expect(Advice.next(lost("ENOTFOUND"), { baseUrl, proxy: "HTTPS_PROXY" })).toBe(
+      `${unknownHost} The request may have gone through the proxy of HTTPS_PROXY.`
+    )
   })
-})
-
-describe("Advice.next for a user of npx", () => {
-  it.each<[unknown, string]>([
-    [
-      refused("INSUFFICIENT_AUTH_SCOPE"),
-      "Add the scope to the Auth Key (npx --no-install assembly keys update), or set ASSEMBLY_AUTH_KEY to another key."
-    ],
-    [
-      Failure.failed("x", "assembly templates list shows the Templates."),
-      "npx --no-install assembly templates list shows the Templates."
-    ],
-    [
-      unexpected({ operation: "Assemblies.cancel", assemblyId: "5a5a", status: 200 }),
-      "npx --no-install assembly get 5a5a shows its state."
-    ]
-  ])("names the program as the user does: %o", (error, step) => {
-    expect(Advice.next(error, { baseUrl, program: "npx --no-install assembly" })).toBe(step)
-    expect(Advice.next(error, { baseUrl })).toBe(step.replace("npx --no-install ", ""))
-  })
-})
-
-it("names the variable of a proxy, because the proxy may be the cause", () => {
-  expect(Advice.next(lost("ENOTFOUND"), { baseUrl, proxy: "HTTPS_PROXY" })).toBe(
-    "Check the host in ASSEMBLY_BASE_URL, and the network of this machine. The request may have gone through the proxy of HTTPS_PROXY."
-  )
 })
 
 describe("Advice.isOfSettings", () => {

@@ -2,7 +2,8 @@
  * Commands at addresses where another program listens: each error says what answered, and what to check.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { createServer as createHttp } from "node:http"
 import { createServer as createHttps } from "node:https"
@@ -26,102 +27,54 @@ const secure = async (): Promise<Server> => {
 /** A program that greets, as a server of SSH does. */
 const greeter = (): Server => createTcp((socket) => void socket.end("SSH-2.0-OpenSSH_9.2\r\n"))
 
-interface Program {
-  readonly what: string
-  readonly make: () => Server | Promise<Server>
-  readonly scheme?: "https"
-  readonly code: number
-  /** What the error of `assembly token` says about the response. */
-  readonly says: string
-  readonly advice: (host: string) => string
-}
+const notTheService =
+  "Check ASSEMBLY_BASE_URL: <host> does not answer as the Assembly Processing Service does. Another program may listen there."
+const orHttps =
+  "Check the network and ASSEMBLY_BASE_URL: another program may listen at <host>, or the URL must begin with https://."
+const gone = "Run the command again later, or check ASSEMBLY_BASE_URL: the service does not answer at <host>."
+const proxy = "Check ASSEMBLY_BASE_URL: a proxy answers at <host>, and asks for a name and a password."
+const untrusted = "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
 
-const notTheService = (host: string): string =>
-  `Check ASSEMBLY_BASE_URL: ${host} does not answer as the Assembly Processing Service does. Another program may listen there.`
+type Make = () => Server | Promise<Server>
 
-const mayBeOther = (host: string, scheme: string): string =>
-  `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}, or the URL must begin with ${scheme}://.`
-
-const gone = (host: string): string =>
-  `Run the command again later, or check ASSEMBLY_BASE_URL: the service does not answer at ${host}.`
-
-const programs: ReadonlyArray<Program> = [
-  { what: "a page", make: () => page(200, "<html>"), code: 1, says: "status 200", advice: notTheService },
-  {
-    what: "a page that is missing",
-    make: () => page(404, "<html>"),
-    code: 1,
-    says: "status 404",
-    advice: notTheService
-  },
-  { what: "other JSON", make: () => page(200, '{"hello":1}'), code: 1, says: "status 200", advice: notTheService },
-  {
-    what: "a redirect",
-    make: () => page(301, "", { location: "https://example.com/" }),
-    code: 1,
-    says: "status 301",
-    advice: notTheService
-  },
-  { what: "a gateway", make: () => page(502, "<html>"), code: 4, says: "status 502", advice: gone },
-  { what: "a busy gateway", make: () => page(503, ""), code: 4, says: "status 503", advice: gone },
-  { what: "a slow gateway", make: () => page(504, "<html>"), code: 4, says: "status 504", advice: gone },
-  {
-    what: "a proxy",
-    make: () => page(407, "<html>"),
-    code: 4,
-    says: "status 407",
-    advice: (host) => `Check ASSEMBLY_BASE_URL: a proxy answers at ${host}, and asks for a name and a password.`
-  },
-  {
-    what: "a program that does not speak HTTP",
-    make: greeter,
-    code: 4,
-    says: "the response is not HTTP",
-    advice: (host) => mayBeOther(host, "https")
-  },
-  {
-    what: "a server that needs https",
-    make: secure,
-    code: 4,
-    says: "the server closed the connection",
-    advice: (host) => mayBeOther(host, "https")
-  },
-  {
-    what: "a server without TLS",
-    make: () => page(200, "{}"),
-    scheme: "https",
-    code: 4,
-    says: "the TLS handshake failed",
-    advice: (host) => mayBeOther(host, "http")
-  },
-  {
-    what: "a server whose certificate is not trusted",
-    make: secure,
-    scheme: "https",
-    code: 4,
-    says: "the certificate of the server is not trusted",
-    advice: () => "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
-  }
+/** A program, the scheme of the URL, the exit code, what the error says about the response, and the advice. */
+const programs: ReadonlyArray<
+  readonly [what: string, make: Make, scheme: "http" | "https", code: number, says: string, advice: string]
+> = [
+  ["a page", () => page(200, "<html>"), "http", 1, "status 200", notTheService],
+  ["a page that is missing", () => page(404, "<html>"), "http", 1, "status 404", notTheService],
+  ["other JSON", () => page(200, '{"hello":1}'), "http", 1, "status 200", notTheService],
+  ["a redirect", () => page(301, "", { location: "https://example.com/" }), "http", 1, "status 301", notTheService],
+  ["a gateway", () => page(502, "<html>"), "http", 4, "status 502", gone],
+  ["a busy gateway", () => page(503, ""), "http", 4, "status 503", gone],
+  ["a slow gateway", () => page(504, "<html>"), "http", 4, "status 504", gone],
+  ["a proxy", () => page(407, "<html>"), "http", 4, "status 407", proxy],
+  ["a program that does not speak HTTP", greeter, "http", 4, "the response is not HTTP", orHttps],
+  ["a server that needs https", secure, "http", 4, "the server closed the connection", orHttps],
+  [
+    "TLS where there is none",
+    () => page(200, "{}"),
+    "https",
+    4,
+    "the TLS handshake failed",
+    orHttps.replace("https:", "http:")
+  ],
+  ["a certificate without trust", secure, "https", 4, "the certificate of the server is not trusted", untrusted]
 ]
 
-layer(NodeServices.layer, { excludeTestServices: true })("an error names the address of", (it) => {
-  for (const { advice, code, make, says, scheme = "http", what } of programs) {
-    it.effect(what, () =>
-      Effect.gen(function* () {
-        const host = `127.0.0.1:${yield* Loopback.listen(yield* Effect.promise(async () => make()))}`
-        const cwd = yield* folderWith({})
-        const env = {
-          ASSEMBLY_AUTH_KEY: "k",
-          ASSEMBLY_AUTH_SECRET: "s",
-          ASSEMBLY_BASE_URL: `${scheme}://${host}`
-        }
-        const ran = yield* assembly(cwd, env, "token")
-        expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code, stdout: "" })
-        const [problem = "", next, ...rest] = ran.stderr.split("\n")
-        expect(problem).toContain(says)
-        expect(problem).toContain(host)
-        expect({ next, rest }).toEqual({ next: advice(host), rest: [""] })
-      }).pipe(Effect.scoped)
-    )
-  }
+layer(NodeServices.layer)("an error names the address of", (it) => {
+  it.effect.each(programs)("%s", function* ([, make, scheme, code, says, advice]) {
+    const host = `127.0.0.1:${yield* Loopback.listen(yield* Effect.promise(async () => make()))}`
+    const env = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s", ASSEMBLY_BASE_URL: `${scheme}://${host}` }
+    const ran = yield* assembly(yield* folderWith({}), env, "token")
+    const [problem = "", next, ...rest] = ran.stderr.split("\n")
+    expect(problem).toContain(says)
+    expect(problem).toContain(host)
+    expect({ code: ran.code, stdout: ran.stdout, next, rest }).toEqual({
+      code,
+      stdout: "",
+      next: advice.replace("<host>", host),
+      rest: [""]
+    })
+  })
 })

@@ -1,6 +1,7 @@
 /** What the program leaves in the folders of the machine. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Spawned from "./support/spawned.ts"
@@ -11,14 +12,14 @@ const help = (env: Readonly<Record<string, string>>) =>
 
 it.live(
   "keeps compiled modules only in a folder of the user, because whoever writes to it can change the program",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const [temporary, cache] = [yield* fs.makeTempDirectoryScoped(), yield* fs.makeTempDirectoryScoped()]
-      expect(yield* help({ TMPDIR: temporary })).toBe(0)
-      expect(yield* fs.readDirectory(temporary)).toEqual([])
-      expect(yield* help({ TMPDIR: temporary, XDG_CACHE_HOME: cache })).toBe(0)
-      expect(yield* fs.readDirectory(temporary)).toEqual([])
-      expect((yield* fs.readDirectory(`${cache}/assembly/compiled`)).length).toBeGreaterThan(0)
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  NodeServices.layer,
+  function* () {
+    const fs = yield* FileSystem.FileSystem
+    const [temporary, cache] = [yield* fs.makeTempDirectoryScoped(), yield* fs.makeTempDirectoryScoped()]
+    expect(yield* help({ TMPDIR: temporary })).toBe(0)
+    expect(yield* fs.readDirectory(temporary)).toEqual([])
+    expect(yield* help({ TMPDIR: temporary, XDG_CACHE_HOME: cache })).toBe(0)
+    expect(yield* fs.readDirectory(temporary)).toEqual([])
+    expect((yield* fs.readDirectory(`${cache}/assembly/compiled`)).length).toBeGreaterThan(0)
+  }
 )

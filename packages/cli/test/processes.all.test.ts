@@ -3,124 +3,72 @@
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, expect, layer } from "@effect/vitest"
+import { assert, expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import { assembly, environment, folderWith, spawned, toDotEnv } from "./support/processes.ts"
+import { assembly, environment, folderWith, spawned } from "./support/processes.ts"
 
-layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("processes", (it) => {
-  it.effect("reads .env, but not if the environment has credentials that the file could send elsewhere", () =>
-    Effect.gen(function* () {
-      const { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, ASSEMBLY_BASE_URL } = yield* environment
-      const whole = yield* folderWith({
-        ".env": toDotEnv({ ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET, OTHER: "x" })
-      })
-      expect(yield* assembly(whole, {}, "list")).toMatchObject({ code: 0, stderr: "" })
-      const foreign = yield* folderWith({ ".env": toDotEnv({ ASSEMBLY_BASE_URL }) })
-      const refused = yield* assembly(foreign, { ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET }, "list")
-      assert.notStrictEqual(refused.code, 0)
-      expect(refused.stderr).toMatch(/^assembly: set the environment variable ASSEMBLY_BASE_URL\n/)
-      const other = yield* folderWith({
-        ".env": toDotEnv({ ASSEMBLY_BASE_URL: "x", ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET })
-      })
-      expect(yield* assembly(other, { ASSEMBLY_BASE_URL }, "list")).toMatchObject({ code: 0, stderr: "" })
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect(
-    "doctor says what works and creates nothing; with --upload it cancels the Assembly that it has created",
-    () =>
-      Effect.gen(function* () {
-        const env = yield* environment
-        const cwd = yield* folderWith({})
-        const well = yield* assembly(cwd, env, "doctor")
-        expect(well).toMatchObject({ code: 0, stderr: "" })
-        expect(well.stdout).toMatch(/^✓ address +http:\/\/127\.0\.0\.1:\d+ answers as the service does/m)
-        expect(well.stdout).toMatch(/^✓ scopes +assemblies:read, templates:read, /m)
-        expect(well.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
-        const listed = Effect.map(assembly(cwd, env, "list", "--json"), ({ stdout }): unknown => JSON.parse(stdout))
-        expect(yield* listed).toMatchObject({ items: [] })
-        const withUpload = yield* assembly(cwd, env, "doctor", "--upload")
-        expect(withUpload).toMatchObject({ code: 0, stderr: "" })
-        expect(withUpload.stdout).toMatch(/^✓ uploads +tus 1\.0\.0: creation, /m)
-        expect(yield* listed).toMatchObject({ items: [{ ok: "ASSEMBLY_CANCELED" }] })
-        const without = yield* assembly(cwd, env, "doctor", "--no-upload")
-        expect(without).toMatchObject({ code: 0, stderr: "" })
-        expect(without.stdout).not.toContain("uploads")
-      }).pipe(Effect.scoped)
-  )
-
-  it.effect("the emulator runs a program with its environment, and ends with its exit code", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folderWith({})
-      const program = `fetch(process.env.ASSEMBLY_BASE_URL + "/foo?signature=1").then(({ status }) => {
+layer(Layer.merge(Emulator.layer(), NodeServices.layer))("processes", (it) => {
+  it.effect("the emulator runs a program with its environment, and ends with its exit code", function* () {
+    const cwd = yield* folderWith({})
+    const program = `fetch(process.env.ASSEMBLY_BASE_URL + "/foo?signature=1").then(({ status }) => {
         console.log(status, process.env.ASSEMBLY_AUTH_KEY.length > 0, process.env.OWN, process.argv.slice(1).join(" "))
         process.exitCode = 7
       })`
-      const ran = yield* spawned(
-        cwd,
-        { OWN: "kept" },
-        "emulator",
-        "--log",
-        "--",
-        process.execPath,
-        "-e",
-        program,
-        "one",
-        "--two"
-      )
-      expect(ran).toMatchObject({ code: 7, stdout: "404 true kept one --two\n" })
-      expect(ran.stderr).toMatch(
-        /^\d\d:\d\d:\d\d {2}GET +\/foo +404 +\S+ m?s {2}SERVER_404: There is no such operation\.\n$/
-      )
-      const quiet = yield* spawned(cwd, {}, "emulator", "--", process.execPath, "-e", program)
-      expect(quiet).toMatchObject({ code: 7, stderr: "" })
-      const killed = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", "process.kill(process.pid, 9)")
-      expect(killed).toMatchObject({ code: 137, stderr: `assembly: ${process.execPath}: it was ended by SIGKILL\n` })
-      const missing = yield* assembly(cwd, {}, "emulator", "--", "no-such-command")
-      expect(missing).toMatchObject({
-        code: 127,
-        stderr: "assembly: no-such-command: there is no such command\n"
-      })
-    }).pipe(Effect.scoped)
-  )
+    const ran = yield* spawned(
+      cwd,
+      { OWN: "kept" },
+      "emulator",
+      "--log",
+      "--",
+      process.execPath,
+      "-e",
+      program,
+      "one",
+      "--two"
+    )
+    expect(ran).toMatchObject({ code: 7, stdout: "404 true kept one --two\n" })
+    expect(ran.stderr).toMatch(
+      /^\d\d:\d\d:\d\d {2}GET +\/foo +404 +\S+ m?s {2}SERVER_404: There is no such operation\.\n$/
+    )
+    const quiet = yield* spawned(cwd, {}, "emulator", "--", process.execPath, "-e", program)
+    expect(quiet).toMatchObject({ code: 7, stderr: "" })
+    const killed = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", "process.kill(process.pid, 9)")
+    expect(killed).toMatchObject({ code: 137, stderr: `assembly: ${process.execPath}: it was ended by SIGKILL\n` })
+    const missing = yield* assembly(cwd, {}, "emulator", "--", "no-such-command")
+    expect(missing).toMatchObject({
+      code: 127,
+      stderr: "assembly: no-such-command: there is no such command\n"
+    })
+  })
 
-  it.effect("the emulator refuses wrong files in one sentence, and makes nothing of an empty --data", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const cwd = yield* folderWith({
-        "emulator.sqlite": "not a database, but longer than its header is. ".repeat(9),
-        "t.json": "[{}]"
+  it.effect("the emulator refuses a file that is no database in one sentence, and writes nothing", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const cwd = yield* folderWith({
+      "emulator.sqlite": "not a database, but longer than its header is. ".repeat(9),
+      "t.json": "[{}]"
+    })
+    const said = (...args: ReadonlyArray<string>) =>
+      Effect.map(assembly(cwd, {}, "emulator", ...args), ({ code, stderr }) => {
+        assert.notStrictEqual(code, 0)
+        return stderr
       })
-      const said = (...args: ReadonlyArray<string>) =>
-        Effect.map(assembly(cwd, {}, "emulator", ...args), ({ code, stderr }) => {
-          assert.notStrictEqual(code, 0)
-          return stderr
-        })
-      const before = yield* fs.readDirectory(cwd)
-      expect(yield* said("--data", "")).toBe(
-        "assembly: --data is empty; name a folder, or leave --data out to keep nothing\n"
-      )
-      expect(yield* said("--data", "t.json")).toBe("assembly: --data t.json is not a folder\n")
-      expect(yield* said("--data", ".")).toMatch(
-        /^assembly: cannot use emulator\.sqlite: the file is damaged, or another program has made it \(SQLITE_NOTADB\)\n$/
-      )
-      expect(yield* said("--templates", "missing.json")).toMatch(/^assembly: \S*missing\.json: no such file\n$/)
-      expect(yield* said("--templates", "t.json")).toMatch(/^assembly: \S*t\.json: 0\.id: Missing key[^\n]*\n$/)
-      expect((yield* fs.readDirectory(cwd)).filter((name) => name !== "files")).toEqual(before)
-    }).pipe(Effect.scoped)
-  )
+    const before = yield* fs.readDirectory(cwd)
+    expect(yield* said("--data", ".")).toMatch(
+      /^assembly: cannot use emulator\.sqlite: the file is damaged, or another program has made it \(SQLITE_NOTADB\)\n$/
+    )
+    expect((yield* fs.readDirectory(cwd)).filter((name) => name !== "files")).toEqual(before)
+  })
 
-  it.effect("a warning of the client is not in the output of a command", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folderWith({})
-      // A clock that is half an hour behind. The client corrects the time of its signatures, and warns.
-      const behind = encodeURIComponent("const { now } = Date; Date.now = () => now() - 1_800_000")
-      const env = { ...(yield* environment), NODE_OPTIONS: `--import=data:text/javascript,${behind}` }
-      const { code, stderr, stdout } = yield* spawned(cwd, env, "list", "--json")
-      expect({ code, keys: Object.keys(JSON.parse(stdout) as object) }).toEqual({ code: 0, keys: ["items", "count"] })
-      expect(stderr).toContain("signing with the corrected time")
-    }).pipe(Effect.scoped)
-  )
+  it.effect("a warning of the client is not in the output of a command", function* () {
+    const cwd = yield* folderWith({})
+    // A clock that is half an hour behind. The client corrects the time of its signatures, and warns.
+    const behind = encodeURIComponent("const { now } = Date; Date.now = () => now() - 1_800_000")
+    const env = { ...(yield* environment), NODE_OPTIONS: `--import=data:text/javascript,${behind}` }
+    const { code, stderr, stdout } = yield* spawned(cwd, env, "list", "--json")
+    expect({ code, keys: Object.keys(JSON.parse(stdout) as object) }).toEqual({ code: 0, keys: ["items", "count"] })
+    expect(stderr).toContain("signing with the corrected time")
+  })
 })

@@ -31,13 +31,13 @@ describe("Progress.line", () => {
   })
 
   it("counts the seconds of a wait instead of a speed, until bytes are sent again", () => {
-    const waiting = Progress.wait(half, { now: 3000, until: 15_000 })
+    const waiting = Progress.pause(half, 3000, 15_000)
     const line = (progress: Progress.Progress, width: number) => Progress.line(progress, { label: "cat.mp4", width })
     expect(line(waiting, 80)).toMatch(/ 50% {3}60\.0 MiB \/ 120\.0 MiB {2}retrying in 12 s$/)
     expect(line(Progress.update(waiting, { now: 20_000 }), 80)).toMatch(/ retrying$/)
     const again = Progress.update(waiting, { now: 16_000, sent: 61n * MiB })
     expect(line(again, 80)).toMatch(/ left$/)
-    expect(line(Progress.pause(waiting), 80)).not.toContain("retrying")
+    expect(line(Progress.pause(waiting, 3000), 80)).not.toContain("retrying")
   })
 
   it("shows no percentage and no bar without a total", () => {

@@ -1,6 +1,7 @@
 /** What an error says if requests go through a proxy. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import { createServer } from "node:http"
 import { folderWith, spawned } from "./support/processes.ts"
@@ -16,27 +17,25 @@ const refusing = Effect.suspend(() => {
   return Effect.map(Loopback.listen(server), (port) => `127.0.0.1:${port}`)
 })
 
-it.live("an error names the proxy and its variable, and never its password", () =>
-  Effect.gen(function* () {
-    const host = yield* refusing
-    const cwd = yield* folderWith({})
-    const credentials = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }
-    const said = (env: Readonly<Record<string, string>>) =>
-      Effect.map(spawned(cwd, { ...credentials, ...env }, "token"), ({ code, stderr }) => {
-        expect(stderr).not.toMatch(/user|geheim/)
-        return { code, said: stderr.split("\n").slice(0, -1) }
-      })
-    const secure = "https://service.invalid"
-    expect(yield* said({ ASSEMBLY_BASE_URL: secure, HTTPS_PROXY: `http://user:geheim@${host}` })).toEqual({
-      code: 4,
-      said: [
-        "assembly: No token: the proxy responded with status 407 (service.invalid)",
-        "Check the network, and run the command again. The request may have gone through the proxy of HTTPS_PROXY."
-      ]
+it.live("an error names the proxy and its variable, and never its password", NodeServices.layer, function* () {
+  const host = yield* refusing
+  const cwd = yield* folderWith({})
+  const credentials = { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }
+  const said = (env: Readonly<Record<string, string>>) =>
+    Effect.map(spawned(cwd, { ...credentials, ...env }, "token"), ({ code, stderr }) => {
+      expect(stderr).not.toMatch(/user|geheim/)
+      return { code, said: stderr.split("\n").slice(0, -1) }
     })
-    expect(yield* said({ ASSEMBLY_BASE_URL: secure, HTTPS_PROXY: "user:geheim@proxy.invalid" })).toEqual({
-      code: 2,
-      said: ["assembly: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"]
-    })
-  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
-)
+  const secure = "https://service.invalid"
+  expect(yield* said({ ASSEMBLY_BASE_URL: secure, HTTPS_PROXY: `http://user:geheim@${host}` })).toEqual({
+    code: 4,
+    said: [
+      "assembly: No token: the proxy responded with status 407 (service.invalid)",
+      "Check the network, and run the command again. The request may have gone through the proxy of HTTPS_PROXY."
+    ]
+  })
+  expect(yield* said({ ASSEMBLY_BASE_URL: secure, HTTPS_PROXY: "user:geheim@proxy.invalid" })).toEqual({
+    code: 2,
+    said: ["assembly: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"]
+  })
+})

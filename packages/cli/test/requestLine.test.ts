@@ -11,44 +11,41 @@ const entry = {
   assemblyId: id,
   path: `/assemblies/${id}`,
   status: 200,
-  reason: undefined
+  reason: undefined,
+  duration: Duration.millis(3)
 }
+const now = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
 
-it.each([
-  [0, "<1 ms"],
-  [3, "3 ms"],
-  [999, "999 ms"],
-  [1234, "1.2 s"],
-  [65_000, "1 min 5 s"]
-])("a request of %d ms has the time %s, and the whole id of its Assembly", (millis, time) => {
-  const line = Emulator.render(
-    { ...entry, duration: Duration.millis(millis) },
-    DateTime.makeUnsafe("2026-01-01T10:00:00Z")
-  )
-  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "Assemblies.get", "200", time, id])
-  expect(line.length).toBe(millis < 60_000 ? 80 : 82)
-})
-
-it("a request of an operation has no path, which may grant access, and a refusal has its reason", () => {
-  const line = Emulator.render(
-    { ...entry, path: "/resumable/files/secret", status: 403, reason: "NO: \u001b[2J", duration: Duration.millis(3) },
-    DateTime.makeUnsafe("2026-01-01T10:00:00Z")
-  )
-  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "Assemblies.get", "403", "3 ms", id, "NO: \\x1b[2J"])
-})
-
-it("a request of no operation has its method and its path", () => {
-  const line = Emulator.render(
-    { ...entry, operation: undefined, path: "/foo", assemblyId: undefined, duration: Duration.millis(3) },
-    DateTime.makeUnsafe("2026-01-01T10:00:00Z")
-  )
-  expect(line.split(/ {2,}/)).toEqual(["10:00:00", "GET /foo", "200", "3 ms"])
+it.each<readonly [about: string, changes: object, ...cells: Array<string>]>([
+  ["the time and the whole id of its Assembly", {}, "Assemblies.get", "200", "3 ms", id],
+  ["less than 1 ms", { duration: Duration.zero }, "Assemblies.get", "200", "<1 ms", id],
+  ["more than a minute", { duration: Duration.seconds(65) }, "Assemblies.get", "200", "1 min 5 s", id],
+  // The path of an upload grants access.
+  [
+    "no path of an operation, and the reason of a refusal",
+    { path: "/resumable/files/secret", status: 403, reason: "NO: \u001b[2J" },
+    "Assemblies.get",
+    "403",
+    "3 ms",
+    id,
+    "NO: \\x1b[2J"
+  ],
+  [
+    "the method and the path of no operation",
+    { operation: undefined, path: "/foo", assemblyId: undefined },
+    "GET /foo",
+    "200",
+    "3 ms"
+  ]
+])("the line of a request has %s", (_, changes, ...cells) => {
+  const line = Emulator.render(Object.assign({}, entry, changes), now)
+  expect(line.split(/ {2,}/)).toEqual(["10:00:00", ...cells])
+  if (Object.keys(changes).length === 0) expect(line.length).toBe(80)
 })
 
 it("the first status of a refusal is yellow, the last one of a success is green", () => {
   const colourOf = (status: number) => {
-    const now = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
-    const line = Emulator.render({ ...entry, status, duration: Duration.millis(3) }, now, Text.ansi)
+    const line = Emulator.render({ ...entry, status }, now, Text.ansi)
     return (["green", "yellow", "red"] as const).find((colour) => line.includes(Text.ansi[colour](String(status))))
   }
   expect([399, 400, 499, 500].map(colourOf)).toEqual(["green", "yellow", "yellow", "red"])

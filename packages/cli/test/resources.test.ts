@@ -4,7 +4,8 @@ import { credentials } from "../src/commands/credentials.ts"
 import { keys } from "../src/commands/keys.ts"
 import { bill, notifications, queues } from "../src/commands/workspace.ts"
 import { templates } from "../src/commands/templates.ts"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -133,29 +134,27 @@ describe("requests", () => {
   /** The commands that print no response with `--json`, without secrets, or with numbers for texts. */
   const withheld = /^(?:TemplateCredentials|AuthKeys)\.(?!types|scopes)|^(?:Templates\.delete|Billing\.get)$/
 
-  it.effect.each(cases)("assembly %s, and prints the response with --json", ([args, name, path, params]) =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 1, 28))
-      const { asked, run } = make()
-      yield* run(...args.split(" "))
-      expect(asked).toEqual([{ name, path, params }])
-      if (withheld.test(name)) return
-      yield* run(...args.split(" "), "--json")
-      expect(JSON.parse(String((yield* TestConsole.logLines).at(-1)))).toEqual(answers[name])
-    })
-  )
+  it.effect.each(cases)("assembly %s, and prints the response with --json", function* ([args, name, path, params]) {
+    yield* TestClock.setTime(Date.UTC(2026, 1, 28))
+    const { asked, run } = make()
+    yield* run(...args.split(" "))
+    expect(asked).toEqual([{ name, path, params }])
+    if (withheld.test(name)) return
+    yield* run(...args.split(" "), "--json")
+    expect(JSON.parse(String((yield* TestConsole.logLines).at(-1)))).toEqual(answers[name])
+  })
 
-  it.effect("the month of a bill is by default the current month", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 1, 28, 23))
-      const { asked, run } = make()
-      yield* run("bill")
-      expect(asked[0]?.path).toEqual({ month: "2026-02" })
-    })
-  )
+  it.effect("the month of a bill is by default the current month", function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 1, 28, 23))
+    const { asked, run } = make()
+    yield* run("bill")
+    expect(asked[0]?.path).toEqual({ month: "2026-02" })
+  })
 
-  it.live("read the content of a Template from a file", () =>
-    Effect.gen(function* () {
+  it.live(
+    "read the content of a Template from a file",
+    Layer.mergeAll(TestConsole.layer, Service.make({}).layer),
+    function* () {
       const { asked, run } = make()
       const file = yield* fileOf(content)
       yield* run("templates", "create", "thumbnails", file, "--require-signature")
@@ -164,233 +163,86 @@ describe("requests", () => {
         { name: "thumbnails", template: content, require_signature_auth: 1 },
         { template: content }
       ])
-    }).pipe(Effect.scoped, Effect.provide([TestConsole.layer, Service.make({}).layer]))
+    }
   )
 
-  it.effect("read secrets from the standard input, and keep name and type of credentials", () =>
-    Effect.gen(function* () {
-      const { asked, runOn } = make()
-      const stdin = Stdio.layerTest({
-        args: Effect.succeed([]),
-        stdin: Stream.succeed(new TextEncoder().encode(JSON.stringify({ secret })))
-      })
-      yield* runOn(stdin, "credentials", "create", "photos", "--type", "s3", "--content", "-")
-      yield* runOn(stdin, "credentials", "update", "c1", "--content", "-")
-      expect(asked).toEqual([
-        { name: "TemplateCredentials.create", path: {}, params: { name: "photos", type: "s3", content: { secret } } },
-        { name: "TemplateCredentials.get", path: { credentialId: "c1" }, params: {} },
-        {
-          name: "TemplateCredentials.update",
-          path: { credentialId: "c1" },
-          params: { name: "photos", type: "s3", content: { secret } }
-        }
-      ])
+  it.effect("read secrets from the standard input, and keep name and type of credentials", function* () {
+    const { asked, runOn } = make()
+    const stdin = Stdio.layerTest({
+      args: Effect.succeed([]),
+      stdin: Stream.succeed(new TextEncoder().encode(JSON.stringify({ secret })))
     })
-  )
-})
-
-describe("an invalid invocation is refused before anything is sent", () => {
-  const cases: ReadonlyArray<readonly [args: string, message: string]> = [
-    ["templates get ..", "an id other than . and .."],
-    ["templates list --cursor 0", "a whole number from 1"],
-    ["templates update thumbnails", "give at least one of --name, --file and --require-signature"],
-    ["credentials update c1", "give at least one of --name, --type and --content"],
-    ["credentials get a/b", "an id without slash"],
-    ["keys create --show-secret", "--scope"],
-    ["keys create --scope read", "give --show-secret to print the secret now, or --can-show-secret"],
-    ["keys create --scope read --no-can-show-secret", "give --show-secret to print the secret now"],
-    ["keys update k1", "give at least one of --scope, --description, --can-show-secret, --smart-cdn and --algorithm"],
-    ["keys secret k1", "give --show-secret to print the secret"],
-    ["assets move-many --root short", "22 characters of Base64URL"],
-    ["assets list --limit 501", "a whole number from 1 to 500"],
-    [`assets move-many ${assetId}`, "give either --folder or --root"],
-    [`assets move-many --root --folder=${folderId} ${assetId}`, "give either --folder or --root"],
-    ["bill 2026-13", "a month as YYYY-MM"],
-    ["notifications list nothing", "32"]
-  ]
-
-  it.effect.each(cases)("assembly %s: %s", ([args, message]) =>
-    Effect.gen(function* () {
-      const { asked, run } = make()
-      const error = yield* Effect.flip(run(...args.split(" ")))
-      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ message: expect.stringContaining(message) }] })
-      expect(asked).toEqual([])
-    })
-  )
-
-  it.live("a file that is missing, no JSON or no Template", () =>
-    Effect.gen(function* () {
-      const { asked, run } = make()
-      const broken = { steps: { a: { robot: "/file/hash", use: "b" } } }
-      const create = (file: string) => Effect.flip(run("templates", "create", "t", file))
-      expect((yield* create("/nowhere/t.json")).message).toBe("/nowhere/t.json: no such file")
-      const text = yield* fileOf("{")
-      expect((yield* create(text)).message).toBe(`${text}: not JSON`)
-      const invalid = yield* fileOf(broken)
-      expect((yield* create(invalid)).message).toMatch(/value\.json: steps\.a\.use: /)
-      expect(asked).toEqual([])
-    }).pipe(Effect.scoped, Effect.provide([TestConsole.layer, Service.make({}).layer]))
-  )
-
-  it.live("a file with secrets of a wrong form, whose values the error does not repeat", () =>
-    Effect.gen(function* () {
-      const { asked, run } = make()
-      const file = yield* fileOf([secret])
-      const error = yield* Effect.flip(run("credentials", "create", "n", "--type", "s3", "--content", file))
-      expect(error.message).toBe(`${file}: the content is invalid`)
-      expect(asked).toEqual([])
-    }).pipe(Effect.scoped, Effect.provide([TestConsole.layer, Service.make({}).layer]))
-  )
+    yield* runOn(stdin, "credentials", "create", "photos", "--type", "s3", "--content", "-")
+    yield* runOn(stdin, "credentials", "update", "c1", "--content", "-")
+    expect(asked).toEqual([
+      { name: "TemplateCredentials.create", path: {}, params: { name: "photos", type: "s3", content: { secret } } },
+      { name: "TemplateCredentials.get", path: { credentialId: "c1" }, params: {} },
+      {
+        name: "TemplateCredentials.update",
+        path: { credentialId: "c1" },
+        params: { name: "photos", type: "s3", content: { secret } }
+      }
+    ])
+  })
 })
 
 describe("output", () => {
-  const cases: ReadonlyArray<readonly [args: string, lines: ReadonlyArray<string>]> = [
-    [
-      "templates list",
-      [
-        "Template                          Name        Modified  Signed  Last used",
-        "─".repeat(73),
-        `${"5a".repeat(16)}  thumbnails  3d        yes     –`,
-        "",
-        "1 of 7 Templates; --cursor=2 goes on, --all lists all"
-      ]
-    ],
-    [
-      "templates update --name thumbnails thumbnails",
-      [
-        `Template          ${"5a".repeat(16)}`,
-        "Name              thumbnails",
-        "Signed            yes",
-        "Results are kept  1day"
-      ]
-    ],
-    ["credentials list", ["Credentials  Name    Type  Modified", "─".repeat(35), "c1           photos  s3    3d"]],
-    ["credentials types", ["Type, and its fields (* required)", "─".repeat(33), "s3", "  key*, region"]],
-    [
-      "keys list",
-      [
-        "ID  Auth Key                          Description  Scopes                Active  Last used",
-        "─".repeat(90),
-        `k1  ${"ab".repeat(16)}  dashboard    assemblies:read read  yes     –`
-      ]
-    ],
-    ["keys scopes", ["assemblies:read", "read"]],
-    [
-      "assets list",
-      [
-        "Asset                   Path                 Size  Type",
-        "─".repeat(66),
-        `${assetId}  reports/2026.pdf  2.0 KiB  application/pdf`,
-        "",
-        "--cursor=n2 goes on, --all lists all"
-      ]
-    ],
-    ["assets move a.pdf reports/2026.pdf", ["a.pdf is now reports/2026.pdf"]],
-    [`assets delete --yes ${assetId} ${otherAssetId}`, [`deleted ${assetId}`, `deleted ${otherAssetId}`]],
-    [
-      "bill 2026-01",
-      [
-        "Month     2026-01",
-        "Total     1,012.50 USD",
-        "Subtotal  10.00 USD",
-        "Credit    0.000003 USD",
-        "Plan      startup",
-        "Invoice   i-1",
-        "",
-        "Robot          Steps  Input bytes  Use",
-        "─".repeat(38),
-        "/file/hash         2          5 B    –",
-        "/image/resize      –            –    3",
-        "all robots         2          5 B    3"
-      ]
-    ],
-    [
-      `notifications list ${assemblyId}`,
-      [
-        "Sent  Status  Response  URL                               Error",
-        "─".repeat(63),
-        "3d    error        500  https://app.example.com/assembly  –"
-      ]
-    ],
-    [`notifications replay ${assemblyId}`, ["sent notification n2"]],
-    [
-      "queues",
-      [
-        "Job slots in use  3",
-        "",
-        "Jobs                       Slots",
-        "─".repeat(32),
-        "eu-west-1 › /video/encode      2",
-        "eu-west-1 › /file/hash         1"
-      ]
-    ],
-    [
-      "queues stats --region eu-west-1",
-      [
-        "Average  1.25",
-        "Maximum  4",
-        "",
-        "From (UTC)        Average  Maximum",
-        "─".repeat(34),
-        "2026-01-01 10:00     1.25        4"
-      ]
-    ]
+  const commands = [
+    "templates list",
+    "templates update --name thumbnails thumbnails",
+    "credentials list",
+    "credentials types",
+    "keys list",
+    "keys scopes",
+    "assets list",
+    "assets move a.pdf reports/2026.pdf",
+    `assets delete --yes ${assetId} ${otherAssetId}`,
+    "bill 2026-01",
+    `notifications list ${assemblyId}`,
+    `notifications replay ${assemblyId}`,
+    "queues",
+    "queues stats --region eu-west-1"
   ]
 
-  it.effect.each(cases)("of assembly %s", ([args, lines]) =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 5, 11))
-      yield* make().runOn(Screen.make({ columns: 100, animated: false }).layer, ...args.split(" "))
-      expect((yield* output).split("\n")).toEqual(lines)
-    })
-  )
+  /** The tables of these commands, whose cells no narrow terminal may lose. */
+  const lists = commands.filter((args) => / list|types$|queues$|bill/.test(args))
 
-  it.effect("of a list for another program: texts between tabs without a heading", () =>
-    Effect.gen(function* () {
-      const { run } = make()
-      yield* run("keys", "list")
-      yield* run("credentials", "list")
-      yield* run("assets", "list")
-      expect(yield* TestConsole.logLines).toEqual([
-        `k1\t${"ab".repeat(16)}\tdashboard\tassemblies:read read\tyes\t`,
-        "c1\tphotos\ts3\t2026-01-02 10:30",
-        `${assetId}\treports/2026.pdf\t2.0 KiB\tapplication/pdf`
-      ])
-      expect(yield* TestConsole.errorLines).toEqual(["--cursor=n2 goes on, --all lists all"])
-    })
-  )
-
-  it.effect.each([80, 40])("no table is wider than a terminal of %i columns, and no value is lost", (columns) =>
-    Effect.gen(function* () {
-      const { runOn } = make()
-      const narrow = Screen.make({ columns, animated: false })
-      const commands: ReadonlyArray<readonly [args: string, ...values: ReadonlyArray<string>]> = [
-        ["templates list", "5a".repeat(16), "thumbnails"],
-        ["credentials list", "c1", "photos", "s3"],
-        ["credentials types", "s3", "key*, region"],
-        ["keys list", "k1", "ab".repeat(16), "dashboard"],
-        ["assets list", assetId, "reports/2026.pdf", "2.0 KiB"],
-        [`notifications list ${assemblyId}`, "error", "500"],
-        ["queues", "eu-west-1 › /video/encode"],
-        ["bill 2026-01", "/file/hash", "5 B"]
-      ]
-      for (const [args, ...values] of commands) {
-        const before = (yield* TestConsole.logLines).length
-        yield* runOn(narrow.layer, ...args.split(" "))
-        const text = (yield* TestConsole.logLines).slice(before).join("\n")
-        for (const value of values) expect(text, args).toContain(value)
-        expect(text, args).not.toContain("not shown")
+  it.effect("of each command is that of the file", function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 5, 11))
+    const shown: Array<string> = []
+    for (const [columns, some] of [
+      [100, commands],
+      [80, lists],
+      [40, lists]
+    ] as const) {
+      for (const args of some) {
+        const before = (yield* output).length
+        yield* make().runOn(Screen.make({ columns, animated: false }).layer, ...args.split(" "))
+        const text = (yield* output).slice(before).trimStart()
         expect(text.split("\n").filter((line) => line.length > columns)).toEqual([])
+        shown.push(`# ${columns} columns: assembly ${args}\n${text}\n`)
       }
-    })
-  )
+    }
+    yield* Effect.promise(() => expect(shown.join("\n")).toMatchFileSnapshot("fixtures/resources.txt"))
+  })
 
-  it.effect("the content of a Template alone is what create reads", () =>
-    Effect.gen(function* () {
-      yield* make().run("templates", "get", "--content", "thumbnails")
-      expect(JSON.parse(yield* output)).toEqual(content)
-    })
-  )
+  it.effect("of a list for another program: texts between tabs without a heading", function* () {
+    const { run } = make()
+    yield* run("keys", "list")
+    yield* run("credentials", "list")
+    yield* run("assets", "list")
+    expect(yield* TestConsole.logLines).toEqual([
+      `k1\t${"ab".repeat(16)}\tdashboard\tassemblies:read read\tyes\t`,
+      "c1\tphotos\ts3\t2026-01-02 10:30",
+      `${assetId}\treports/2026.pdf\t2.0 KiB\tapplication/pdf`
+    ])
+    expect(yield* TestConsole.errorLines).toEqual(["--cursor=n2 goes on, --all lists all"])
+  })
+
+  it.effect("the content of a Template alone is what create reads", function* () {
+    yield* make().run("templates", "get", "--content", "thumbnails")
+    expect(JSON.parse(yield* output)).toEqual(content)
+  })
 })
 
 describe("secrets", () => {
@@ -403,8 +255,9 @@ describe("secrets", () => {
     "keys update --scope read k1"
   ]
 
-  it.effect.each(hidden.flatMap((args) => [args, `${args} --json`]))("are not in the output of assembly %s", (args) =>
-    Effect.gen(function* () {
+  it.effect.each(hidden.flatMap((args) => [args, `${args} --json`]))(
+    "are not in the output of assembly %s",
+    function* (args) {
       const { asked, run } = make()
       yield* run(...args.split(" "))
       expect(asked.length).toBe(1)
@@ -412,7 +265,7 @@ describe("secrets", () => {
       expect(text).toContain(args.startsWith("keys") ? "k1" : "c1")
       expect(text).not.toContain(secret)
       expect(text).not.toContain("AKIA")
-    })
+    }
   )
 
   const shown: ReadonlyArray<string> = [
@@ -421,12 +274,10 @@ describe("secrets", () => {
     "keys secret k1 --show-secret"
   ]
 
-  it.effect.each(shown.flatMap((args) => [args, `${args} --json`]))("are shown by assembly %s", (args) =>
-    Effect.gen(function* () {
-      yield* make().run(...args.split(" "))
-      expect(yield* output).toContain(secret)
-    })
-  )
+  it.effect.each(shown.flatMap((args) => [args, `${args} --json`]))("are shown by assembly %s", function* (args) {
+    yield* make().run(...args.split(" "))
+    expect(yield* output).toContain(secret)
+  })
 })
 
 describe("a deletion", () => {
@@ -437,42 +288,35 @@ describe("a deletion", () => {
     ["2 assets", ["assets", "delete", assetId, otherAssetId]]
   ] as const
 
-  it.effect.each(several)("of %s needs --yes if there is no terminal", ([what, args]) =>
-    Effect.gen(function* () {
-      const { asked, run } = make()
-      const error = yield* Effect.flip(run(...args))
-      expect(error.message).toBe(
-        `nothing was deleted: add --yes to delete ${what}, because there is no terminal to ask`
-      )
-      expect(asked).toEqual([])
-      yield* run(...args, "--yes")
-      expect(asked.length).toBe(args[0] === "assets" || args[0] === "keys" ? 1 : 2)
-    })
-  )
+  it.effect.each(several)("of %s needs --yes if there is no terminal", function* ([what, args]) {
+    const { asked, run } = make()
+    const error = yield* Effect.flip(run(...args))
+    expect(error.message).toBe(`nothing was deleted: add --yes to delete ${what}, because there is no terminal to ask`)
+    expect(asked).toEqual([])
+    yield* run(...args, "--yes")
+    expect(asked.length).toBe(args[0] === "assets" || args[0] === "keys" ? 1 : 2)
+  })
 
-  it.effect.each(several)("of %s asks on a terminal", ([what, args]) =>
-    Effect.gen(function* () {
-      const { asked, runOn } = make()
-      const declined = Screen.make({ columns: 80, animated: false, typed: "n" })
-      const error = yield* Effect.flip(runOn(declined.layer, ...args))
-      expect(error.message).toBe("nothing was deleted")
-      expect(declined.text()).toContain(`Delete ${what}?`)
-      // The command has only read the names of what it would delete.
-      expect(asked.length).toBeGreaterThan(0)
-      expect(asked.filter(({ name }) => !/\.(?:get|list)$/.test(name))).toEqual([])
-      yield* runOn(Screen.make({ columns: 80, animated: false, typed: "y" }).layer, ...args)
-      expect(asked.some(({ name }) => /\.delete/.test(name))).toBe(true)
-    })
-  )
+  it.effect.each(several)("of %s asks on a terminal", function* ([what, args]) {
+    const { asked, runOn } = make()
+    const declined = Screen.make({ columns: 80, animated: false, typed: "n" })
+    const error = yield* Effect.flip(runOn(declined.layer, ...args))
+    expect(error.message).toBe("nothing was deleted")
+    expect(declined.text()).toContain(`Delete ${what}?`)
+    // The command has only read the names of what it would delete.
+    expect(asked.length).toBeGreaterThan(0)
+    expect(asked.filter(({ name }) => !/\.(?:get|list)$/.test(name))).toEqual([])
+    yield* runOn(Screen.make({ columns: 80, animated: false, typed: "y" }).layer, ...args)
+    expect(asked.some(({ name }) => /\.delete/.test(name))).toBe(true)
+  })
 
-  it.effect("of an Auth Key shows its description, and of an asset its path", () =>
-    Effect.gen(function* () {
-      const ask = (...args: ReadonlyArray<string>) => {
-        const screen = Screen.make({ columns: 80, animated: false, typed: "n" })
-        return Effect.as(Effect.flip(make().runOn(screen.layer, ...args)), screen)
-      }
-      const shown = yield* Effect.forEach(several, ([, args]) => Effect.map(ask(...args), ({ written }) => written[0]))
-      expect(shown).toMatchInlineSnapshot(`
+  it.effect("of an Auth Key shows its description, and of an asset its path", function* () {
+    const ask = (...args: ReadonlyArray<string>) => {
+      const screen = Screen.make({ columns: 80, animated: false, typed: "n" })
+      return Effect.as(Effect.flip(make().runOn(screen.layer, ...args)), screen)
+    }
+    const shown = yield* Effect.forEach(several, ([, args]) => Effect.map(ask(...args), ({ written }) => written[0]))
+    expect(shown).toMatchInlineSnapshot(`
         [
           "  a  5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a
           b  5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a
@@ -487,6 +331,5 @@ describe("a deletion", () => {
         ",
         ]
       `)
-    })
-  )
+  })
 })

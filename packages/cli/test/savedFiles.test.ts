@@ -3,7 +3,8 @@ import * as Advice from "../src/internal/advice.ts"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as ResultError from "@assembly-effect/api/ResultError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer, test } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PlatformError from "effect/PlatformError"
@@ -23,10 +24,10 @@ const failed = (code: string) =>
   })
 
 const free = "Free some space, and run the same command again: it downloads only the missing files."
-const unwritable = "Make the folder writable, or name another folder with --output."
+const unwritable = "Make the folder writable, or name another folder with --output. The files that are complete stay."
 
-layer(live, { excludeTestServices: true })("saved files", (it) => {
-  it("say each failure of the operating system in words, and what to do", () => {
+layer(live)("saved files", (it) => {
+  test("say each failure of the operating system in words, and what to do", () => {
     for (const [code, words, next] of [
       ["ENOSPC", "the disk is full", free],
       ["EDQUOT", "the quota of the user is used up", free],
@@ -35,14 +36,14 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
       ["EPERM", "permission denied", unwritable],
       ["ENAMETOOLONG", "the name is too long", "Name a folder with a shorter path with --output."],
       ["EISDIR", "is a folder", "Remove or rename out/a.bin, or name another folder with --output."],
-      ["EIO", "the disk failed", "Name another folder with --output. The files that are complete stay."]
+      ["EIO", "the disk failed", unwritable]
     ] as const) {
       expect(Advice.line(failed(code))).toBe(`out/a.bin was not written: ${words}`)
       expect(Advice.next(failed(code))).toBe(next)
     }
   })
 
-  it("name the file of any other error of the operating system", () => {
+  test("name the file of any other error of the operating system", () => {
     const cause = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" })
     const error = PlatformError.systemError({
       _tag: "PermissionDenied",
@@ -60,36 +61,23 @@ layer(live, { excludeTestServices: true })("saved files", (it) => {
     expect(Advice.next(folder)).toBe("Remove or rename out, or name another folder with --output.")
   })
 
-  it.effect.skipIf(process.platform === "win32")("a file that the system does not let grow is named", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
-      const { stdout } = yield* Uploading.spawned(folder, ["upload", "a.bin", "--json"])
-      const [, id = ""] = /"assembly_id":"(\w+)"/.exec(stdout) ?? []
-      const env = { ...process.env, NO_COLOR: "1", ...(yield* Processes.environment), XDG_STATE_HOME: folder }
-      const ran = yield* Effect.callback<string>((resume) => {
-        // A limit of the size of files behaves as a full disk does: the write itself fails.
-        execFile(
-          "sh",
-          [
-            "-c",
-            `ulimit -f 100; exec "$@"`,
-            "sh",
-            process.execPath,
-            Spawned.bin,
-            "results",
-            "download",
-            id,
-            "-o",
-            "out"
-          ],
-          { cwd: folder, env: { ...env, XDG_CACHE_HOME: "", HOME: "" } },
-          (_, __, stderr) => resume(Effect.succeed(stderr))
-        )
-      })
-      expect(ran).toBe(
-        "assembly: out/a.bin was not written: the file is larger than the limit of the file system or of the process\nName another folder with --output. The files that are complete stay.\n"
+  it.effect.skipIf(process.platform === "win32")("a file that the system does not let grow is named", function* () {
+    const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+    const { stdout } = yield* Uploading.spawned(folder, ["upload", "a.bin", "--json"])
+    const [, id = ""] = /"assembly_id":"(\w+)"/.exec(stdout) ?? []
+    const env = { ...process.env, NO_COLOR: "1", ...(yield* Processes.environment), XDG_STATE_HOME: folder }
+    const ran = yield* Effect.callback<string>((resume) => {
+      // A limit of the size of files behaves as a full disk does: the write itself fails.
+      execFile(
+        "sh",
+        ["-c", `ulimit -f 100; exec "$@"`, "sh", process.execPath, Spawned.bin, "results", "download", id, "-o", "out"],
+        { cwd: folder, env: { ...env, XDG_CACHE_HOME: "", HOME: "" } },
+        (_, __, stderr) => resume(Effect.succeed(stderr))
       )
-      expect(readdirSync(`${folder}/out`)).toEqual([])
-    }).pipe(Effect.scoped)
-  )
+    })
+    expect(ran).toBe(
+      `assembly: out/a.bin was not written: the file is larger than the limit of the file system or of the process\n${unwritable}\n`
+    )
+    expect(readdirSync(`${folder}/out`)).toEqual([])
+  })
 })

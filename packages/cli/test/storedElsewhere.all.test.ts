@@ -1,84 +1,46 @@
 /** `assembly upload` compares the paths at which the service has stored its files with the paths that it asked for. */
 import * as Faults from "@assembly-effect/emulator/Faults"
-import { assert, expect, layer } from "@effect/vitest"
+import { assert, expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Uploading from "./support/uploading.ts"
 
 const idIn = (text: string) => Uploading.created.exec(text)?.[1]
 
-layer(Uploading.live, { excludeTestServices: true })("stored files", (it) => {
-  it.effect("an upload fails if the service has stored a file under another path, and names the file", () =>
-    Effect.gen(function* () {
-      const faults = yield* Faults.Faults
-      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(25_000) })
-      const args = ["upload", "--limit-rate", "100k", "--path", "backup", "a.bin"]
-      const first = yield* Uploading.assembly(folder, args)
-      const before = idIn(first.stdout)
-      assert(before !== undefined)
-      const status = yield* Uploading.statusOf(before)
-      assert(status.includes(`"backup/a.bin"`))
+layer(Uploading.live)("stored files", (it) => {
+  it.effect("an upload fails if the service has stored a file under another path, and names the file", function* () {
+    const faults = yield* Faults.Faults
+    const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(25_000) })
+    const args = ["upload", "--limit-rate", "100k", "--path", "backup", "a.bin"]
+    const first = yield* Uploading.assembly(folder, args)
+    const before = idIn(first.stdout)
+    assert(before !== undefined)
+    const status = yield* Uploading.statusOf(before)
+    assert(status.includes(`"backup/a.bin"`))
 
-      // The second Assembly ends as the first one has ended, but with another path.
-      let isMoved = false
-      const { code, stderr, stdout } = yield* Uploading.assembly(folder, [...args, "--restart"], {
-        onError: (text) => {
-          const id = idIn(text)
-          if (isMoved || id === undefined) return
-          isMoved = true
-          const body = status.replaceAll(before, id).replaceAll(`"backup/a.bin"`, `"backup/a-2.bin"`)
-          const answer = Faults.Fault.Refuse({
-            method: "GET",
-            path: `/assemblies/${id}`,
-            times: 1000,
-            status: 200,
-            body
-          })
-          Effect.runSync(faults.inject(answer))
-        }
-      })
-      yield* faults.clear
-      expect({ code, last: stderr.trimEnd().split("\n").at(-1) }).toEqual({
-        code: 1,
-        last: "assembly: the service stored 1 of 1 files under another path than expected, such as backup/a.bin; the table and --json show the paths"
-      })
-      expect(stdout).toContain("backup/a-2.bin")
+    // The second Assembly ends as the first one has ended, but with another path.
+    let isMoved = false
+    const { code, stderr, stdout } = yield* Uploading.assembly(folder, [...args, "--restart"], {
+      onError: (text) => {
+        const id = idIn(text)
+        if (isMoved || id === undefined) return
+        isMoved = true
+        const body = status.replaceAll(before, id).replaceAll(`"backup/a.bin"`, `"backup/a-2.bin"`)
+        const answer = Faults.Fault.Refuse({
+          method: "GET",
+          path: `/assemblies/${id}`,
+          times: 1000,
+          status: 200,
+          body
+        })
+        Effect.runSync(faults.inject(answer))
+      }
     })
-  )
-
-  it.effect("a path with variables is not compared, because only the service knows it", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "--path", "${file.ext}", "a.txt"])
-      expect(code, stderr).toBe(0)
-      expect(stdout).toContain("\ttxt/a.txt\t")
+    yield* faults.clear
+    expect({ code, last: stderr.trimEnd().split("\n").at(-1) }).toEqual({
+      code: 1,
+      last: "assembly: the service stored 1 of 1 files under another path than expected, such as backup/a.bin; the table and --json show the paths"
     })
-  )
-
-  it.effect("--path and --template together are refused, and nothing is sent", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const args = ["upload", "--path", "backup", "--template", "thumbnails", "a.txt"]
-      const { code, stderr, stdout } = yield* Uploading.assembly(folder, args, {
-        env: { ASSEMBLY_BASE_URL: "http://127.0.0.1:1" }
-      })
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr.split("\n")[0]).toBe(
-        "assembly: --path is for the Workspace; with --template or --steps, the Steps decide where results are stored"
-      )
-    })
-  )
-
-  it.effect("--dry-run names no target if the Steps decide where files are stored", () =>
-    Effect.gen(function* () {
-      const steps = JSON.stringify({ steps: { ":original": { robot: "/upload/handle" } } })
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })
-      const planned = (...args: ReadonlyArray<string>) =>
-        Effect.map(Uploading.assembly(folder, ["upload", "--dry-run", "--json", ...args, "a.txt"]), ({ stdout }) =>
-          JSON.parse(stdout)
-        )
-      const record = { event: "Planned", path: "a.txt", name: "a.txt", size: 4 }
-      expect(yield* planned("--steps", "steps.json")).toEqual({ ...record, target: null })
-      expect(yield* planned("--path", "backup")).toEqual({ ...record, target: "backup/a.txt" })
-    })
-  )
+    expect(stdout).toContain("backup/a-2.bin")
+  })
 })

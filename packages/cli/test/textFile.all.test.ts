@@ -1,9 +1,8 @@
 /**
  * The files that a command reads as text, and which of them it refuses.
  */
-import { expect, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Uploading from "./support/uploading.ts"
 
 const steps = JSON.stringify({ hashed: { robot: "/file/hash", use: ":original" } })
@@ -13,53 +12,32 @@ const folder = Uploading.folderWith({ "a.txt": "meow", "steps.json": steps })
 const upload = (cwd: string, path: string, options?: Parameters<typeof Uploading.spawned>[2]) =>
   Uploading.spawned(cwd, ["upload", "a.txt", `--steps=${path}`], options)
 
-layer(Uploading.live, { excludeTestServices: true })("a file of Steps", (it) => {
-  it.effect("is refused if it has no name, is a folder or a device, or is too large", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folder
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${cwd}/steps`)
-      yield* fs.writeFileString(`${cwd}/large.json`, "")
-      yield* fs.truncate(`${cwd}/large.json`, 16 * 1024 * 1024 + 1)
-      for (const [path, problem] of [
-        ["", "the path of the file is empty"],
-        ["steps", "steps: is a folder"],
-        ["/dev/zero", "/dev/zero: is not a file"],
-        ["large.json", "large.json: has more than 16 MiB"],
-        ["absent.json", "absent.json: no such file"]
-      ] as const) {
-        expect(yield* Uploading.upload(cwd, ["a.txt", `--steps=${path}`])).toEqual({
-          code: 2,
-          stdout: "",
-          stderr: expect.stringMatching(new RegExp(`^assembly: ${problem}\n`))
-        })
-      }
-    })
-  )
-
-  it.effect("may be the standard input, which has the same limit", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folder
-      for (const path of ["-", "/dev/stdin"]) {
-        const { code, stderr, stdout } = yield* upload(cwd, path, { input: steps, state: `${cwd}/${path.length}` })
-        expect(code, stderr).toBe(0)
-        expect(stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
-      }
-      const endless = yield* upload(cwd, "-", { redirection: "< /dev/zero" })
-      expect(endless).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(/^assembly: the standard input: has more/)
+layer(Uploading.live)("a file of Steps", (it) => {
+  it.effect("may be the standard input, which has the same limit", function* () {
+    const cwd = yield* folder
+    for (const path of ["-", "/dev/stdin"]) {
+      const { code, stderr, stdout } = yield* upload(cwd, path, {
+        input: steps,
+        env: { XDG_STATE_HOME: `${cwd}/${path.length}` }
       })
+      expect(code, stderr).toBe(0)
+      expect(stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
+    }
+    const endless = yield* upload(cwd, "-", { redirection: "< /dev/zero" })
+    expect(endless).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^assembly: the standard input: has more/)
     })
-  )
+  })
 
-  it.effect("may be a file or a pipe that the shell has opened", () =>
-    Effect.gen(function* () {
-      const cwd = yield* folder
-      const file = yield* upload(cwd, "/dev/fd/3", { redirection: "3< steps.json", state: `${cwd}/1` })
-      expect(file.stdout, file.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
-      const pipe = yield* upload(cwd, "/dev/fd/3", { redirection: `3<<END\n${steps}\nEND`, state: `${cwd}/2` })
-      expect(pipe.stdout, pipe.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
+  it.effect("may be a file or a pipe that the shell has opened", function* () {
+    const cwd = yield* folder
+    const file = yield* upload(cwd, "/dev/fd/3", { redirection: "3< steps.json", env: { XDG_STATE_HOME: `${cwd}/1` } })
+    expect(file.stdout, file.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
+    const pipe = yield* upload(cwd, "/dev/fd/3", {
+      redirection: `3<<END\n${steps}\nEND`,
+      env: { XDG_STATE_HOME: `${cwd}/2` }
     })
-  )
+    expect(pipe.stdout, pipe.stderr).toMatch(/\nhashed\ta\.txt\t4 B\t/)
+  })
 })

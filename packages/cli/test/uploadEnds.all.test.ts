@@ -1,7 +1,7 @@
 /** How an `assembly upload` ends whose Assembly, file or service changes while it runs. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Uploading from "./support/uploading.ts"
@@ -23,101 +23,70 @@ const once = <R>(pattern: RegExp, act: (found: RegExpExecArray) => Effect.Effect
     }
   })
 
-layer(Uploading.live, { excludeTestServices: true })("an assembly upload ends", (it) => {
-  it.effect("if somebody cancels its Assembly, and does not start another one", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(Uploading.large)
-      const cancel = yield* once(/Assembly ([0-9a-f]{32})\n/, ([, id = ""]) =>
-        Uploading.assembly(folder, ["cancel", id])
-      )
-      const { code, stderr, stdout } = yield* Uploading.upload(folder, ["--limit-rate", "100k", "a.bin"], cancel)
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-      expect(stderr).not.toContain("Starting again")
-      expect(idsIn(stderr)).toHaveLength(1)
-      expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
-    })
-  )
+layer(Uploading.live)("an assembly upload ends", (it) => {
+  it.effect("if somebody cancels its Assembly, and does not start another one", function* () {
+    const folder = yield* Uploading.folderWith(Uploading.large)
+    const cancel = yield* once(/Assembly ([0-9a-f]{32})\n/, ([, id = ""]) => Uploading.assembly(folder, ["cancel", id]))
+    const { code, stderr, stdout } = yield* Uploading.upload(folder, ["--limit-rate", "100k", "a.bin"], cancel)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    expect(stderr).not.toContain("Starting again")
+    expect(idsIn(stderr)).toHaveLength(1)
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
+  })
 
-  it.effect("in the Assembly that --restart has created, also if the service was gone meanwhile", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const faults = yield* Faults.Faults
-      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" }))
-      const back = yield* once(/Waiting: /, () => faults.clear)
-      const { code, stderr, stdout } = yield* Uploading.upload(folder, ["--restart", "a.txt"], back)
-      yield* faults.clear
-      const [id] = idsIn(stdout)
-      expect({ code, ids: idsIn(stderr) }).toEqual({ code: 0, ids: [id] })
-      expect(stderr).not.toContain("Already uploaded")
-      // A completed command leaves nothing to continue.
-      expect(yield* fs.readDirectory(`${folder}/.state/assembly/uploads/commands`)).toEqual([])
-    })
-  )
+  it.effect("in the Assembly that --restart has created, also if the service was gone meanwhile", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+    const faults = yield* Faults.Faults
+    yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" }))
+    const back = yield* once(/Waiting: /, () => faults.clear)
+    const { code, stderr, stdout } = yield* Uploading.upload(folder, ["--restart", "a.txt"], back)
+    yield* faults.clear
+    const [id] = idsIn(stdout)
+    expect({ code, ids: idsIn(stderr) }).toEqual({ code: 0, ids: [id] })
+    expect(stderr).not.toContain("Already uploaded")
+    // A completed command leaves nothing to continue.
+    expect(yield* fs.readDirectory(`${folder}/.state/assembly/uploads/commands`)).toEqual([])
+  })
 
-  it.effect("if somebody cancels its Assembly while the service is gone", () =>
-    Effect.gen(function* () {
-      const steps = JSON.stringify({ steps: { slow: { robot: "/emulator/wait", seconds: 60 } } })
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow", "s.json": steps })
-      const faults = yield* Faults.Faults
-      yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" }))
-      const cancel = yield* once(/Assembly ([0-9a-f]{32})\n[^]*Waiting: /, ([, id = ""]) =>
-        Effect.andThen(faults.clear, Uploading.assembly(folder, ["cancel", id]))
-      )
-      const { code, stderr } = yield* Uploading.upload(folder, ["--steps", "s.json", "a.txt"], cancel)
-      yield* faults.clear
-      expect(stderr).not.toContain("Starting again")
-      expect(code, stderr).toBe(1)
-    })
-  )
+  it.effect("if somebody cancels its Assembly while the service is gone", function* () {
+    const steps = JSON.stringify({ steps: { slow: { robot: "/emulator/wait", seconds: 60 } } })
+    const folder = yield* Uploading.folderWith({ "a.txt": "meow", "s.json": steps })
+    const faults = yield* Faults.Faults
+    yield* faults.inject(Faults.Fault.Refuse({ method: "GET", times: 1000, status: 503, body: "<h1>gone</h1>" }))
+    const cancel = yield* once(/Assembly ([0-9a-f]{32})\n[^]*Waiting: /, ([, id = ""]) =>
+      Effect.andThen(faults.clear, Uploading.assembly(folder, ["cancel", id]))
+    )
+    const { code, stderr } = yield* Uploading.upload(folder, ["--steps", "s.json", "a.txt"], cancel)
+    yield* faults.clear
+    expect(stderr).not.toContain("Starting again")
+    expect(code, stderr).toBe(1)
+  })
 
-  it.effect("after the connection of a file has failed several times in a row", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith(Uploading.large)
-      const faults = yield* Faults.Faults
-      yield* faults.inject(Faults.Fault.RefuseEarly({ method: "PATCH", times: 3, status: 500 }))
-      const { code, stderr } = yield* Uploading.upload(folder, ["a.bin"])
-      yield* faults.clear
-      expect(code, stderr).toBe(0)
-      expect(stderr).toMatch(/Retrying in .* \(attempt 1\): /)
-    })
-  )
+  it.effect("after the connection of a file has failed several times in a row", function* () {
+    const folder = yield* Uploading.folderWith(Uploading.large)
+    const faults = yield* Faults.Faults
+    yield* faults.inject(Faults.Fault.RefuseEarly({ method: "PATCH", times: 3, status: 500 }))
+    const { code, stderr } = yield* Uploading.upload(folder, ["a.bin"])
+    yield* faults.clear
+    expect(code, stderr).toBe(0)
+    expect(stderr).toMatch(/Retrying in .* \(attempt 1\): /)
+  })
 
-  it.effect("if its file changes, and says that the same command uploads into a new Assembly", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* Uploading.folderWith(Uploading.large)
-      const change = yield* once(/ \d0% /, () => fs.writeFileString(`${folder}/a.bin`, "changed"))
-      const { code, stderr } = yield* Uploading.upload(folder, ["--limit-rate", "200k", "a.bin"], change)
-      expect(code).toBe(1)
-      expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
-    })
-  )
+  it.effect("if its file changes, and says that the same command uploads into a new Assembly", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* Uploading.folderWith(Uploading.large)
+    const change = yield* once(/ \d0% /, () => fs.writeFileString(`${folder}/a.bin`, "changed"))
+    const { code, stderr } = yield* Uploading.upload(folder, ["--limit-rate", "200k", "a.bin"], change)
+    expect(code).toBe(1)
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe("Run the same command again to upload into a new Assembly.")
+  })
 
-  it.effect("with the exit code that its last line of JSON names", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const { baseUrl } = yield* Emulator.Emulator
-      const failed = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-        const { code, stdout } = yield* Uploading.upload(folder, ["--json", "a.txt"], { env })
-        const last = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as Readonly<Record<string, unknown>>
-        expect(stdout).not.toContain("Starting again")
-        expect(last).toEqual({ event: "Failed", message: expect.any(String), exit_code: code })
-        return code
-      })
-      expect(yield* failed({ ASSEMBLY_AUTH_SECRET: "wrong" })).toBe(3)
-      expect(yield* failed({ ASSEMBLY_BASE_URL: "http://127.0.0.1:1" })).toBe(4)
-      expect(yield* failed({ ASSEMBLY_BASE_URL: `${baseUrl}/api` })).toBe(1)
-    })
-  )
-
-  it.effect("not sooner than --limit-rate allows", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(50_000) })
-      const { code, stderr } = yield* Uploading.upload(folder, ["--limit-rate", "50k", "a.bin"])
-      expect(code).toBe(0)
-      const [, seconds] = /a\.bin: 100% .*, in ([\d.]+) s\n/.exec(stderr) ?? []
-      expect(Number(seconds)).toBeGreaterThan(2)
-    })
-  )
+  it.effect("not sooner than --limit-rate allows", function* () {
+    const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(50_000) })
+    const { code, stderr } = yield* Uploading.upload(folder, ["--limit-rate", "50k", "a.bin"])
+    expect(code).toBe(0)
+    const [, seconds] = /a\.bin: 100% .*, in ([\d.]+) s\n/.exec(stderr) ?? []
+    expect(Number(seconds)).toBeGreaterThan(2)
+  })
 })

@@ -1,83 +1,74 @@
 /** Runs `assembly upload` in a process of its own: with the standard input of a shell, signals, and long waits. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import { expect, layer } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Uploading from "./support/uploading.ts"
 
-layer(Uploading.live, { excludeTestServices: true })("assembly upload in a process", (it) => {
-  it.effect("refuses a standard input that is a folder, and creates nothing", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({})
-      const refused = yield* Uploading.spawned(folder, ["upload", "--name", "folder.bin", "-"], {
-        redirection: `< "${folder}"`
+layer(Uploading.live)("assembly upload in a process", (it) => {
+  it.effect("refuses a standard input that is a folder, and creates nothing", function* () {
+    const folder = yield* Uploading.folderWith({})
+    const refused = yield* Uploading.spawned(folder, ["upload", "--name", "folder.bin", "-"], {
+      redirection: `< "${folder}"`
+    })
+    expect(refused).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "assembly: the standard input (-): is a folder, not a file or a pipe\n"
+    })
+    const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
+    expect(stdout).not.toContain("folder.bin")
+  })
+
+  it.effect("refuses a standard input that is closed, and stores no empty file", function* () {
+    const folder = yield* Uploading.folderWith({})
+    for (const input of ["<&-", "</dev/null"]) {
+      const refused = yield* Uploading.spawned(folder, ["upload", "--name", "closed.bin", "-"], {
+        redirection: input
       })
       expect(refused).toEqual({
         code: 2,
         stdout: "",
-        stderr: "assembly: the standard input (-): is a folder, not a file or a pipe\n"
+        stderr:
+          "assembly: the standard input (-): is closed, or is a device such as /dev/null; pipe the content, as cat does\n"
       })
-      const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
-      expect(stdout).not.toContain("folder.bin")
-    })
-  )
+    }
+    const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
+    expect(stdout).not.toContain("closed.bin")
+    // An empty file is a file.
+    const empty = yield* Uploading.spawned(folder, ["upload", "--name", "empty.bin", "-"], { input: "" })
+    expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining("empty.bin") })
+  })
 
-  it.effect("refuses a standard input that is closed, and stores no empty file", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({})
-      for (const input of ["<&-", "</dev/null"]) {
-        const refused = yield* Uploading.spawned(folder, ["upload", "--name", "closed.bin", "-"], {
-          redirection: input
-        })
-        expect(refused).toEqual({
-          code: 2,
-          stdout: "",
-          stderr:
-            "assembly: the standard input (-): is closed, or is a device such as /dev/null; pipe the content, as cat does\n"
-        })
+  it.effect("cancels the Assembly of the standard input after Ctrl-C, because nothing can continue it", function* () {
+    const folder = yield* Uploading.folderWith({})
+    // The standard input stays open.
+    const { code, stderr } = yield* Uploading.spawned(folder, ["upload", "--name", "endless.bin", "-"], {
+      onError: (text, kill) => {
+        if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
       }
-      const { stdout } = yield* Uploading.assembly(folder, ["assets", "list", "--json"])
-      expect(stdout).not.toContain("closed.bin")
-      // An empty file is a file.
-      const empty = yield* Uploading.spawned(folder, ["upload", "--name", "empty.bin", "-"], { input: "" })
-      expect(empty).toMatchObject({ code: 0, stdout: expect.stringContaining("empty.bin") })
     })
-  )
+    expect(code).toBe(130)
+    expect(stderr).toMatch(/\nassembly: the Assembly was canceled, because the standard input cannot be read again\n$/)
+    const { baseUrl } = yield* Emulator.Emulator
+    const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
+    const status = yield* Effect.promise(async () => (await fetch(`${baseUrl}/assemblies/${id}`)).json())
+    expect(status).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
+  })
 
-  it.effect("cancels the Assembly of the standard input after Ctrl-C, because nothing can continue it", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({})
-      // The standard input stays open.
-      const { code, stderr } = yield* Uploading.spawned(folder, ["upload", "--name", "endless.bin", "-"], {
-        onError: (text, kill) => {
-          if (/Assembly [0-9a-f]{32}\n/.test(text)) kill()
-        }
-      })
-      expect(code).toBe(130)
-      expect(stderr).toMatch(
-        /\nassembly: the Assembly was canceled, because the standard input cannot be read again\n$/
-      )
-      const { baseUrl } = yield* Emulator.Emulator
-      const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
-      const status = yield* Effect.promise(async () => (await fetch(`${baseUrl}/assemblies/${id}`)).json())
-      expect(status).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
+  it.effect("waits for a service that is gone while the Assembly works, and says why", function* () {
+    const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
+    const faults = yield* Faults.Faults
+    // The upload succeeds, but each response with the Status is lost until the command waits.
+    yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
+    const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "a.txt"], {
+      onError: (text) => {
+        if (text.includes("Waiting")) Effect.runSync(faults.clear)
+      }
     })
-  )
-
-  it.effect("waits for a service that is gone while the Assembly works, and says why", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.txt": "meow" })
-      const faults = yield* Faults.Faults
-      // The upload succeeds, but each response with the Status is lost until the command waits.
-      yield* faults.inject(Faults.Fault.LoseAnswer({ method: "GET", times: 1000 }))
-      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["upload", "a.txt"], {
-        onError: (text) => {
-          if (text.includes("Waiting")) Effect.runSync(faults.clear)
-        }
-      })
-      expect(stderr).toMatch(/\na\.txt: Waiting: Assemblies\.get: the server closed the connection/)
-      expect(code).toBe(0)
-      expect(stdout).toMatch(/\nstored\ta\.txt\t4 B\t/)
-    })
-  )
+    expect(stderr).toMatch(/\na\.txt: Waiting: Assemblies\.get: the server closed the connection/)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/\nstored\ta\.txt\t4 B\t/)
+  })
 })

@@ -3,7 +3,8 @@
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
-import { assert, expect, layer } from "@effect/vitest"
+import { assert, expect } from "@effect/vitest"
+import { layer } from "@assembly-effect/testkit/flow"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -32,51 +33,50 @@ const foreign = Effect.gen(function* () {
 
 const list = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["uploads", ...args])
 
-layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) => {
-  it.effect("lists an upload with the command that continues it, until the upload is complete", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "it's a.bin": "meow".repeat(100_000), "b.txt": "meow" })
-      expect(yield* list(folder)).toEqual({ code: 0, stdout: "no unfinished uploads\n", stderr: "" })
-      // A list creates no folder.
-      expect(yield* (yield* FileSystem.FileSystem).exists(`${folder}/.state`)).toBe(false)
-      const id = yield* interrupted(folder, "--fields", "a=b c", "it's a.bin")
-      yield* Uploading.assembly(folder, ["upload", "b.txt"])
+layer(Uploading.live)("assembly uploads", (it) => {
+  it.effect("lists an upload with the command that continues it, until the upload is complete", function* () {
+    const folder = yield* Uploading.folderWith({ "it's a.bin": "meow".repeat(100_000), "b.txt": "meow" })
+    expect(yield* list(folder)).toEqual({ code: 0, stdout: "no unfinished uploads\n", stderr: "" })
+    // A list creates no folder.
+    expect(yield* (yield* FileSystem.FileSystem).exists(`${folder}/.state`)).toBe(false)
+    const id = yield* interrupted(folder, "--fields", "a=b c", "it's a.bin")
+    yield* Uploading.assembly(folder, ["upload", "b.txt"])
 
-      const { code, stdout } = yield* list(folder)
-      expect(code).toBe(0)
-      const lines = stdout.trimEnd().split("\n")
-      expect(lines).toEqual([
-        "Files     it's a.bin",
-        `Assembly  ${id}`,
-        "State     uploading",
-        expect.stringMatching(/^Received {2}[\d.]+ \w+ of 390\.6 KiB$/),
-        expect.stringMatching(/^Age {7}\d+s$/),
-        `Continue  cd ${folder} && assembly upload --limit-rate 200k --fields 'a=b c' 'it'\\''s a.bin'`
-      ])
-      const status = yield* Uploading.statusOf(id)
-      const [receipt] = (JSON.parse(status) as { readonly tus_uploads: ReadonlyArray<{ readonly offset: number }> })
-        .tus_uploads
-      const json = yield* list(folder, "--json")
-      expect(JSON.parse(json.stdout)).toEqual({
-        assembly_id: id,
-        state: "uploading",
-        names: ["it's a.bin"],
-        files: 1,
-        size: 400_000,
-        stored: receipt?.offset,
-        started_at: expect.stringMatching(/^\d{4}-/),
-        folder,
-        command: ["assembly", "upload", "--limit-rate", "200k", "--fields", "a=b c", "it's a.bin"]
-      })
-
-      const again = yield* Uploading.assembly(folder, ["upload", "--fields", "a=b c", "it's a.bin"])
-      expect(again.stderr).toContain(`Continuing Assembly ${id}`)
-      expect((yield* list(folder)).stdout).toBe("no unfinished uploads\n")
+    const { code, stdout } = yield* list(folder)
+    expect(code).toBe(0)
+    const lines = stdout.trimEnd().split("\n")
+    expect(lines).toEqual([
+      "Files     it's a.bin",
+      `Assembly  ${id}`,
+      "State     uploading",
+      expect.stringMatching(/^Received {2}[\d.]+ \w+ of 390\.6 KiB$/),
+      expect.stringMatching(/^Age {7}\d+s$/),
+      `Continue  cd ${folder} && assembly upload --limit-rate 200k --fields 'a=b c' 'it'\\''s a.bin'`
+    ])
+    const status = yield* Uploading.statusOf(id)
+    const [receipt] = (JSON.parse(status) as { readonly tus_uploads: ReadonlyArray<{ readonly offset: number }> })
+      .tus_uploads
+    const json = yield* list(folder, "--json")
+    expect(JSON.parse(json.stdout)).toEqual({
+      assembly_id: id,
+      state: "uploading",
+      names: ["it's a.bin"],
+      files: 1,
+      size: 400_000,
+      stored: receipt?.offset,
+      started_at: expect.stringMatching(/^\d{4}-/),
+      folder,
+      command: ["assembly", "upload", "--limit-rate", "200k", "--fields", "a=b c", "it's a.bin"]
     })
-  )
 
-  it.effect("lists an upload while the service does not answer, and says that what is stored is not known", () =>
-    Effect.gen(function* () {
+    const again = yield* Uploading.assembly(folder, ["upload", "--fields", "a=b c", "it's a.bin"])
+    expect(again.stderr).toContain(`Continuing Assembly ${id}`)
+    expect((yield* list(folder)).stdout).toBe("no unfinished uploads\n")
+  })
+
+  it.effect(
+    "lists an upload while the service does not answer, and says that what is stored is not known",
+    function* () {
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
       const id = yield* interrupted(folder, "a.bin")
       const faults = yield* Faults.Faults
@@ -95,11 +95,12 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
       expect(cannot).toMatchObject({ code: 1, stdout: "" })
       // What is not canceled is not forgotten.
       expect((yield* list(folder)).stdout).toContain(id)
-    })
+    }
   )
 
-  it.effect("forgets an upload and cancels its Assembly, so that the same command uploads everything again", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "forgets an upload and cancels its Assembly, so that the same command uploads everything again",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
       const id = yield* interrupted(folder, "a.bin")
@@ -121,11 +122,12 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
       const again = yield* Uploading.assembly(folder, ["upload", "a.bin"])
       expect(again.code).toBe(0)
       expect(again.stdout).not.toContain(id)
-    })
+    }
   )
 
-  it.effect("keeps an upload while the same files are uploaded to another path, and only its owner can read it", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "keeps an upload while the same files are uploaded to another path, and only its owner can read it",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
       const id = yield* interrupted(folder, "a.bin")
@@ -136,36 +138,35 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
       expect(other.code).toBe(0)
       expect(other.stderr).not.toContain(id)
       expect((yield* list(folder)).stdout).toContain(`Assembly  ${id}\nState     uploading\n`)
-    })
+    }
   )
 
-  it.effect("forgets no upload that another process runs", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
-      let refused: { readonly code: number | null; readonly stderr: string } | undefined
-      const run = yield* Effect.context<Emulator.Emulator>()
-      let isAsked = false
-      yield* Uploading.assembly(folder, ["upload", "--limit-rate", "20k", "a.bin"], {
-        onError: (text, kill) => {
-          const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(text) ?? []
-          if (isAsked || id === undefined) return
-          isAsked = true
-          const forget = Effect.map(list(folder, "forget", id), (found) => {
-            refused = found
-            kill()
-          })
-          void Effect.runPromiseWith(run)(forget)
-        }
-      })
-      expect(refused).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/: another process runs this upload; end that process first\n$/)
-      })
+  it.effect("forgets no upload that another process runs", function* () {
+    const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+    let refused: { readonly code: number | null; readonly stderr: string } | undefined
+    const run = yield* Effect.context<Emulator.Emulator>()
+    let isAsked = false
+    yield* Uploading.assembly(folder, ["upload", "--limit-rate", "20k", "a.bin"], {
+      onError: (text, kill) => {
+        const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(text) ?? []
+        if (isAsked || id === undefined) return
+        isAsked = true
+        const forget = Effect.map(list(folder, "forget", id), (found) => {
+          refused = found
+          kill()
+        })
+        void Effect.runPromiseWith(run)(forget)
+      }
     })
-  )
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/: another process runs this upload; end that process first\n$/)
+    })
+  })
 
-  it.effect("forgets one of two uploads, also if the service no longer has it, and the other one goes on", () =>
-    Effect.gen(function* () {
+  it.effect(
+    "forgets one of two uploads, also if the service no longer has it, and the other one goes on",
+    function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000), "b.bin": "purr".repeat(100_000) })
       const begun = DateTime.formatIso(yield* DateTime.now)
@@ -198,39 +199,33 @@ layer(Uploading.live, { excludeTestServices: true })("assembly uploads", (it) =>
 
       const again = yield* Uploading.assembly(folder, ["upload", "b.bin"])
       expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining(`Continuing Assembly ${kept}`) })
-    })
+    }
   )
 
-  it.effect("forgets no upload into another service, and asks that service nothing", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
-      const id = yield* interrupted(folder, "a.bin")
-      const { baseUrl } = yield* Emulator.Emulator
-      const { origin, requests } = yield* foreign
-      const env = { ASSEMBLY_BASE_URL: origin }
-      const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["uploads", "forget", id], { env })
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-      expect(stderr).toBe(`assembly: ${id}: ${baseUrl} has it, and ASSEMBLY_BASE_URL names another service\n`)
-      expect(requests).toEqual([])
-      expect((yield* Uploading.assembly(folder, ["uploads"])).stdout).toContain(
-        `Assembly  ${id}\nState     uploading\n`
-      )
-    }).pipe(Effect.scoped)
-  )
+  it.effect("forgets no upload into another service, and asks that service nothing", function* () {
+    const folder = yield* Uploading.folderWith({ "a.bin": "meow".repeat(100_000) })
+    const id = yield* interrupted(folder, "a.bin")
+    const { baseUrl } = yield* Emulator.Emulator
+    const { origin, requests } = yield* foreign
+    const env = { ASSEMBLY_BASE_URL: origin }
+    const { code, stderr, stdout } = yield* Uploading.assembly(folder, ["uploads", "forget", id], { env })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    expect(stderr).toBe(`assembly: ${id}: ${baseUrl} has it, and ASSEMBLY_BASE_URL names another service\n`)
+    expect(requests).toEqual([])
+    expect((yield* Uploading.assembly(folder, ["uploads"])).stdout).toContain(`Assembly  ${id}\nState     uploading\n`)
+  })
 
-  it.effect("asks no other service about an upload, and its command names a file --restart", () =>
-    Effect.gen(function* () {
-      const folder = yield* Uploading.folderWith({ "--restart": "meow".repeat(100_000) })
-      const id = yield* interrupted(folder, "--", "--restart")
-      const { baseUrl } = yield* Emulator.Emulator
-      const { origin, requests } = yield* foreign
-      const { code, stdout } = yield* Uploading.assembly(folder, ["uploads"], { env: { ASSEMBLY_BASE_URL: origin } })
-      expect(code).toBe(0)
-      expect(stdout).toContain(
-        `Assembly  ${id}\nState     not known: ${baseUrl} has it, and ASSEMBLY_BASE_URL names another service\n`
-      )
-      expect(requests).toEqual([])
-      expect(stdout).toContain(`\nContinue  cd ${folder} && assembly upload --limit-rate 200k -- --restart\n`)
-    }).pipe(Effect.scoped)
-  )
+  it.effect("asks no other service about an upload, and its command names a file --restart", function* () {
+    const folder = yield* Uploading.folderWith({ "--restart": "meow".repeat(100_000) })
+    const id = yield* interrupted(folder, "--", "--restart")
+    const { baseUrl } = yield* Emulator.Emulator
+    const { origin, requests } = yield* foreign
+    const { code, stdout } = yield* Uploading.assembly(folder, ["uploads"], { env: { ASSEMBLY_BASE_URL: origin } })
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      `Assembly  ${id}\nState     not known: ${baseUrl} has it, and ASSEMBLY_BASE_URL names another service\n`
+    )
+    expect(requests).toEqual([])
+    expect(stdout).toContain(`\nContinue  cd ${folder} && assembly upload --limit-rate 200k -- --restart\n`)
+  })
 })

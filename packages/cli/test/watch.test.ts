@@ -1,5 +1,6 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import { expect, it } from "@effect/vitest"
+import { expect } from "@effect/vitest"
+import { it } from "@assembly-effect/testkit/flow"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -31,31 +32,25 @@ const printed = (statuses: ReadonlyArray<Assembly.Status>, columns: number) =>
     return (yield* TestConsole.logLines).map(String)
   }).pipe(Effect.provide(Layer.merge(TestConsole.layer, Screen.make({ columns, animated: true }).layer)))
 
-it.effect("prints the first, the newest and the last of many changes, at most one line a second", () =>
-  Effect.gen(function* () {
-    const lines = yield* printed(
-      Array.from({ length: 50 }, (_, index) => uploading(index)),
-      0
-    )
-    expect(lines.map((line) => line.slice(10))).toEqual([
-      "uploading, 0 of 50 files, 10 B received",
-      "uploading, 49 of 50 files, 10 B received",
-      "completed"
-    ])
-  })
-)
+it.effect("prints the first, the newest and the last of many changes, at most one line a second", function* () {
+  const lines = yield* printed(
+    Array.from({ length: 50 }, (_, index) => uploading(index)),
+    0
+  )
+  expect(lines.map((line) => line.slice(10))).toEqual([
+    "uploading, 0 of 50 files, 10 B received",
+    "uploading, 49 of 50 files, 10 B received",
+    "completed"
+  ])
+})
 
-it.effect("prints no line twice", () =>
-  Effect.gen(function* () {
-    const lines = yield* printed([uploading(1), uploading(2), uploading(1), uploading(1), uploading(1)], 0)
-    expect(lines.map((line) => line.slice(10))).toEqual(["uploading, 1 of 50 files, 10 B received", "completed"])
-  })
-)
+it.effect("prints no line twice", function* () {
+  const lines = yield* printed([uploading(1), uploading(2), uploading(1), uploading(1), uploading(1)], 0)
+  expect(lines.map((line) => line.slice(10))).toEqual(["uploading, 1 of 50 files, 10 B received", "completed"])
+})
 
-it.effect("breaks a line between words in a narrow terminal", () =>
-  Effect.gen(function* () {
-    const [first = ""] = yield* printed([uploading(1)], 30)
-    for (const line of first.split("\n")) expect(line.length).toBeLessThanOrEqual(30)
-    expect(first.replace("\n", " ")).toContain("uploading, 1 of 50 files, 10 B received")
-  })
-)
+it.effect("breaks a line between words in a narrow terminal", function* () {
+  const [first = ""] = yield* printed([uploading(1)], 30)
+  for (const line of first.split("\n")) expect(line.length).toBeLessThanOrEqual(30)
+  expect(first.replace("\n", " ")).toContain("uploading, 1 of 50 files, 10 B received")
+})

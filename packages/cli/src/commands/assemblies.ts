@@ -65,7 +65,7 @@ export const watch = Cli.command(
     const statuses = Assemblies.watch(assemblyId)
     const last = yield* Stream.runLast(
       json
-        ? Output.whileRead(statuses, (status) => Output.jsonLines(Assembly.Status, json)([status]))
+        ? Output.whileRead(statuses, (status) => Output.jsonLines(Assembly.Status, [status], json))
         : changes(statuses)
     )
     // If nobody reads the output any more, the command ends before the Assembly has ended.
@@ -101,7 +101,7 @@ export const wait = Cli.command(
           }
         ),
         Effect.tap((status) =>
-          json ? Output.jsonLines(Assembly.Status, json)([status]) : printWrapped(`${id}  ${Shown.line(status)}`)
+          json ? Output.jsonLines(Assembly.Status, [status], json) : printWrapped(`${id}  ${Shown.line(status)}`)
         )
       )
     const [only, ...others] = ids
@@ -134,7 +134,7 @@ export const cancel = Cli.command(
         Assembly.state(status) === "Canceled"
           ? `canceled ${status.assembly_id}`
           : `${status.assembly_id} had ended before: ${Shown.state(status)}`
-      yield* json ? Output.jsonLines(Assembly.Status, json)([status]) : Output.lines<string>([sentence])
+      yield* json ? Output.jsonLines(Assembly.Status, [status], json) : Output.lines<string>([sentence])
     }
   })
 )
@@ -164,8 +164,8 @@ export const replay = Cli.command(
       ...params,
       ...(reparseTemplate ? { reparseTemplate } : {})
     })
-    if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed, json)(replayed)
-    if (!json) yield* Output.lines([`replayed as ${replayed.assembly_id}`])
+    if (!isAwaited && json) return yield* Output.json(AssemblyReplay.Replayed, replayed, json)
+    if (!json) yield* Output.lines([replayed.assembly_id])
     if (!isAwaited) return yield* Shown.suggest(`wait ${replayed.assembly_id}`)
     const status = yield* Assemblies.awaitCompletion(replayed.assembly_id)
     yield* Output.show(json, Assembly.Status, status, () => Output.sentence(Shown.line(status)))

@@ -58,13 +58,19 @@ const list = Cli.command(
       what: "assets",
       page: DamEntries.Page,
       item: DamAsset.Asset,
-      items: ({ assets: found }: DamEntries.Page) => found,
       columns,
       ...(Option.isSome(prefix) ? { empty: `no assets whose path begins with ${prefix.value}` } : {})
     }
-    if (all) return yield* Resource.all(listing, Dam.listPages(query), json)
-    const found = yield* Dam.list(query)
-    yield* Resource.page(listing, found, json, found.next_cursor === null ? undefined : { cursor: found.next_cursor })
+    yield* Resource.list(
+      listing,
+      { all, json },
+      {
+        first: Dam.list(query),
+        all: Dam.listPages(query),
+        items: (page) => page.assets,
+        next: ({ next_cursor: next }) => (next === null ? undefined : { cursor: next })
+      }
+    )
   })
 )
 

@@ -21,7 +21,6 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
 import * as Help from "../internal/help.ts"
-import * as Invocation from "../internal/invocation.ts"
 import * as Settings from "../internal/settings.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
@@ -39,27 +38,21 @@ const Finding = Schema.Struct({
   about: Schema.String,
   verdict: Schema.Literals(["good", "note", "bad"]),
   text: Schema.String,
-  advice: Schema.optionalKey(Schema.String),
-  exitCode: Schema.optionalKey(Schema.Int)
+  advice: Schema.optional(Schema.String),
+  exitCode: Schema.optional(Schema.Int)
 })
 type Finding = typeof Finding.Type
 
-const good = (about: string, text: string): Finding => ({ about, verdict: "good", text })
-
-const note = (about: string, text: string, advice?: string): Finding => ({
-  about,
-  verdict: "note",
-  text,
-  ...(advice === undefined ? {} : { advice })
-})
-
-const bad = (about: string, text: string, advice: string, exitCode: number): Finding => ({
-  about,
-  verdict: "bad",
-  text,
-  advice,
-  exitCode
-})
+const finding =
+  (verdict: Finding["verdict"]) =>
+  (about: string, text: string, advice?: string, exitCode?: number): Finding => ({
+    about,
+    verdict,
+    text,
+    advice,
+    exitCode
+  })
+const [good, note, bad] = [finding("good"), finding("note"), finding("bad")]
 
 const { failed, network, usage } = Failure.codes
 
@@ -87,17 +80,13 @@ const broken = (about: string, error: unknown, way: Address.Address, otherwise: 
 
 /** Whether the variables are set, and where each comes from. */
 const settings = Effect.gen(function* () {
-  const loaded = (yield* Settings.DotEnv)?.loaded
   const missing = yield* Effect.filter(Settings.variables, (name) => Effect.map(Settings.isSet(name), (set) => !set))
   if (missing.length > 0) {
     const text = `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`
-    return bad("settings", text, Advice.missing(missing.length, yield* Address.current), usage)
+    return bad("settings", text, Advice.missing(missing.length), usage)
   }
   const others = yield* Settings.Sources
-  const sources = Settings.variables.map((name) => {
-    const source = others.get(name) ?? (loaded?.has(name) === true ? ".env" : "environment")
-    return `${name} (${source})`
-  })
+  const sources = Settings.variables.map((name) => `${name} (${others.get(name) ?? "environment"})`)
   return good("settings", sources.join(", "))
 })
 
@@ -137,20 +126,20 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   const refused = Object.entries(found).flatMap(([scope, access]) =>
     access._tag === "Failure" ? [{ scope, error: access.failure }] : []
   )
-  const isMissing = ({ error }: (typeof refused)[number]) =>
-    isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE"
-  const [unknown, missing] = [refused.filter((one) => !isMissing(one)), refused.filter(isMissing)]
+  const { missing = [], unknown = [] } = Object.groupBy(refused, ({ error }) =>
+    isRefusal(error) && error.code === "INSUFFICIENT_AUTH_SCOPE" ? "missing" : "unknown"
+  )
   const refusal = unknown.find(({ error }) => isRefusal(error))
-  const again = `Run ${Address.command(way, "doctor")} again later.`
+  const again = `Run assembly doctor again later.`
   if (refusal !== undefined) {
     return [broken("credentials", refusal.error, way, "Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET.")]
   }
   if (granted.length + missing.length === 0) return [broken("credentials", unknown[0]?.error, way, again)]
   const namesOf = (some: typeof refused) => some.map(({ scope }) => scope).join(", ")
-  const advice = `If a command needs one: ${Address.command(way, "keys update --scope …")} replaces the scopes of a key.`
+  const advice = `If a command needs one: assembly keys update --scope … replaces the scopes of a key.`
   return [
     good("credentials", "the service accepts the Auth Key"),
-    ...(granted.length === 0 ? [] : [good("scopes", granted.join(", "))]),
+    ...(granted.length === 0 ? [] : [good("scopes", `${granted.join(", ")} (scopes to write are not checked)`)]),
     ...(missing.length === 0 ? [] : [note("scopes", `not granted: ${namesOf(missing)}`, advice)]),
     ...unknown.map(({ error, scope }) =>
       note("scopes", `not known: ${scope}`, `${problemOf(error, way.baseUrl?.host)}. ${again}`)
@@ -158,64 +147,38 @@ const credentials = Effect.fnUntraced(function* (way: Address.Address) {
   ]
 })
 
-/** Asks an upload server for its versions of tus, its extensions and its maximum size, and returns the findings. */
-const abilities = Effect.fnUntraced(function* (target: UploadTarget.UploadTarget) {
-  const { extensions, maxSize, versions } = yield* Tus.discover(target)
-  const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
-  const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
-  return [
-    versions.includes("1.0.0") && extensions.includes("creation")
-      ? good("uploads", text)
+/** The upload server of a new Assembly, which is canceled afterwards. */
+const ofAssembly = Effect.acquireRelease(Assemblies.create({ numExpectedUploadFiles: 1 }), ({ assembly_id: id }) =>
+  Effect.ignore(Assemblies.cancel(id))
+).pipe(Effect.flatMap(UploadTarget.fromAssembly))
+
+/**
+ * Asks an upload server for its versions of tus, its extensions and its maximum size: the server of a new Assembly, or
+ * else the server below `baseUrl`. The service may have its upload server at another address, which only the Status of
+ * an Assembly names. So an error of the latter is a problem only if its exit code is of the network.
+ */
+const uploads = Effect.fnUntraced(function* (baseUrl: string, isWhole: boolean, way: Address.Address) {
+  const here = { tusUrl: `${baseUrl}/resumable/files/`, assemblySslUrl: `${baseUrl}/assemblies/${nobody}` }
+  const target = isWhole ? ofAssembly : UploadTarget.make(here)
+  const found = yield* Effect.result(Effect.scoped(Effect.flatMap(target, Tus.discover)))
+  if (Result.isSuccess(found)) {
+    const { extensions, maxSize, versions } = found.success
+    const size = maxSize === undefined ? "" : `; up to ${Text.bytes(maxSize)} a file`
+    const text = `tus ${versions.join(", ") || "of an unknown version"}: ${extensions.join(", ") || "no extensions"}${size}`
+    const made = isWhole ? "; an Assembly was created and canceled" : ""
+    return versions.includes("1.0.0") && extensions.includes("creation")
+      ? good("uploads", text + made)
       : bad("uploads", text, "Uploads need tus 1.0.0 with the extension creation.", failed)
-  ]
+  }
+  const error = found.failure
+  if (isWhole ? !isRefusal(error) : Failure.codeOf(error) === network) {
+    return broken("uploads", error, way, `assembly doctor --no-upload skips this check.`)
+  }
+  const advice = isWhole
+    ? "A key with the scope assemblies:write can create Assemblies."
+    : `assembly doctor --upload creates an Assembly, asks the server of its uploads, and cancels it.`
+  return note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
 })
-
-/**
- * Asks an upload server what it can do. After an error that `isUnclear` accepts, it is not known whether uploads work,
- * and `advice` says how to know it.
- */
-const uploads = <E, R>(
-  target: Effect.Effect<UploadTarget.UploadTarget, E, R>,
-  way: Address.Address,
-  isUnclear: (error: unknown) => boolean,
-  advice: string
-) =>
-  Effect.flatMap(target, abilities).pipe(
-    Effect.catch((error) =>
-      Effect.succeed([
-        isUnclear(error)
-          ? note("uploads", `not known: ${problemOf(error, way.baseUrl?.host)}`, advice)
-          : broken("uploads", error, way, `${Address.command(way, "doctor --no-upload")} skips this check.`)
-      ])
-    )
-  )
-
-/**
- * Asks the upload server below ASSEMBLY_BASE_URL. The service may have its upload server at another address, which only
- * the Status of an Assembly names. So an error is a problem only if its exit code is of the network.
- */
-const uploadsHere = (baseUrl: string, way: Address.Address) =>
-  uploads(
-    UploadTarget.make({
-      tusUrl: `${baseUrl}/resumable/files/`,
-      assemblySslUrl: `${baseUrl}/assemblies/${nobody}`,
-      baseUrl
-    }),
-    way,
-    (error) => Failure.codeOf(error) !== network,
-    `${Address.command(way, "doctor --upload")} creates an Assembly, asks the server of its uploads, and cancels it.`
-  )
-
-/** Creates an Assembly that waits for a file, asks its upload server, and cancels the Assembly. */
-const uploadsOfAssembly = (way: Address.Address) =>
-  uploads(
-    Effect.acquireRelease(Assemblies.create({ numExpectedUploadFiles: 1 }), ({ assembly_id: id }) =>
-      Effect.ignore(Assemblies.cancel(id))
-    ).pipe(Effect.flatMap(UploadTarget.fromAssembly)),
-    way,
-    isRefusal,
-    "A key with the scope assemblies:write can create Assemblies."
-  ).pipe(Effect.scoped)
 
 /** Takes the findings of a check as soon as they are known. */
 type Tell = (found: ReadonlyArray<Finding>) => Effect.Effect<void>
@@ -234,7 +197,7 @@ const examine = Effect.fnUntraced(function* (upload: Option.Option<boolean>, tel
   yield* tell(found)
   const isAccepted = found.some(({ about, verdict }) => about === "credentials" && verdict === "good")
   if (!isAccepted || Option.contains(upload, false)) return
-  yield* tell(yield* Option.isSome(upload) ? uploadsOfAssembly(way) : uploadsHere(baseUrl, way))
+  yield* tell([yield* uploads(baseUrl, Option.isSome(upload), way)])
 })
 
 const marks = { good: "✓", note: "–", bad: "✗" } as const
@@ -245,7 +208,7 @@ const render = (findings: ReadonlyArray<Finding>, layout: Table.Options, program
   const { style = Text.plain } = layout
   const facts = findings.flatMap(({ about, advice, text, verdict }): ReadonlyArray<Table.Fact> => [
     [`${style[colours[verdict]](marks[verdict])} ${about.padEnd(12)}`, text],
-    ["", advice && `→ ${advice}`, Help.commandsOf(program)]
+    ["", advice && `→ ${Help.inProgram(advice, program)}`, Help.commandsOf(program)]
   ])
   return Table.facts(facts, layout)
 }
@@ -259,13 +222,13 @@ export const doctor = Cli.local(
   },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
-    const program = yield* Invocation.Program
+    const program = yield* Help.Program
     const findings: Array<Finding> = []
     const tell: Tell = (found) => {
       findings.push(...found)
       return json || found.length === 0 ? Effect.void : Output.report(render(found, layout, program))
     }
-    const unused = (yield* Settings.DotEnv)?.problem
+    const unused = yield* Settings.Unused
     yield* tell(unused === undefined ? [] : [note(".env", unused)])
     const found = yield* settings
     // If a variable is set but invalid, the layer of the client fails before `found` is printed, and its error is
@@ -276,12 +239,10 @@ export const doctor = Cli.local(
           Effect.andThen(limited(examine(upload, tell))),
           Effect.provide(AssemblyNode.layerConfig()),
           Effect.catch((error) =>
-            tell([
-              broken("settings", error, { program }, `Correct the variable; ${program} doctor --help shows an example.`)
-            ])
+            tell([broken("settings", error, {}, "Correct the variable; assembly help environment shows an example.")])
           )
         )
-    if (json) yield* Output.json(Schema.Array(Finding), json)(findings)
+    if (json) yield* Output.json(Schema.Array(Finding), findings, json)
     const [first, ...others] = findings.filter(({ verdict }) => verdict === "bad")
     if (first === undefined) return
     const message = others.length === 0 ? "1 thing does not work" : `${others.length + 1} things do not work`

@@ -69,23 +69,31 @@ const parameters = {
 
 type Input = Command.Command.Config.Infer<typeof parameters>
 
-/** The given Auth Key and its secret, if one of them was given. */
-const credentialsOf = Effect.fnUntraced(function* ({ key, secret }: Input) {
-  if (Option.isNone(key) && Option.isNone(secret)) return undefined
-  const given = Option.all({ key, secret })
-  if (Option.exists(given, (both) => both.key.trim() !== "" && Redacted.value(both.secret).trim() !== "")) {
-    return Option.getOrUndefined(given)
-  }
-  return yield* Failure.usage("give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET")
-})
+/** Two texts that are given together, or not at all. Fails if only one of them is given, or if one is blank. */
+const both = (first: Option.Option<string>, second: Option.Option<string>, rule: string) => {
+  const given = [first, second].flatMap(Option.toArray)
+  return given.length === 1 || given.some((text) => text.trim() === "")
+    ? Effect.fail(Failure.usage(rule))
+    : Effect.succeed(Option.getOrUndefined(Option.all([first, second])))
+}
+
+/** The given Auth Key and its secret. */
+const credentialsOf = ({ key, secret }: Input) =>
+  Effect.map(
+    both(
+      key,
+      Option.map(secret, Redacted.value),
+      "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
+    ),
+    (given) => given && { key: given[0], secret: Redacted.make(given[1]) }
+  )
 
 /** The certificate for TLS; undefined for plain HTTP. */
 const tlsOf = Effect.fnUntraced(function* ({ tls, tlsCert, tlsKey }: Input) {
-  if (Option.isNone(tlsCert) && Option.isNone(tlsKey)) return tls ? ("self-signed" as const) : undefined
-  if (Option.isSome(tlsCert) && Option.isSome(tlsKey)) {
-    return { cert: yield* Document.text(tlsCert.value), key: Redacted.make(yield* Document.text(tlsKey.value)) }
-  }
-  return yield* Failure.usage("give --tls-cert and --tls-key together, or --tls alone for a new certificate")
+  const rule = "give --tls-cert and --tls-key together, or --tls alone for a new certificate"
+  const given = yield* both(tlsCert, tlsKey, rule)
+  if (given === undefined) return tls ? ("self-signed" as const) : undefined
+  return { cert: yield* Document.text(given[0]), key: Redacted.make(yield* Document.text(given[1])) }
 })
 
 /** The variables of the emulator for a shell, and what a user must know. */
@@ -135,7 +143,7 @@ export const emulator = Cli.local(
       onRequest: Option.getOrElse(log, () => command.length === 0) ? write : undefined
     }
     const failed = (cause: unknown) => {
-      const why = Failure.problemOfCause(cause) ?? (cause instanceof Error ? cause.message : "the server failed")
+      const why = Failure.problemOfCause(cause, cause instanceof Error ? cause.message : "the server failed")
       return `cannot listen on port ${port}: ${why}; name another port with --port, or leave out --port for a free port`
     }
     yield* Effect.provide(run, layer(options)).pipe(

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Table from "../internal/table.ts"
+import * as Failure from "../internal/failure.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
 import * as Resource from "../internal/resource.ts"
@@ -96,8 +97,15 @@ const update = Cli.query(
 )
 
 /** The descriptions of all Auth Keys are in one response. */
-const describe = (one: string) =>
-  Effect.map(AuthKeys.list, ({ auth_keys: keys }) => keys.find((key) => key.id === one)?.description)
+const describe = Effect.fnUntraced(function* (one: string) {
+  const { auth_keys: all } = yield* AuthKeys.list
+  const found = all.find((key) => key.id === one)
+  if (found !== undefined) return found.description
+  const own = all.find((key) => key.auth_key === one)
+  return yield* own === undefined
+    ? Failure.failed(`there is no Auth Key ${one}`, "Run assembly keys list to see what there is.")
+    : Failure.failed(`${one} is the Auth Key itself`, `Its id is ${own.id}.`)
+})
 
 const remove = Resource.command(
   "keys delete",

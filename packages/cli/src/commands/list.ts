@@ -1,7 +1,6 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -14,19 +13,12 @@ import * as Resource from "../internal/resource.ts"
 
 type Entry = AssemblyList.Entry
 
-/**
- * The names of all files, or the first name and the number of the other files, if the names have more than 40 cells. The
- * service sends the names as one text, joined with commas, and may name only the first files.
- */
-const filesOf = ({ files, num_input_files: count }: Entry, isShort?: boolean): string => {
-  if (!files) return Table.unknown
-  const names = files.split(", ")
-  const first = Printable.escape(names[0] ?? "")
-  const number = Math.max(names.length, typeof count === "number" ? count : 0)
-  // In the short form the number comes first, so that it is visible in a narrow column.
-  if (isShort === true) return number === 1 ? first : `${Text.count(number)} files: ${first}`
-  if (number === names.length && Text.width(files) <= 40) return files
-  return Text.truncate(first, 40) + (number === 1 ? "" : ` and ${Text.count(number - 1)} more`)
+/** The number of files and the first name. The service sends the names as one text, and may name only the first files. */
+const filesOf = ({ files, num_input_files: count }: Entry): string => {
+  const names = files?.split(", ") ?? []
+  // A name may contain a comma.
+  const number = typeof count === "number" && count > 0 ? count : names.length
+  return !files || number <= 1 ? Table.known(files) : `${Text.count(number)} files: ${names[0] ?? ""}`
 }
 
 const durationOf = ({ execution_duration: seconds }: Entry, format: typeof Text.duration): string =>
@@ -63,7 +55,7 @@ export const columns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Entr
     value: (entry) => durationOf(entry, Text.shortDuration),
     exact: (entry) => durationOf(entry, Text.duration)
   },
-  { title: "Files", value: (entry) => filesOf(entry, true), exact: filesOf, least: 10, optional: true }
+  { title: "Files", value: filesOf, exact: ({ files }) => Table.known(files), least: 10, optional: true }
 ]
 
 /** `assembly list`: lists the Assemblies that were created in a window of time, newest first. */
@@ -72,7 +64,10 @@ export const list = Cli.command(
   {
     since: Flag.withAlias(Cli.startFlag("since", "7d"), "from"),
     until: Flag.optional(Flag.withAlias(Cli.endFlag("until"), "to")),
-    type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(Flag.withDefault(AssemblyList.defaults.type)),
+    type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
+      Flag.withAlias("state"),
+      Flag.withDefault(AssemblyList.defaults.type)
+    ),
     keywords: Cli.repeated(Cli.text("keyword", "text")),
     ...Resource.numberedFlags(AssemblyList.Entry)
   },

@@ -3,7 +3,6 @@ import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Completions from "effect/cli/Completions"
 import * as Effect from "effect/Effect"
-import * as Invocation from "../internal/invocation.ts"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
 import * as Help from "../internal/help.ts"
@@ -76,7 +75,7 @@ export const help = Cli.local(
   "help",
   { page: Argument.Literals("page", ["environment", "exit-codes"]) },
   Effect.fnUntraced(function* ({ page }) {
-    const layout = { ...(yield* Output.layout), program: yield* Invocation.Program }
+    const layout = { ...(yield* Output.layout), program: yield* Help.Program }
     yield* Output.report(Help.renderPage(`help ${page}`, layout))
   })
 )

@@ -1,6 +1,7 @@
 /** `assembly stats`: Assembly statistics as text with charts, as CSV, as a picture (SVG) and as a page (HTML). */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -121,12 +122,13 @@ const tables = (statistics: Statistics, given: Table.Options): ReadonlyArray<Tex
 
 /** Renders the totals, the errors, and the charts. */
 export const report = (statistics: Statistics, query: Window, layout: Table.Options) => {
-  const none = Text.truncate("No Assemblies in this period.", layout.width ?? Number.POSITIVE_INFINITY)
+  const { width = Number.POSITIVE_INFINITY } = layout
+  const about = Text.wrap(Printable.escape(headline(statistics, query)), width).map(Text.toLine)
   const charts =
     statistics.totalAssemblies === 0
-      ? [Text.toLine(none)]
+      ? [Text.toLine(Text.truncate("No Assemblies in this period.", width))]
       : Chart.terminal(seriesOf(statistics), windowOf(statistics, query), layout)
-  return [...tables(statistics, layout), Text.blank, ...charts]
+  return [...about, Text.blank, ...tables(statistics, layout), Text.blank, ...charts]
 }
 
 const { data_from_ts: _from, ...bucketFields } = AssemblyStatistics.StatsBucket.fields
@@ -195,15 +197,6 @@ const templateIdOf = (template: string) => {
   return template === "all" ? Effect.succeed({ templateId: "all" }) : TemplateId.inParams({ templateId: template })
 }
 
-/** Says that a region has no Assemblies, because the service may count 0 for a region that does not exist. */
-const sayRegion = Effect.fnUntraced(function* (region: string, fromDate: DateTime.Utc) {
-  const latest = yield* Effect.option(Assemblies.list({ fromDate, pageSize: 200 }))
-  const items = Option.isSome(latest) ? latest.value.items : []
-  const known = [...new Set(items.flatMap((entry) => entry.region ?? []))].toSorted()
-  const elsewhere = known.length === 0 ? "" : `; the latest Assemblies ran in ${known.join(", ")}`
-  yield* Output.hint(`no Assemblies in the region ${region} in this period${elsewhere}`)
-})
-
 /** `assembly stats`: shows totals and charts since a moment. */
 export const stats = Cli.command(
   "stats",
@@ -220,12 +213,9 @@ export const stats = Cli.command(
     const now = yield* DateTime.now
     const statistics = yield* Effect.catchTag(
       Assemblies.statistics({ region, since, ...(yield* templateIdOf(template)) }),
-      "StatisticsInvalidTime",
+      ["StatisticsInvalidTime", "InvalidRequest"],
       () => Effect.fail(Cli.refusedStart(since))
     )
-    if (statistics.totalAssemblies === 0 && region !== "all") {
-      yield* sayRegion(region, since)
-    }
     const window = { from: since, to: now, region, template }
     if (wanted.csv) return yield* Output.lines(csv(statistics))
     if (wanted.svg) return yield* Output.lines(svg(statistics, window).split("\n"))

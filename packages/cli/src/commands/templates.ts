@@ -59,9 +59,9 @@ const get = Cli.command(
   },
   Effect.fnUntraced(function* ({ content, json, template: id }) {
     const found = yield* Templates.get(id)
-    if (json) return yield* Output.json(Template.Found, json)(found)
+    if (json) return yield* Output.json(Template.Found, found, json)
     if (!content) yield* Output.report([...Table.facts(factsOf(found), yield* Output.layout), Text.blank])
-    yield* Output.json(Template.StoredContent)(found.content)
+    yield* Output.json(Template.StoredContent, found.content)
   })
 )
 

@@ -1,23 +1,15 @@
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Tokens from "@assembly-effect/auth/Tokens"
-import * as Variables from "@assembly-effect/auth/unstable/Variables"
-import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
-import * as Input from "@assembly-effect/schema/unstable/Input"
+import * as Config from "effect/Config"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as SchemaParser from "effect/SchemaParser"
 import * as Output from "../internal/output.ts"
 import * as Cli from "../internal/cli.ts"
-
-const toBaseUrl = (text: string) =>
-  Effect.mapError(SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)(text), (issue) =>
-    Input.invalidRequest("ASSEMBLY_BASE_URL", issue)
-  )
 
 /** A token as JSON. `expires_at` is missing if the service does not say when the token expires. */
 const Printed = Schema.Struct({ access_token: Schema.String, expires_at: Schema.optionalKey(Schema.String) })
@@ -32,12 +24,12 @@ export const token = Cli.local(
     json: Cli.json(Printed)
   },
   Effect.fnUntraced(function* ({ json, scopes }) {
-    const { baseUrl, ...credentials } = yield* Variables.service
-    const address = yield* toBaseUrl(baseUrl)
-    const { expiresAt, value } = yield* Tokens.make(scopes.length === 0 ? {} : { scopes }).pipe(
-      Effect.flatMap((tokens) => tokens.get({ baseUrl: address })),
-      Effect.provide([Credentials.layer(credentials), RuntimeClient.layer])
-    )
+    const { expiresAt, value } = yield* Effect.gen(function* () {
+      const tokens = yield* Tokens.make(scopes.length === 0 ? {} : { scopes })
+      // The client has checked the URL.
+      const baseUrl = SecureUrl.SecureUrl.make(yield* Config.String("ASSEMBLY_BASE_URL"))
+      return yield* tokens.get({ baseUrl })
+    }).pipe(Effect.provide(AssemblyNode.layerConfig()))
     const access_token = Redacted.value(value)
     const expiry = expiresAt === undefined ? {} : { expires_at: DateTime.formatIso(expiresAt) }
     yield* Output.show(json, Printed, { access_token, ...expiry }, () => Output.sentence(access_token))

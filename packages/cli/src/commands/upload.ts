@@ -49,8 +49,9 @@ const problemOfPath = ({ path, steps, template }: Input): string | undefined => 
     return "--path is for the Workspace; with --template or --steps, the Steps decide where results are stored"
   }
   if (path.value.trim() === "") return "--path is empty"
-  const problem = UploadPlan.folderProblem(UploadPlan.folderOf(path.value))
-  return problem === undefined ? undefined : `--path ${path.value}: ${problem}`
+  const folder = UploadPlan.folderOf(path.value)
+  const problem = folder === "" ? undefined : UploadPlan.nameProblem(folder)
+  return problem && `--path ${path.value}: ${problem}`
 }
 
 /**
@@ -64,12 +65,7 @@ const parseRate = (text: string): Option.Option<number> => {
   return bytes >= 1 ? Option.some(bytes) : Option.none()
 }
 
-const limitRate = Cli.parsed(
-  Cli.text("limit-rate", "bytes"),
-  "limit-rate",
-  "bytes per second, such as 500k or 2.5M",
-  (value) => Effect.succeed(parseRate(value))
-)
+const limitRate = Cli.parsed(Cli.text("limit-rate", "bytes"), "bytes per second, such as 500k or 2.5M", parseRate)
 
 /** A file with one path a line, as for rsync, or with a NUL after each path. */
 const listIn = (text: string): ReadonlyArray<string> =>
@@ -185,13 +181,11 @@ export const upload = Cli.command(
     const kept = isReplayable ? yield* Journal.folderOf(flags.journal) : Option.none()
     const at = Option.getOrUndefined(kept)
     const { isEarlier, progress, status } = yield* Effect.gen(function* () {
-      const memory = at === undefined ? Journal.none : yield* Journal.make(at, files, params)
-      return yield* UploadRun.run(files, { ...flags, params, journalFolder: at, memory })
+      const memory = at === undefined ? undefined : yield* Journal.make(at, files, params)
+      return yield* UploadRun.run(files, { ...flags, params, memory })
     }).pipe(
       withServices(kept),
-      Effect.catchTag("JournalFailed", (error) =>
-        Effect.fail(Journal.failureOf(error, at ?? "the memory", false) ?? error)
-      )
+      Effect.catchTag("JournalFailed", (error) => Effect.fail(Journal.failureOf(error, at) ?? error))
     )
     if (status === undefined) return
     if (noWait) {
@@ -205,7 +199,8 @@ export const upload = Cli.command(
       const concurrency = UploadJob.concurrencyOf(flags, files)
       return yield* Download.save(status, { steps: [], output: output.value, overwrite, concurrency, json })
     }
-    if (!json) yield* UploadJob.next(status, folder)
+    // A download would bring the user the files that the command has only stored.
+    if (!json && folder === undefined) yield* Shown.suggestFor(status)
   }),
   problemOf
 )

@@ -7,9 +7,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Advice from "../internal/advice.ts"
-import * as Invocation from "../internal/invocation.ts"
+import * as Help from "../internal/help.ts"
 import * as Table from "../internal/table.ts"
 import * as Text from "../internal/text.ts"
 import * as Failure from "../internal/failure.ts"
@@ -22,11 +23,9 @@ import * as Shown from "../internal/assembly.ts"
 /** The time limit for the Status of an Assembly. It is short, because the list is also useful without the Status. */
 const patience = "5 seconds"
 
-/** An unfinished upload, and the Status of its Assembly at the service: `None` if the service has no such Assembly. */
+/** An unfinished upload, and what the service has: the Status of its Assembly, no such Assembly, or why it is not known. */
 interface Kept extends Journal.Upload {
-  readonly status: Option.Option<Assembly.Status> | undefined
-  /** Why the Status could not be read. */
-  readonly problem?: string
+  readonly answer: Result.Result<Assembly.Status | undefined, string>
 }
 
 /** Why no request about an upload may be sent: it belongs to another service than that of ASSEMBLY_BASE_URL. */
@@ -40,35 +39,35 @@ const elsewhere = Effect.fnUntraced(function* ({ command }: Journal.Upload) {
 /** Asks the service what it has of an upload. If the upload belongs to another service, no request is sent. */
 const ask = Effect.fnUntraced(function* (upload: Journal.Upload) {
   const foreign = yield* elsewhere(upload)
-  if (foreign !== undefined) return { ...upload, status: undefined, problem: foreign }
-  return yield* Effect.match(Effect.timeout(Assemblies.get(upload.entry.assemblyId), patience), {
-    onSuccess: (status): Kept => ({ ...upload, status: Option.some(status) }),
-    onFailure: (error): Kept => {
-      if (error._tag === "ServiceFailure" && error.status === 404) return { ...upload, status: Option.none() }
-      const problem = error._tag === "TimeoutError" ? `no answer within ${patience}` : Advice.line(error)
-      return { ...upload, status: undefined, problem }
-    }
-  })
+  const answer = yield* Effect.timeout(Assemblies.get(upload.entry.assemblyId), patience).pipe(
+    Effect.catchIf(
+      (error) => error._tag === "ServiceFailure" && error.status === 404,
+      () => Effect.undefined
+    ),
+    Effect.mapError((error) => (error._tag === "TimeoutError" ? `no answer within ${patience}` : Advice.line(error))),
+    (request) => (foreign === undefined ? request : Effect.fail(foreign)),
+    Effect.result
+  )
+  return { ...upload, answer }
 })
 
-const tusUploads = ({ status }: Kept) =>
-  status === undefined || Option.isNone(status) ? [] : (status.value.tus_uploads ?? [])
+const tusUploads = ({ answer }: Kept) => Result.getOrElse(answer, () => undefined)?.tus_uploads ?? []
 
 /** The number of bytes that the service has stored, if its Status is known. */
 const storedOf = (kept: Kept): bigint | undefined =>
-  kept.status === undefined
+  Result.isFailure(kept.answer)
     ? undefined
     : tusUploads(kept).reduce((all, { offset }) => all + (Number.isSafeInteger(offset) ? BigInt(offset ?? 0) : 0n), 0n)
 
-const stateOf = ({ entry, problem, status }: Kept): string => {
-  if (status === undefined) return `not known: ${problem}`
-  if (Option.isNone(status)) {
+const stateOf = ({ answer, entry }: Kept): string => {
+  if (Result.isFailure(answer)) return `not known: ${answer.failure}`
+  if (answer.success === undefined) {
     const why = entry._tag === "Creating" ? "; the response to its creation was lost" : ""
     return `the service has no such Assembly${why}`
   }
-  return Assembly.state(status.value) === "Completed"
+  return Assembly.state(answer.success) === "Completed"
     ? "completed; the command shows the results"
-    : Shown.state(status.value)
+    : Shown.state(answer.success)
 }
 
 /** The names of the first files and the number of the others, or else the names in the Status. */
@@ -91,8 +90,10 @@ const continuation = ({ command }: Kept, program: string): string =>
     : `cd ${Text.word(command.folder)} && ${[program, ...command.args.map(Text.word)].join(" ")}`
 
 /** Whether a command has sent all files and has not waited for the results, as with `--no-wait`. */
-const isDone = ({ command, status }: Kept): boolean =>
-  command === undefined && status !== undefined && Option.exists(status, ({ ok }) => ok !== "ASSEMBLY_UPLOADING")
+const isDone = ({ answer, command }: Kept): boolean => {
+  const status = Result.getOrElse(answer, () => undefined)
+  return command === undefined && status !== undefined && status.ok !== "ASSEMBLY_UPLOADING"
+}
 
 const startOf = (kept: Kept): DateTime.Utc => DateTime.makeUnsafe(Journal.startOf(kept))
 
@@ -106,14 +107,14 @@ const factsOf = (kept: Kept, now: DateTime.Utc, program: string): ReadonlyArray<
 ]
 
 /** The state of an Assembly in JSON. */
-const nameOf = Option.match({ onNone: () => "gone", onSome: Shown.state })
+const nameOf = (status: Assembly.Status | undefined): string => (status === undefined ? "gone" : Shown.state(status))
 
 const recordOf = (kept: Kept) => {
   const stored = storedOf(kept)
-  const { command, entry, status } = kept
+  const { answer, command, entry } = kept
   return {
     assembly_id: entry.assemblyId,
-    state: status === undefined ? null : nameOf(status),
+    state: Result.isFailure(answer) ? null : nameOf(answer.success),
     names: command?.names ?? null,
     files: command?.files ?? null,
     size: command === undefined ? null : UploadJob.toJsonBytes(command.size),
@@ -141,11 +142,11 @@ const inJournal = <A, E, R>(typed: Option.Option<string>, program: (folder: stri
     )
   })
 
-const sentence = (assemblyId: string, status: Option.Option<Assembly.Status>): string => {
-  if (Option.isNone(status)) return `forgot the upload; the service has no Assembly ${assemblyId}`
-  return Assembly.state(status.value) === "Canceled"
+const sentence = (assemblyId: string, status: Assembly.Status | undefined): string => {
+  if (status === undefined) return `forgot the upload; the service has no Assembly ${assemblyId}`
+  return Assembly.state(status) === "Canceled"
     ? `forgot the upload, and canceled ${assemblyId}`
-    : `forgot the upload; ${assemblyId} had ended before: ${Shown.state(status.value)}`
+    : `forgot the upload; ${assemblyId} had ended before: ${Shown.state(status)}`
 }
 
 const notForgotten = (id: string, problem: string) => Failure.failed(`${id}: ${problem}`)
@@ -171,9 +172,8 @@ const forget = Cli.command(
     journal: Journal.flag
   },
   Effect.fnUntraced(function* ({ assemblyIds, journal, json }) {
-    const program = yield* Invocation.Program
     const unknown = (id: string) =>
-      Failure.failed(`there is no unfinished upload ${id}`, `Run ${program} uploads to see what there is.`)
+      Failure.failed(`there is no unfinished upload ${id}`, "Run assembly uploads to see what there is.")
     const forgotten = yield* inJournal(
       journal,
       Effect.fnUntraced(function* (folder) {
@@ -197,7 +197,7 @@ const listed = Cli.command(
     const found = (yield* inJournal(journal, Journal.list)) ?? []
     const all: ReadonlyArray<Kept> = yield* Effect.forEach(found, ask, { concurrency: 8 })
     const kept = all.filter((one) => !isDone(one))
-    const program = yield* Invocation.Program
+    const program = yield* Help.Program
     const layout = yield* Output.layout
     if (json) {
       for (const one of kept) yield* Output.jsonLine(recordOf(one))

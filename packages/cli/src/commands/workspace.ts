@@ -149,16 +149,12 @@ export const queues = Command.withSubcommands(slotsInUse, [stats])
 /** An amount with two decimals, or more if the service reports parts of a cent. */
 const decimals = { minimumFractionDigits: 2, maximumFractionDigits: 6 } as const
 
-const money = (amount: number | null | undefined, currency: string | null | undefined): string | undefined =>
-  amount === null || amount === undefined
-    ? undefined
-    : [amount.toLocaleString("en-US", decimals), currency ?? ""].join(" ").trim()
-
 /**
- * Fields of the bill that other commands show too, with the names that those commands use. In the table of robots,
- * fields with the same names are other quantities: what the Steps of the robot have read and made.
+ * Fields of the bill with other names than their keys, such as those that other commands use. In the table of robots,
+ * fields with the same keys are other quantities: what the Steps of the robot have read and made.
  */
-const quantities = new Map([
+const titles = new Map([
+  ["sub_total", "Subtotal"],
   ["bytes_in", "Received"],
   ["bytes_out", "Result bytes"]
 ])
@@ -172,7 +168,9 @@ const title = (name: string): string => words(name).replace(/^./u, (first) => fi
 const quantity = (name: string, value: unknown, currency: string | null | undefined): string => {
   if (typeof value !== "number") return Table.json(value)
   if (/(?:^|_)bytes(?:_|$)/.test(name)) return Text.bytes(value)
-  if (/(?:^|_)price(?:_|$)/.test(name)) return money(value, currency) ?? ""
+  if (/(?:^|_)price(?:_|$)|^(?:sub_)?total$|^credit$/.test(name)) {
+    return `${value.toLocaleString("en-US", decimals)} ${currency ?? ""}`.trim()
+  }
   return value.toLocaleString("en-US", { maximumFractionDigits: 6 })
 }
 
@@ -211,26 +209,16 @@ const robotsOf = ({ currency, robots }: Bill.Bill, layout: Table.Options): Reado
   return [Text.blank, ...Table.render(columns, all, { ...layout, width: layout.width ?? Number.POSITIVE_INFINITY })]
 }
 
-/** The fields that {@link render} shows itself. */
-const named = new Set(["month", "total", "sub_total", "credit"])
-
-/** Further numbers of the bill, such as the number of Assemblies. */
-const further = (whole: Bill.Bill): ReadonlyArray<Table.Fact> =>
-  Object.entries(whole)
-    .filter(([name, value]) => typeof value === "number" && !named.has(name) && !/(?:^|_)id$/.test(name))
-    .map(([name, value]) => [quantities.get(name) ?? title(name), quantity(name, value, whole.currency)])
-
 /** Renders a bill. `month` is the month that the user asked for. */
 export const render = (whole: Bill.Bill, month: string, layout: Table.Options = {}): ReadonlyArray<Text.Line> => {
-  const { credit, currency, sub_total, total } = whole
+  const numbers = Object.entries(whole)
+    .filter(([name, value]) => typeof value === "number" && !/(?:^|_)id$/.test(name))
+    .map(([name, value]): Table.Fact => [titles.get(name) ?? title(name), quantity(name, value, whole.currency)])
   const facts: ReadonlyArray<Table.Fact> = [
     ["Month", whole.month ?? month],
-    ["Total", money(total, currency)],
-    ["Subtotal", money(sub_total, currency)],
-    ["Credit", money(credit, currency)],
+    ...numbers,
     ["Plan", planOf(whole)],
-    ["Invoice", whole.invoice_id],
-    ...further(whole)
+    ["Invoice", whole.invoice_id]
   ]
   return [...Table.facts(facts, layout), ...robotsOf(whole, layout)]
 }

@@ -2,21 +2,20 @@
  * What a user must check if a request did not reach the Assembly Processing Service: ASSEMBLY_BASE_URL, the proxy, the
  * certificate or the network.
  */
+import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Process from "node:process"
-import * as Invocation from "./invocation.ts"
 
 /**
- * How requests reach the service, and how the user runs this program. `baseUrl` is undefined if ASSEMBLY_BASE_URL is not
+ * How requests reach the service. `baseUrl` is undefined if ASSEMBLY_BASE_URL is not
  * set or is not a URL. `proxy` is the variable that may name a proxy.
  */
 export interface Address {
   readonly baseUrl?: URL | undefined
   readonly proxy?: string | undefined
-  readonly program?: string | undefined
 }
 
 const proxies = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
@@ -27,8 +26,7 @@ export const current: Effect.Effect<Address> = Effect.gen(function* () {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return {
     baseUrl: url?.host === "" ? undefined : url,
-    proxy: proxies.find((name) => (Process.env[name] ?? "") !== ""),
-    program: yield* Invocation.Program
+    proxy: proxies.find((name) => (Process.env[name] ?? "") !== "")
   }
 })
 
@@ -55,9 +53,6 @@ export interface Failure {
   readonly status?: number | undefined
 }
 
-/** A command that the user can paste into the shell. */
-export const command = ({ program = "assembly" }: Address, args: string): string => `${program} ${args}`
-
 const hostOf = ({ host }: Failure, { baseUrl }: Address): string => host ?? baseUrl?.host ?? "this service"
 
 /** Whether a request went to ASSEMBLY_BASE_URL. Uploads and results may have hosts of their own. */
@@ -77,24 +72,20 @@ const other =
   /^(?:HPE_.*|ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed|EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/
 const certificate = /CERT|TLS|SSL|SIGNATURE|ISSUER/
 
-/** The hosts of this machine: only for these hosts, ASSEMBLY_BASE_URL may begin with `http://`. */
-const loopback = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/
-
 const later = "Run the command again later."
 
 const ofUnreachable = (failure: Failure, address: Address): string => {
   const { code = "" } = failure
-  const host = hostOf(failure, address)
-  const setting = settingOf(failure, address)
+  const [host, setting] = [hostOf(failure, address), settingOf(failure, address)]
   const isOwn = isOfBaseUrl(failure, address)
   if (unknownHost.test(code)) {
-    const what = isOwn ? "the host in ASSEMBLY_BASE_URL, and the network" : "the network"
-    return `Check ${what} of this machine.`
+    return `Check ${isOwn ? "the host in ASSEMBLY_BASE_URL, and " : ""}the network of this machine.`
   }
   if (code === "ECONNREFUSED") return `Check ${setting}: no service listens at ${host}.`
   if (other.test(code) && isOwn) {
-    const isPlain = address.baseUrl?.protocol === "http:"
-    const scheme = isPlain ? "https://" : loopback.test(host) ? "http://" : undefined
+    const { hostname = "", protocol } = address.baseUrl ?? {}
+    // Only for the hosts of this machine, ASSEMBLY_BASE_URL may begin with `http://`.
+    const scheme = protocol === "http:" ? "https://" : SecureUrl.isLoopback(hostname) ? "http://" : undefined
     const instead = scheme === undefined ? "" : `, or the URL must begin with ${scheme}`
     return `Check the network and ASSEMBLY_BASE_URL: another program may listen at ${host}${instead}.`
   }

@@ -10,7 +10,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
-import * as Invocation from "./invocation.ts"
 import * as Failure from "./failure.ts"
 import * as Address from "./address.ts"
 
@@ -44,7 +43,10 @@ const isOfTokens = Schema.is(Schema.Union([AuthError.TokenUnavailable, AuthError
 
 /** Says once what a flag or an argument expects, and names the value once. The parser and the schemas repeat both. */
 const invalidValue = ({ expected, kind, option, value }: CliError.InvalidValue): string => {
-  const rule = expected.replace(/^(?:Schema validation failed: *)+/, "").replace(/^(?:Expected:? +){2,}/, "Expected ")
+  const rule = expected
+    .replace(/^(?:Schema validation failed: *)+/, "")
+    .replace(/^(?:Expected:? +){2,}/, "Expected ")
+    .replace(/^Invalid key=value format.*/, "key=value, such as name=cat")
   const repeated = `, got ${JSON.stringify(value)}`
   const once = rule.endsWith(repeated) ? rule.slice(0, -repeated.length) : rule
   if (kind !== "flag" || value !== "") return new CliError.InvalidValue({ option, value, kind, expected: once }).message
@@ -203,13 +205,13 @@ export const line = (error: unknown, host?: string): string =>
   )
 
 /** What to do about a refusal of the credentials, by the error code of the service. */
-const refusals: Readonly<Record<string, (host: string, address: Address.Address) => string>> = {
+const refusals: Readonly<Record<string, (host: string) => string>> = {
   GET_ACCOUNT_UNKNOWN_AUTH_KEY: (host) => `Check ASSEMBLY_AUTH_KEY: ${host} has no such key.`,
   INVALID_SIGNATURE: (host) => `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
   TOKEN_INVALID_CREDENTIALS: (host) =>
     `Check ASSEMBLY_AUTH_SECRET: it is not the secret of ASSEMBLY_AUTH_KEY at ${host}.`,
-  INSUFFICIENT_AUTH_SCOPE: (_, address) =>
-    `Add the scope to the Auth Key (${Address.command(address, "keys update")}), or set ASSEMBLY_AUTH_KEY to another key.`,
+  INSUFFICIENT_AUTH_SCOPE: () =>
+    `Add the scope to the Auth Key (assembly keys update), or set ASSEMBLY_AUTH_KEY to another key.`,
   TOKEN_INVALID_SCOPE: () => "Request only scopes that the Auth Key has, or leave out --scope.",
   AUTH_EXPIRED: () => "Set the clock of this machine."
 }
@@ -218,26 +220,26 @@ const refused = ({ clockSkew, code = "", ...error }: Tagged, address: Address.Ad
   if (clockSkew !== undefined) return "Set the clock of this machine."
   const host = error.host ?? address.baseUrl?.host ?? "this service"
   const advise = Object.hasOwn(refusals, code) ? refusals[code] : undefined
-  return advise?.(host, address) ?? `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.`
+  return advise?.(host) ?? `Check ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET: they belong to ${host}.`
 }
 
 /** What to do if `count` variables are not set. */
-export const missing = (count: number, address: Address.Address): string => {
+export const missing = (count: number): string => {
   const those = count === 1 ? "it" : "them"
-  return `Set ${those} in the environment or in the file .env; ${Address.command(address, "emulator")} prints ${those} for a service on this machine.`
+  return `Set ${those} in the environment or in the file .env; assembly emulator prints ${those} for a service on this machine.`
 }
 
 /** What to do if a result cannot be saved, by the code of the operating system. */
 const notSaved = ({ description = "", path = "", reason }: Tagged): string | undefined => {
-  const code = Failure.codeIn(description)
-  if (Failure.isFull(code))
+  const code = Failure.codeIn(description) ?? ""
+  if (Failure.isFull(code)) {
     return "Free some space, and run the same command again: it downloads only the missing files."
-  if (code === "EISDIR" || reason === "NotAFile")
+  }
+  if (code === "EISDIR" || reason === "NotAFile") {
     return `Remove or rename ${Printable.escape(path)}, or name another folder with --output.`
+  }
   if (code === "ENAMETOOLONG") return "Name a folder with a shorter path with --output."
-  if (code !== undefined && Failure.isForbidden(code))
-    return "Make the folder writable, or name another folder with --output."
-  return code === undefined ? undefined : "Name another folder with --output. The files that are complete stay."
+  return code && "Make the folder writable, or name another folder with --output. The files that are complete stay."
 }
 
 /**
@@ -252,8 +254,16 @@ interface About {
 
 const ofInput: About = {
   said: ({ issues, operation }) => (ofUser.has(operation) ? invalid(issues) : undefined),
+  next: ({ issues }) =>
+    Option.exists(issuesOf(issues), ([first]) => first !== undefined && variables.has(first.path[0]))
+      ? "assembly help environment shows an example."
+      : undefined,
   isOfSettings: true
 }
+
+const scopes: About = { next: () => "assembly keys scopes lists the scopes." }
+
+const types: About = { next: () => "assembly credentials types lists the fields of each type." }
 
 const noRegion: About = { next: () => "Set --region to a region such as eu-west-1, or to all." }
 
@@ -264,7 +274,7 @@ const abouts: Readonly<Record<string, About>> = {
       if (names.length === 0) return "the configuration cannot be read"
       return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
     },
-    next: ({ cause }, address) => missing(namesIn(cause).length, address),
+    next: ({ cause }) => missing(namesIn(cause).length),
     isOfSettings: true
   },
   InvalidCredentials: ofInput,
@@ -284,12 +294,16 @@ const abouts: Readonly<Record<string, About>> = {
   UnexpectedResponse: {
     next: (error, address) =>
       error.operation === "Assemblies.cancel"
-        ? `${Address.command(address, `get ${error.assemblyId}`)} shows its state.`
+        ? `assembly get ${error.assemblyId} shows its state.`
         : Address.unexpected(error, address),
     isOfSettings: true
   },
   UnexpectedTokenResponse: { next: Address.unexpected, isOfSettings: true },
   ServiceFailure: { next: Address.refused },
+  AuthKeyNotCreated: scopes,
+  AuthKeyNotUpdated: scopes,
+  TemplateCredentialsNotCreated: types,
+  TemplateCredentialsNotUpdated: types,
   StatisticsMissingRegion: noRegion,
   JobSlotStatisticsMissingRegion: noRegion,
   SaveFailed: {
@@ -309,13 +323,12 @@ export const next = (error: unknown, address: Address.Address = {}): string | un
   if (isCommandError(error)) {
     const [cause] = error.causes ?? []
     if (error.next === undefined) return cause === undefined ? undefined : next(cause, address)
-    const own = Invocation.inHelp(error.next, address.program ?? "assembly")
     // If the service refused the credentials, the user must correct them first.
     const isRefused = Failure.codeOf(cause) === Failure.codes.authentication
-    return [isRefused ? next(cause, address) : undefined, own].filter((one) => one !== undefined).join(" ")
+    return [isRefused ? next(cause, address) : undefined, error.next].filter((one) => one !== undefined).join(" ")
   }
   const absent = absentThing(error)
-  if (absent?.list !== undefined) return `Run ${Address.command(address, absent.list)} to see what there is.`
+  if (absent?.list !== undefined) return `Run assembly ${absent.list} to see what there is.`
   return Option.getOrUndefined(Option.flatMapNullishOr(decode(error), (one) => aboutOf(one)?.next?.(one, address)))
 }
 

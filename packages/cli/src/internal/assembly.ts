@@ -5,7 +5,6 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Invocation from "./invocation.ts"
 import * as Table from "./table.ts"
 import * as Text from "./text.ts"
 import * as Output from "./output.ts"
@@ -88,8 +87,7 @@ export const suggest = Effect.fnUntraced(function* (args: string | undefined, fi
   const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
   const columns = yield* Output.standardError.columns
   if (args === undefined || !canAnimate || columns === 0) return
-  const command = yield* Invocation.command(args)
-  yield* Output.next(`Next: ${first === undefined ? command : `${first}, then ${command}`}`)
+  yield* Output.next(`Next: ${first === undefined ? "" : `${first}, then `}assembly ${args}`)
 })
 
 /** What a user may do next with an Assembly: the arguments of {@link suggest}. */

@@ -110,14 +110,21 @@ export const ticks = (axis: TimeAxis, minBars: number) => {
   return (found.length === 0 ? all.slice(0, 1) : found).map(({ index, label }) => ({ index, label }))
 }
 
-/** The colours of the parts: in the terminal, and in the light and the dark picture. */
-const tones = {
-  completed: ["green", "#1a7f37", "#3fb950"],
-  failed: ["red", "#cf222e", "#ff7b72"],
-  canceled: ["yellow", "#bf8700", "#d29922"],
-  unfinished: ["cyan", "#8c959f", "#6e7681"],
-  bytes: ["cyan", "#0969da", "#58a6ff"]
-} as const
+/** The colours of the series in the terminal. */
+const tones = { completed: "green", failed: "red", canceled: "yellow", unfinished: "cyan", bytes: "cyan" } as const
+
+/** The colours of the picture in light and dark, also for the page around it. */
+const palette: Readonly<Record<string, readonly [light: string, dark: string]>> = {
+  ground: ["#ffffff", "#0d1117"],
+  text: ["#1f2328", "#e6edf3"],
+  soft: ["#57606a", "#9da7b3"],
+  grid: ["#d8dee4", "#2a313a"],
+  completed: ["#1a7f37", "#3fb950"],
+  failed: ["#cf222e", "#ff7b72"],
+  canceled: ["#bf8700", "#d29922"],
+  unfinished: ["#8c959f", "#6e7681"],
+  bytes: ["#0969da", "#58a6ff"]
+}
 
 /** A time series. Points that share a bar are added up, so the values must be counts or sizes, not averages. */
 export interface Series {
@@ -127,12 +134,10 @@ export interface Series {
   readonly points: ReadonlyArray<Point>
 }
 
-interface Drawn extends Series {
-  readonly values: ReadonlyArray<number>
-}
+const drawnIn = (all: ReadonlyArray<Series>, axis: TimeAxis) =>
+  all.map((series) => ({ ...series, values: sums(axis, series.points) }))
 
-const drawnIn = (all: ReadonlyArray<Series>, axis: TimeAxis): ReadonlyArray<Drawn> =>
-  all.map(({ format, name, points, tone }) => ({ name, tone, format, points, values: sums(axis, points) }))
+type Drawn = ReturnType<typeof drawnIn>[number]
 
 /** The heading of a series; a series without a value above 0 is only this line, such as `Failed: none`. */
 const headingOf = ({ name, values }: Drawn, axis: TimeAxis): string =>
@@ -150,7 +155,7 @@ const minPlotCells = 12
 
 /**
  * The time axis that all charts share, and the widths of the labels of the y axis, of the plot and of one bar in cells.
- * The labels have `wanted` cells, or there is no y axis if the plot would be too narrow.
+ * There is no y axis if the plot would be too narrow.
  */
 const frameOf = (window: Window, width: number, wanted: number) => {
   const labelCells = wanted + minPlotCells <= width ? wanted : 0
@@ -192,7 +197,7 @@ const draw = ({ format, tone, values }: Drawn, frame: Frame, style: Text.Style):
       const block = blocks[Math.min(full, Math.max(0, eighths - (height - 1 - index) * full))] ?? " "
       return block.repeat(inkCells).padEnd(barCells)
     })
-    return left(index === 0 ? format(max) : "", "│") + style[tones[tone][0]](bars.join("").trimEnd())
+    return left(index === 0 ? format(max) : "", "│") + style[tones[tone]](bars.join("").trimEnd())
   })
   const [line, labels] = footer(frame)
   return [...rows, left(format(0), "└") + line, left("", " ") + style.dim(labels)].map((text) => text.trimEnd())
@@ -231,25 +236,19 @@ export const escape = (text: string): string =>
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;")
 
-const coloursOf = (mode: 1 | 2): string =>
-  Object.entries(tones)
-    .map(([tone, colours]) => `--${tone}: ${colours[mode]}`)
+const coloursOf = (mode: 0 | 1): string =>
+  Object.entries(palette)
+    .map(([name, colours]) => `--${name}: ${colours[mode]}`)
     .join("; ")
 
-/** The colours in light and dark, also for the page around the picture, and the styles of the charts. */
 const css = `
-:root, svg { --ground: #ffffff; --text: #1f2328; --soft: #57606a; --grid: #d8dee4; ${coloursOf(1)} }
-@media (prefers-color-scheme: dark) {
-  :root, svg { --ground: #0d1117; --text: #e6edf3; --soft: #9da7b3; --grid: #2a313a; ${coloursOf(2)} }
-}
+:root, svg { ${coloursOf(0)} }
+@media (prefers-color-scheme: dark) { :root, svg { ${coloursOf(1)} } }
 text { font: 13px system-ui, sans-serif; fill: var(--text) }
 .title { font-size: 16px; font-weight: 600 }
 .soft { fill: var(--soft) }
+line { stroke: var(--soft) }
 .grid { stroke: var(--grid) }
-.axis { stroke: var(--soft) }
-${Object.keys(tones)
-  .map((tone) => `.${tone} { fill: var(--${tone}) }`)
-  .join(" ")}
 `
 
 const round = (value: number): number => Math.round(value * 100) / 100
@@ -271,17 +270,17 @@ const label = (text: string, at: string): string => `<text class="soft" ${at}>${
 
 /** The plot of one series as SVG. The axis ends at the right end, so the last bar may be narrower than the others. */
 const plot = ({ format, tone, values }: Drawn, axis: TimeAxis): ReadonlyArray<string> => {
-  const [room, span] = [edge - left, Math.max(1, axis.end - axis.start)]
-  const startOf = (index: number): number => axis.start + index * axis.step
-  const across = (time: number): number => left + Math.min(1, (time - axis.start) / span) * room
-  const bar = Math.min(room, (axis.step / span) * room)
   const max = most(values)
+  const scale = (edge - left) / Math.max(1, axis.end - axis.start)
+  const timeOf = (index: number): number => Math.min(axis.end, axis.start + index * axis.step)
+  const across = (index: number): number => left + (timeOf(index) - axis.start) * scale
+  const bar = across(1) - left
   const rows = [[top, max, "grid"] as const, [bottom, 0, "axis"] as const].map(
     ([y, value, kind]) =>
       line(kind, [left, y, edge, y]) + label(format(value), `text-anchor="end" x="${left - 8}" y="${y + 4}"`)
   )
   const marks = ticks(axis, Math.ceil((charWidth * 9) / bar)).flatMap(({ index, label: text }) => {
-    const at = round(across(startOf(index)))
+    const at = round(across(index))
     // A tick whose label would not fit is left out with its label.
     if (at + charWidth * text.length > wide) return []
     return [line("axis", [at, bottom, at, bottom + 5]) + label(text, `x="${at}" y="${bottom + 20}"`)]
@@ -289,15 +288,13 @@ const plot = ({ format, tone, values }: Drawn, axis: TimeAxis): ReadonlyArray<st
   const gap = bar > 4 ? Math.min(3, bar * 0.2) : 0
   const bars = values.flatMap((value, index) => {
     if (value === 0) return []
-    const [start, until] = [startOf(index), Math.min(axis.end, startOf(index + 1))]
-    const from = across(start) + gap / 2
-    const breadth = Math.max(1, across(until) - gap / 2 - from)
+    const [from, until] = [across(index) + gap / 2, across(index + 1) - gap / 2]
     // The bar of a value above zero is at least 1 unit high, so that it is visible.
-    const high = Math.max(1, (value / max) * (bottom - top))
-    const [first, last] = [start, until].map((time) => Text.date(DateTime.makeUnsafe(time)).slice(0, 16))
+    const [breadth, high] = [Math.max(1, until - from), Math.max(1, (value / max) * (bottom - top))]
+    const [first, last] = [index, index + 1].map((one) => Text.minute(DateTime.makeUnsafe(timeOf(one))))
     const about = escape(`${first} to ${last} UTC: ${format(value)}`)
     return [
-      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(breadth)}" height="${round(high)}"><title>${about}</title></rect>`
+      `<rect class="${tone}" x="${round(from)}" y="${round(bottom - high)}" width="${round(breadth)}" height="${round(high)}" fill="var(--${tone})"><title>${about}</title></rect>`
     ]
   })
   return [...rows, ...marks, ...bars]

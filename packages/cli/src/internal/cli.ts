@@ -140,21 +140,19 @@ export const output = Flag.withSchema(Flag.withAlias(text("output", "folder"), "
 export const region = Flag.withDefault(text("region", "region"), "all")
 
 /** The flag for machine-readable output, which may name fields of a response, as in `--json=id,created`. */
-export const json = (schema: Output.Shape): Flag.Flag<Output.Json> =>
-  Flag.String("json").pipe(
+export const json = (schema: Output.Shape): Flag.Flag<Output.Json> => {
+  const parse = (value: string): Option.Option<Output.Json> => {
+    if (value === "false" || value === "true") return Option.some(value === "true" && [])
+    const { names } = Output.fieldsOf(schema)
+    return Option.liftPredicate(value.split(","), (fields) => fields.every((field) => names.includes(field)))
+  }
+  return Flag.String("json").pipe(
     Flag.withMetavar("fields"),
     Flag.withOptionalValue("true"),
-    Flag.mapEffect((value) => {
-      if (value === "false" || value === "true") return Effect.succeed<Output.Json>(value === "true" && [])
-      const [names, known] = [value.split(","), Output.fieldsOf(schema).names]
-      const unknown = names.find((name) => !known.includes(name))
-      const expected = `fields of ${known.join(", ")}`
-      return unknown === undefined
-        ? Effect.succeed(names)
-        : Effect.fail(new CliError.InvalidValue({ option: "json", value: unknown, expected, kind: "flag" }))
-    }),
-    Flag.withDefault(false)
+    Flag.filterMap(parse, () => `fields of ${Output.fieldsOf(schema).names.join(", ")}`),
+    Flag.withDefault<Output.Json>(false)
   )
+}
 
 /** The flag for output in lines of JSON, each about one event. */
 export const jsonLines = flag("json")
@@ -165,18 +163,9 @@ export const showSecret = flag("show-secret")
 /** Parses the value of a flag, or fails with what the flag expects. */
 export const parsed = <A>(
   param: Flag.Flag<string>,
-  option: string,
   expected: string,
-  parse: (value: string) => Effect.Effect<Option.Option<A>>
-): Flag.Flag<A> =>
-  Flag.mapEffect(param, (value) =>
-    Effect.flatMap(parse(value), (found) =>
-      Effect.mapError(
-        Effect.fromOption(found),
-        () => new CliError.InvalidValue({ option, value, expected, kind: "flag" })
-      )
-    )
-  )
+  parse: (value: string) => Option.Option<A>
+): Flag.Flag<A> => Flag.filterMap(param, parse, () => expected)
 
 /** A flag for a whole number in decimal digits. By default, the maximum is `Number.MAX_SAFE_INTEGER`. */
 export const number = (
@@ -184,9 +173,9 @@ export const number = (
   [minimum, maximum = Number.MAX_SAFE_INTEGER]: readonly [minimum: number, maximum?: number]
 ): Flag.Flag<number> => {
   const most = maximum === Number.MAX_SAFE_INTEGER ? "" : ` to ${maximum}`
-  return parsed(text(name, "number"), name, `a whole number from ${minimum}${most}`, (value) => {
+  return parsed(text(name, "number"), `a whole number from ${minimum}${most}`, (value) => {
     const found = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
-    return Effect.succeed(found >= minimum && found <= maximum ? Option.some(found) : Option.none())
+    return found >= minimum && found <= maximum ? Option.some(found) : Option.none()
   })
 }
 
@@ -243,15 +232,33 @@ const parse = (typed: string, now: DateTime.Utc): Option.Option<DateTime.Utc> =>
       Option.map(parseAge(typed), (age) => DateTime.subtractDuration(now, age)),
       () => parseDate(typed)
     ),
-    (moment) => DateTime.makeUnsafe(Math.floor(moment.epochMilliseconds / 1000) * 1000)
+    (at) => DateTime.makeUnsafe(Math.floor(at.epochMilliseconds / 1000) * 1000)
   )
 
 const expected = "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d"
 
+const moment = (
+  param: Flag.Flag<string>,
+  name: string,
+  rule: string,
+  isValid: (at: DateTime.Utc, now: DateTime.Utc) => boolean
+) =>
+  Flag.mapEffect(param, (value) =>
+    Effect.flatMap(DateTime.now, (now) =>
+      Effect.mapError(
+        Effect.fromOption(Option.filter(parse(value, now), (at) => isValid(at, now))),
+        () => new CliError.InvalidValue({ option: name, value, expected: rule, kind: "flag" })
+      )
+    )
+  )
+
 /** A flag for the start of a time range, with a default. */
 export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
-  parsed(Flag.withDefault(text(name, "when"), otherwise), name, `${expected}, in the past`, (value) =>
-    Effect.map(DateTime.now, (now) => Option.filter(parse(value, now), DateTime.isLessThanOrEqualTo(now)))
+  moment(
+    Flag.withDefault(text(name, "when"), otherwise),
+    name,
+    `${expected}, in the past`,
+    DateTime.isLessThanOrEqualTo
   )
 
 /** The service has refused the start of statistics. */
@@ -259,10 +266,9 @@ export const refusedStart = (since: DateTime.Utc) =>
   Failure.invalidFlag("--since", DateTime.formatIso(since), "an age such as 24h or 7d, or a date of the last 91 days")
 
 /** A flag for the end of a time range. */
-export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>
-  parsed(text(name, "when"), name, expected, (value) => Effect.map(DateTime.now, (now) => parse(value, now)))
+export const endFlag = (name: string): Flag.Flag<DateTime.Utc> => moment(text(name, "when"), name, expected, () => true)
 
-const format = (moment: DateTime.Utc): string => `${DateTime.formatIso(moment).slice(0, 19)}Z`
+const format = (at: DateTime.Utc): string => `${DateTime.formatIso(at).slice(0, 19)}Z`
 
 /** What is wrong with a period that does not begin before its end. */
 export const problemOf = (since: DateTime.Utc, until: DateTime.Utc): string | undefined =>
@@ -272,9 +278,6 @@ export const problemOf = (since: DateTime.Utc, until: DateTime.Utc): string | un
 
 /** A flag for a length of time, such as `10m`, with a default. */
 export const durationFlag = (name: string, otherwise: string): Flag.Flag<Duration.Duration> =>
-  parsed(
-    Flag.withDefault(text(name, "duration"), otherwise),
-    name,
-    "a length of time such as 30s, 10m or 2h",
-    (value) => Effect.succeed(Option.filter(parseAge(value), Duration.isPositive))
+  parsed(Flag.withDefault(text(name, "duration"), otherwise), "a length of time such as 30s, 10m or 2h", (value) =>
+    Option.filter(parseAge(value), Duration.isPositive)
   )

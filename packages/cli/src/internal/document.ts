@@ -5,7 +5,6 @@
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as ByteSize from "effect/ByteSize"
-import * as CliError from "effect/cli/CliError"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -130,27 +129,9 @@ export const steps = <S extends Decoder>(schema: S, path: Option.Option<string>)
         Effect.asSome
       )
 
-const invalidPair = (value: string, expected: string) =>
-  Effect.fail(new CliError.InvalidValue({ option: "fields", value, expected, kind: "flag" }))
-
-/** The flags for the fields of a new Assembly. `Flag.KeyValuePair` takes the last value of a repeated key silently. */
+/** The flags for the fields of a new Assembly. Of a repeated key, the last value counts. */
 export const fieldsFlags = {
-  fields: Cli.text("fields", "key=value").pipe(
-    Flag.atLeast(1),
-    Flag.mapEffect(
-      Effect.fnUntraced(function* (pairs) {
-        const found = new Map<string, string>()
-        for (const pair of pairs) {
-          const [, key = "", value = ""] = /^([^=]+)=(.+)$/s.exec(pair) ?? []
-          if (key === "") return yield* invalidPair(pair, "key=value, such as name=cat")
-          if (found.has(key)) return yield* invalidPair(pair, `each key once, but ${key} has two values`)
-          found.set(key, value)
-        }
-        return Object.fromEntries(found)
-      })
-    ),
-    Flag.optional
-  ),
+  fields: Flag.optional(Flag.KeyValuePair("fields")),
   fieldsFile: Cli.optional("fields-file", "file")
 }
 

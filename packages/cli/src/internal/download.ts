@@ -17,6 +17,9 @@ import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 import * as Shown from "./assembly.ts"
 
+/** Whether a relative path stays inside of the folder. */
+export const isInside = (relative: string): boolean => !/^\.\.(?:[\\/]|$)/.test(relative)
+
 /** The folder for the files, or a path in it, cannot be used. */
 const cannotUse = (path: string) => (error: PlatformError.PlatformError) => {
   const isMissing = Failure.systemCodeOf(error) === "ENOENT"
@@ -72,36 +75,37 @@ const isThere = Effect.fnUntraced(function* (path: string, { file }: Shown.Resul
   )
 })
 
-/**
- * Fails if one of the folders of a result is a link, because the service decides the path of a result, and the file
- * would be written elsewhere. The folder of `--output` itself may be a link, because the user chose it.
- */
-const refuseLinks = Effect.fnUntraced(function* (output: string, { folder, name }: Shown.Placed) {
-  const fs = yield* FileSystem.FileSystem
-  const paths = yield* Path.Path
-  const parts = folder === "" ? [] : folder.split("/")
-  for (const index of parts.keys()) {
-    const link = paths.join(output, ...parts.slice(0, index + 1))
-    const target = yield* Effect.option(fs.readLink(link))
-    if (Option.isSome(target)) {
-      const path = paths.join(output, folder, name)
-      return yield* Failure.failed(
-        `${link} is a link to ${target.value}, so ${path} would be written outside of the folder; remove the link, or name another folder with --output`
-      )
-    }
-  }
-})
-
 /** The results to save, with their paths. All are checked first, so that a conflict does not leave a part of them. */
 const destinations = (placed: ReadonlyArray<Shown.Placed>, output: string, overwrite: boolean) =>
   Effect.forEach(
     placed,
     Effect.fnUntraced(function* (result) {
       const path = (yield* Path.Path).join(output, result.folder, result.name)
-      yield* refuseLinks(output, result)
       return { file: result.file, step: result.step, path, isThere: yield* isThere(path, result, overwrite) }
     })
   )
+
+/** The path of a folder without links, or of the first folder above it that exists. */
+const realOf = (path: string): Effect.Effect<string, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Effect.catchReason(
+    FileSystem.FileSystem.use((fs) => fs.realPath(path)),
+    "PlatformError",
+    "NotFound",
+    () => Effect.flatMap(Path.Path, ({ dirname }) => realOf(dirname(path)))
+  )
+
+/**
+ * Fails if a link leads from a folder of results to outside of `output`, because the service decides the paths of results.
+ * `output` itself may be a link, because the user chose it.
+ */
+const refuseLinks = Effect.fnUntraced(function* (output: string, folder: string) {
+  const { relative } = yield* Path.Path
+  const [top, real] = yield* Effect.mapError(Effect.all([realOf(output), realOf(folder)]), cannotUse(folder))
+  if (isInside(relative(top, real))) return
+  return yield* Failure.failed(
+    `${folder} leads outside of ${output} by a link; remove the link, or name another folder with --output`
+  )
+})
 
 /** A file is renamed when it is complete. If a process is killed, its file stays with such a name. */
 const partial = /^\.[0-9a-f-]{36}\.part$/
@@ -152,8 +156,10 @@ export const save = Effect.fnUntraced(function* (
   if (hidden.size > 0) yield* Output.hint(`left out, because they have no URL: the files of ${[...hidden].join(", ")}`)
 
   const files = yield* destinations(placed, output, overwrite)
-  for (const folder of new Set(files.map(({ path }) => paths.dirname(path)))) {
-    yield* Effect.mapError(Folder.make(folder), cannotUse(folder))
+  const folders = new Set(files.map(({ path }) => paths.dirname(path)))
+  for (const folder of folders) yield* refuseLinks(output, folder)
+  for (const folder of folders) {
+    yield* prepare(folder)
     yield* tidy(folder)
   }
   const [, failures] = yield* Effect.partition(

@@ -29,19 +29,18 @@ export const codes = {
  */
 export class CommandError extends Schema.TaggedError<CommandError>()("CommandError", {
   message: Schema.String,
-  next: Schema.optionalKey(Schema.String),
-  exitCode: Schema.optionalKey(Schema.Int),
-  causes: Schema.optionalKey(Schema.Array(Schema.Defect())),
-  about: Schema.optionalKey(Schema.String)
+  next: Schema.optional(Schema.String),
+  exitCode: Schema.optional(Schema.Int),
+  causes: Schema.optional(Schema.Array(Schema.Defect())),
+  about: Schema.optional(Schema.String)
 }) {}
 
 /** The command cannot do its work. */
-export const failed = (message: string, next?: string): CommandError =>
-  new CommandError({ message, ...(next === undefined ? {} : { next }) })
+export const failed = (message: string, next?: string): CommandError => new CommandError({ message, next })
 
 /** An argument, a flag, a variable or an input file is wrong. Nothing was sent. */
 export const usage = (message: string, next?: string): CommandError =>
-  new CommandError({ message, exitCode: codes.usage, ...(next === undefined ? {} : { next }) })
+  new CommandError({ message, exitCode: codes.usage, next })
 
 /** The value of a flag is wrong, which was detected only when the command used the value. */
 export const invalidFlag = (flag: string, value: string, rule: string): CommandError =>
@@ -125,29 +124,21 @@ const codeOfCause = (cause: unknown): string | undefined =>
 export const systemCodeOf = ({ reason }: PlatformError.PlatformError): string | undefined =>
   codeOfCause("cause" in reason ? reason.cause : undefined)
 
-/** Describes an error of Node in words, if there are words for its code. */
-export const problemOfCause = (cause: unknown): string | undefined => problems.get(codeOfCause(cause) ?? "")
+/** A code in words, or the code if there are no words for it. Without a code, the result is `otherwise`. */
+const inWords = (code: string | undefined, otherwise: string): string =>
+  code === undefined ? otherwise : (problems.get(code) ?? code)
 
-/** Describes a code in words. For a code without words, the result is the code. */
-const problemOfCode = (code: string): string => problems.get(code) ?? code
+/** Describes an error of Node in words. */
+export const problemOfCause = (cause: unknown, otherwise: string): string => inWords(codeOfCause(cause), otherwise)
 
 /** Whether a code means that no space or no quota was left. */
 export const isFull = (code: string | undefined): boolean => code === "ENOSPC" || code === "EDQUOT"
-
-/** Whether a code means that this user may not write here. */
-export const isForbidden = (code: string): boolean => ["EACCES", "EPERM", "EROFS"].includes(code)
 
 /** The code that a text of another package has in parentheses, such as `… (ENOSPC)`. */
 export const codeIn = (text: string): string | undefined => /\((E[A-Z]+)\)/.exec(text)?.[1]
 
 /** Describes the code in the text of another package. Without a code, the result is the text. */
-export const problemOfText = (text: string): string => {
-  const code = codeIn(text)
-  return code === undefined ? text : problemOfCode(code)
-}
+export const problemOfText = (text: string): string => inWords(codeIn(text), text)
 
 /** Why a file or a folder cannot be used. */
-export const problemOf = (error: PlatformError.PlatformError): string => {
-  const code = systemCodeOf(error)
-  return code === undefined ? error.message : problemOfCode(code)
-}
+export const problemOf = (error: PlatformError.PlatformError): string => inWords(systemCodeOf(error), error.message)

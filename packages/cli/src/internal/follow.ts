@@ -24,26 +24,20 @@ export const makeAdvance = (total: bigint | undefined) => {
   /** The files whose bytes are counted, because an event has reported that they were created, resumed or complete. */
   const begun = new Set<number>()
 
-  /** The progress after an event that reports the `bytes` of a file on the server. */
-  const found = (progress: Progress.Progress, now: number, file: number, bytes: bigint) => {
-    const isOwn = begun.has(file)
-    begun.add(file)
-    return isOwn ? Progress.pause(Progress.update(progress, { now })) : Progress.inherit(progress, { now, bytes })
-  }
-
   const ofFile = (progress: Progress.Progress, { event, file }: FileEvent, now: number): Progress.Progress => {
+    const isBegun = begun.has(file)
+    if (["Created", "Resumed", "Completed"].includes(event._tag)) begun.add(file)
     switch (event._tag) {
-      case "Created":
-        begun.add(file)
-        return progress
       case "Resumed":
-        return found(progress, now, file, event.offset)
+        return isBegun
+          ? Progress.pause(Progress.update(progress, { now }), now)
+          : Progress.inherit(progress, { now, bytes: event.offset })
       case "Completed":
-        return begun.has(file) ? progress : found(progress, now, file, event.length)
+        return isBegun ? progress : Progress.inherit(progress, { now, bytes: event.length })
       case "Waiting":
-        return Progress.wait(progress, { now, until: event.until })
+        return Progress.pause(progress, now, event.until)
       case "Retrying":
-        return Progress.wait(progress, { now, until: now + Duration.toMillis(event.delay) })
+        return Progress.pause(progress, now, now + Duration.toMillis(event.delay))
       default:
         return progress
     }
@@ -53,16 +47,16 @@ export const makeAdvance = (total: bigint | undefined) => {
     switch (event._tag) {
       case "AssemblyCreated":
         begun.clear()
-        return Progress.pause({ ...Progress.start(total, now), startedAt: progress.startedAt })
+        return Progress.pause({ ...Progress.start(total, now), startedAt: progress.startedAt }, now)
       case "AssemblyResumed":
-        return Progress.pause(Progress.update(progress, { now, total }))
+        return Progress.pause(Progress.update(progress, { now, total }), now)
       case "Progress": {
         // In a new attempt, the sum lacks a file until the first event of this file. So a smaller sum is ignored.
         const sizes = event.sent < progress.sent ? {} : { sent: event.sent, acknowledged: event.acknowledged }
         return Progress.update(progress, { now, total: event.total, ...sizes })
       }
       case "Waiting":
-        return Progress.wait(progress, { now, until: event.until })
+        return Progress.pause(progress, now, event.until)
       case "FileEvent":
         return ofFile(progress, event, now)
       case "Uploaded": {
@@ -170,13 +164,14 @@ interface Shown {
 /** What an event is: the end of the uploads, and its note. */
 type Step = { readonly isEnd: boolean; readonly note: string | undefined }
 
-/** How a job is shown: after an event, in the time between, at the begin and at the end. */
+type Drawing = Effect.Effect<void, never, Terminal.Terminal>
+
+/** How a job is shown: after an event, in the time between (without a step), at the begin and at the end. */
 interface View {
   readonly interval: Duration.Input
-  readonly after: (shown: Shown, step: Step, now: number) => Effect.Effect<void, never, Terminal.Terminal>
-  readonly between: (shown: Shown, now: number) => Effect.Effect<void, never, Terminal.Terminal>
-  readonly begin: Effect.Effect<void, never, Terminal.Terminal>
-  readonly end: Effect.Effect<void, never, Terminal.Terminal>
+  readonly show: (shown: Shown, now: number, step?: Step) => Drawing
+  readonly begin: Drawing
+  readonly end: Drawing
 }
 
 /** What happens while no bar is shown, such as `Connecting, 2 s` or `Processing, 5 s, waiting`. */
@@ -198,28 +193,27 @@ const screen = Effect.fnUntraced(function* (job: Job) {
   /** Whether the line with the cursor stays on the screen at the end. A line such as `Connecting, 2 s` is removed. */
   let isKept = false
 
-  const draw = Effect.fnUntraced(function* (shown: Shown, now: number, note?: string, below = "") {
+  const draw = Effect.fnUntraced(function* (shown: Shown, now: number, step?: Step) {
+    // At the end of the uploads, the bar stays, and the work of the Assembly begins on the next line.
+    const isLast = shown.isBegun && step?.isEnd === true
+    const note = step?.note
+    if (step !== undefined && note === undefined && !isLast) return
     const width = drawingWidth(yield* terminal.columns)
-    const isBar = shown.isBegun && (shown.endedAt === undefined || below !== "")
+    const isBar = shown.isBegun && (shown.endedAt === undefined || isLast)
     const line = isBar
       ? Progress.line(shown.progress, { label: labelOf(job), width, style })
       : Text.truncate(working(shown, now), width)
     // Notes are wrapped instead of cut, because the reason of a retry is at the end of the note.
     const notes = note === undefined ? [] : Text.wrap(Printable.escape(note), width, { breakWords: true })
     const above = notes.map((text) => `${text}\n`).join("")
-    yield* Output.draw(Text.eraseLine + above + line + below)
-    isKept = below === "" && (shown.isBegun || shown.endedAt !== undefined)
+    yield* Output.draw(Text.eraseLine + above + line + (isLast ? "\n" : ""))
+    isKept = !isLast && (shown.isBegun || shown.endedAt !== undefined)
   })
 
   return {
     // Ten redraws a second look smooth, and an upload may report progress far more often.
     interval: "100 millis",
-    after: (shown, { isEnd, note }, now) => {
-      // At the end of the uploads, the bar stays, and the work of the Assembly begins on the next line.
-      if (isEnd && shown.isBegun) return draw(shown, now, note, "\n")
-      return note === undefined ? Effect.void : draw(shown, now, note)
-    },
-    between: draw,
+    show: draw,
     begin: Output.draw(Text.hideCursor),
     end: Effect.suspend(() => Output.draw((isKept ? "\n" : Text.eraseLine) + Text.showCursor))
   } satisfies View
@@ -244,14 +238,15 @@ const log = (job: Job): View => {
   let told = 0
   return {
     interval: "30 seconds",
-    after: Effect.fnUntraced(function* (shown, { isEnd, note }) {
+    show: Effect.fnUntraced(function* (shown, now, step) {
+      if (step === undefined) return yield* shown.endedAt === undefined ? Effect.void : write(working(shown, now))
+      const { isEnd, note } = step
       if (note !== undefined) yield* write(Printable.escape(note))
       const reached = shown.isBegun && shown.endedAt === undefined ? milestone(shown.progress) : 0
       if (reached > told || (isEnd && shown.isBegun)) yield* write(Progress.sentence(shown.progress))
       if (isEnd) yield* write("Processing")
       told = Math.max(told, reached)
     }),
-    between: (shown, now) => (shown.endedAt === undefined ? Effect.void : write(working(shown, now))),
     begin: Effect.void,
     end: Effect.void
   }
@@ -284,12 +279,12 @@ export const follow = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<J
       isWaiting: event._tag === "Waiting" || (shown.isWaiting && !event._tag.startsWith("Assembly")),
       endedAt: isEnd ? now : shown.endedAt
     }
-    yield* view.after(shown, { isEnd, note: noteOf(event) }, now)
+    yield* view.show(shown, now, { isEnd, note: noteOf(event) })
   })
   const tick = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (shown.endedAt === undefined) shown = { ...shown, progress: Progress.update(shown.progress, { now }) }
-    yield* view.between(shown, now)
+    yield* view.show(shown, now)
   })
 
   const ticks = Stream.map(Stream.drop(Stream.tick(view.interval), 1), () => tick)

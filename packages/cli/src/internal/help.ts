@@ -1,9 +1,38 @@
 /** The help: `manual.md` says what each command and each parameter does. Lines are broken only between words. */
 import { readFileSync } from "node:fs"
 import type * as HelpDoc from "effect/cli/HelpDoc"
+import * as Context from "effect/Context"
 import * as Option from "effect/Option"
-import * as Invocation from "./invocation.ts"
 import * as Text from "./text.ts"
+
+/** How a user runs the program after a global installation, and how the texts of the help write every command. */
+const installed = "assembly"
+
+/**
+ * The words with which a printed command begins. The shell of the user does not find a program in the `node_modules` of a
+ * project by its name alone.
+ */
+export const Program = Context.Reference<string>("@assembly-effect/cli/Program", {
+  defaultValue: () => installed
+})
+
+/**
+ * Matches `assembly` before a command, a flag or a placeholder such as `<command>`. A path such as `.assembly` does not
+ * match.
+ */
+const own = /(?<![\w./-])assembly(?= [a-z<[-])/g
+
+/** A text in which `program` replaces the name of this program. */
+export const inProgram = (text: string, program: string): string => text.replace(own, () => program)
+
+/**
+ * The words with which a user runs this program, from its path and the variable that npm and pnpm set. Both install
+ * programs of a project where npx finds them. Without `--no-install`, npx offers an unrelated package of this name.
+ */
+export const ofProcess = ({ npm_command: kind }: NodeJS.ProcessEnv, path: string): string => {
+  if (kind === "dlx" || /[\\/]_npx[\\/]/.test(path)) return "npx @assembly-effect/cli"
+  return kind !== undefined && /[\\/]node_modules[\\/]/.test(path) ? "npx --no-install assembly" : installed
+}
 
 /** A term and its explanation. */
 type Row = readonly [term: string, explanation: string]
@@ -70,7 +99,7 @@ interface Layout {
 const widthOf = ({ width = 80 }: Layout): number => Math.min(width, widest)
 
 const indented = (text: string, indent: number, layout: Layout): ReadonlyArray<string> =>
-  Text.wrap(Invocation.inHelp(text, layout.program), widthOf(layout) - indent).map((line) => " ".repeat(indent) + line)
+  Text.wrap(inProgram(text, layout.program), widthOf(layout) - indent).map((line) => " ".repeat(indent) + line)
 
 const rows = (entries: ReadonlyArray<Row>, layout: Layout): ReadonlyArray<string> => {
   const cells = Math.min(longestTerm, Math.max(0, ...entries.map(([term]) => Text.width(term))))
@@ -123,7 +152,7 @@ const examples = (docs: ReadonlyArray<HelpDoc.ExampleDoc>, layout: Layout): Read
   docs.flatMap(({ command, description = "" }) => [
     ...Text.wrap(description, widthOf(layout) - 4).map((line) => `  ${layout.style.dim(`# ${line}`)}`),
     // A command is never broken into lines, because a user pastes it.
-    `  ${layout.style.cyan(Invocation.inHelp(command, layout.program))}`
+    `  ${layout.style.cyan(inProgram(command, layout.program))}`
   ])
 
 const trimmed = (lines: ReadonlyArray<string>): ReadonlyArray<Text.Line> =>
@@ -158,7 +187,7 @@ export const render = (doc: HelpDoc.HelpDoc, layout: Layout): ReadonlyArray<Text
     ...section("COMMANDS", rows(below, layout), layout),
     ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
     ...more.flatMap((one, index) =>
-      Text.wrap(Invocation.inHelp(`${index === 0 ? "More:" : "     "} ${one}`, layout.program), widthOf(layout), {
+      Text.wrap(inProgram(`${index === 0 ? "More:" : "     "} ${one}`, layout.program), widthOf(layout), {
         whole
       })
     )

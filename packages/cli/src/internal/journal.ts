@@ -77,8 +77,8 @@ const unusable = (folder: string, problem: string, isKept: boolean) => {
  */
 export const failureOf = (
   error: UploadJournal.JournalFailed | UploadJob.JobError,
-  folder: string,
-  isKept: boolean
+  folder: string = "the memory",
+  isKept = false
 ): Failure.CommandError | undefined => {
   const first =
     error._tag === "FilesFailed"
@@ -200,8 +200,8 @@ export const list = Effect.fnUntraced(function* (folder: string) {
 
 /**
  * Cancels the Assembly of an unfinished upload, and removes the entries of the upload and of its files from the
- * journal. Fails if another process runs the upload. Returns the Status of the Assembly, or `None` if the service no
- * longer has the Assembly.
+ * journal. Fails if another process runs the upload. Returns the Status of the Assembly, or undefined if the
+ * service no longer has the Assembly.
  */
 export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
   Effect.gen(function* () {
@@ -210,10 +210,9 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
     // The entries of the files are read first: if they cannot be read, the upload is kept as it is.
     const files = yield* journal.list
     const status = yield* Assemblies.cancel(assemblyId).pipe(
-      Effect.asSome,
       Effect.catchIf(
         (error) => error._tag === "ServiceFailure" && error.status === 404,
-        () => Effect.succeedNone
+        () => Effect.undefined
       )
     )
     for (const file of files) {
@@ -231,8 +230,8 @@ export const forget = ({ entry: { assemblyId }, key }: Unfinished) =>
 const leave = (assemblyId: Assembly.AssemblyId, what: string) =>
   Effect.gen(function* () {
     const found = yield* entryOf(assemblyId)
-    const status = found === undefined ? Option.none() : yield* forget(found)
-    return Option.exists(status, (ended) => Assembly.state(ended) === "Canceled")
+    const status = found === undefined ? undefined : yield* forget(found)
+    return status !== undefined && Assembly.state(status) === "Canceled"
       ? `${what} changed after an interrupted upload. Its Assembly ${assemblyId} was canceled`
       : undefined
   }).pipe(
@@ -252,6 +251,7 @@ const toContinue = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 /**
  * Makes the memory of a command. The command does not fail if its file cannot be read or written.
  *
+ * - `folder`: the folder of the journal.
  * - `earlier`: the Assembly that an earlier run of the command has created, if this run can continue it.
  * - `runs`: remembers the Assembly of this run. If an earlier run of the command has left another Assembly behind,
  *   cancels that Assembly and returns what happened, for the user.
@@ -280,6 +280,7 @@ export const make = Effect.fnUntraced(function* (
 
   const what = files.length === 1 ? (files[0]?.path ?? "") : "A file"
   return {
+    folder,
     earlier,
     runs: Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
       const last = yield* memory.read(own)
@@ -293,6 +294,3 @@ export const make = Effect.fnUntraced(function* (
 
 /** The memory of one command. */
 export type Memory = Effect.Success<ReturnType<typeof make>>
-
-/** The memory of a command whose upload cannot be continued. This memory stores nothing. */
-export const none: Memory = { earlier: undefined, runs: () => Effect.undefined, completed: Effect.void }

@@ -14,7 +14,6 @@ import * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
 import { root } from "../commands/root.ts"
 import * as Settings from "./settings.ts"
-import * as Invocation from "./invocation.ts"
 import * as Failure from "./failure.ts"
 import * as Output from "./output.ts"
 import * as Address from "./address.ts"
@@ -26,21 +25,20 @@ const loadAdvice = Effect.promise(() => import("./advice.ts"))
 /** Presents the help in lines that fit the terminal, and a wrong invocation as one line for each error. */
 const presenter = Effect.map(Terminal.Terminal, (terminal): CliOutput.Presenter => ({
   present: Effect.fnUntraced(function* (event) {
-    const program = yield* Invocation.Program
     if (event._tag === "Help") {
       const layout = yield* Effect.provideService(Output.layout, Terminal.Terminal, terminal)
-      return yield* Output.report(Help.render(event.helpDoc, { ...layout, program }))
+      return yield* Output.report(Help.render(event.helpDoc, { ...layout, program: yield* Help.Program }))
     }
     if (event._tag === "Version") return yield* CliOutput.defaultPresenter.present(event)
     const Advice = yield* loadAdvice
     for (const line of new Set(event.errors.map((error) => Advice.line(error)))) yield* Output.error(line)
-    yield* Output.hint(`See: ${[program, ...event.commandPath.slice(1), "--help"].join(" ")}`)
+    yield* Output.hint(`See: ${["assembly", ...event.commandPath.slice(1), "--help"].join(" ")}`)
   })
 }))
 
 /**
  * Reports a failure, unless it was reported already: by the presenter (a wrong invocation), by the program that
- * `assembly emulator` ran, or by `launch.ts` (lost output). Interruptions are left to `Fate`.
+ * `assembly emulator` ran, or by `launch.ts` (lost output). An interrupted command says itself what became of its work.
  */
 const report = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>) {
   const error = Cause.squash(cause)
@@ -92,9 +90,8 @@ export const run = (version: string) =>
 /** Runs the program to its end, and exits with the code of its outcome. */
 export const main = (version: string): void =>
   run(version).pipe(
-    Effect.provide(Layer.provideMerge(Output.standardErrorLayer, NodeServices.layer)),
-    Output.sayingFate,
-    Effect.provideService(Invocation.Program, Invocation.ofProcess(process.env, process.argv[1] ?? "")),
+    Effect.provide(NodeServices.layer),
+    Effect.provideService(Help.Program, Help.ofProcess(process.env, process.argv[1] ?? "")),
     NodeRuntime.runMain({
       disableErrorReporting: true,
       teardown: (exit, onExit) => onExit(Failure.codeOfExit(exit))

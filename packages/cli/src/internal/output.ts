@@ -15,10 +15,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Help from "./help.ts"
-import * as Invocation from "./invocation.ts"
 import * as Text from "./text.ts"
-import * as Failure from "./failure.ts"
-import * as Context from "effect/Context"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Stdio from "effect/Stdio"
 
@@ -33,12 +30,16 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
 export const report = (rendered: ReadonlyArray<Text.Line>): Effect.Effect<void> =>
   rendered.length === 0 ? Effect.void : Console.log(rendered.join("\n"))
 
-/** Writes a message whose lines are broken between words if the standard error is a terminal. */
+/**
+ * Writes a message whose commands begin with the words of the user, and whose lines are broken between words if the standard
+ * error is a terminal.
+ */
 const tellWrapped = Effect.fnUntraced(function* (text: string) {
-  const services = yield* StandardError
-  const width = services === undefined ? 0 : yield* Context.get(services, Terminal.Terminal).columns
-  const whole = Help.commandsOf(yield* Invocation.Program)
-  const broken = width === 0 ? [text] : text.split("\n").flatMap((line) => Text.wrap(line, width, { whole }))
+  const width = yield* standardError.columns
+  const program = yield* Help.Program
+  const whole = Help.commandsOf(program)
+  const told = Help.inProgram(text, program)
+  const broken = width === 0 ? [told] : told.split("\n").flatMap((line) => Text.wrap(line, width, { whole }))
   yield* Console.error(broken.join("\n"))
 })
 
@@ -52,7 +53,8 @@ export const error = (text: string): Effect.Effect<void> => tellWrapped(keepLine
 export const hint = (text: string): Effect.Effect<void> => tellWrapped(Printable.escape(text))
 
 /** Writes a line that ends with a command to paste, which is never broken. */
-export const next = (text: string): Effect.Effect<void> => Console.error(Printable.escape(text))
+export const next = (text: string): Effect.Effect<void> =>
+  Effect.flatMap(Help.Program, (program) => Console.error(Help.inProgram(Printable.escape(text), program)))
 
 /** Whether the process was able to write all earlier output to its standard output. Waits until it is written. */
 export const isWritten: Effect.Effect<boolean> = Effect.callback((resume) => {
@@ -68,9 +70,6 @@ export const whileRead = <A, E, R, E2, R2>(
   print: (value: A) => Effect.Effect<unknown, E2, R2>
 ): Stream.Stream<A, E | E2, R | R2> =>
   Stream.takeWhileEffect(values, (value) => Effect.andThen(print(value), isWritten))
-
-const unprintable = (problem: string) =>
-  Failure.failed(`the response of the service cannot be printed as JSON: ${problem}`)
 
 /** What `--json` asks for: a text for a person (false), or JSON with these fields, or with all fields if none is named. */
 export type Json = false | ReadonlyArray<string>
@@ -98,9 +97,8 @@ export const fieldsOf = (schema: Shape): { readonly key?: string; readonly names
 /** The schema of a response. */
 export type Codec = Schema.ConstraintCodec<unknown, unknown>
 
-/** Encodes a value as JSON. `JSON.stringify` is recursive: it throws if the value is too deep or the text is too long. */
-const encoded = <S extends Codec>(schema: S, indentation: number, fields: ReadonlyArray<string>) => {
-  const encode = Schema.encodeEffect(schema)
+/** Encodes a value as JSON with all fields, or only with the given ones. */
+const encoded = <S extends Codec>(schema: S, value: S["Type"], fields: ReadonlyArray<string>, indentation: number) => {
   const { key } = fieldsOf(schema)
   const pick = (found: unknown) =>
     Object.fromEntries(fields.map((name) => [name, Predicate.hasProperty(found, name) ? found[name] : null]))
@@ -109,32 +107,25 @@ const encoded = <S extends Codec>(schema: S, indentation: number, fields: Readon
     const found = key !== undefined && Predicate.hasProperty(json, key) ? json[key] : json
     return Array.isArray(found) ? found.map(pick) : pick(found)
   }
-  return (value: S["Type"]): Effect.Effect<string, Failure.CommandError> =>
-    encode(value).pipe(
-      Effect.mapError(({ message }) => unprintable(message)),
-      Effect.flatMap((json) =>
-        Effect.try({
-          try: () => Printable.escapeJson(JSON.stringify(picked(json), null, indentation)),
-          catch: () => unprintable("the response is nested too deeply or too long")
-        })
-      )
-    )
+  return Effect.map(Effect.orDie(Schema.encodeEffect(schema)(value)), (json) =>
+    Printable.escapeJson(JSON.stringify(picked(json), null, indentation))
+  )
 }
 
 /** Writes a value as JSON, encoded by its schema, with all fields or only the given ones. */
-export const json = <S extends Codec>(schema: S, fields: ReadonlyArray<string> = []) => {
-  const encode = encoded(schema, 2, fields)
-  return (value: S["Type"]) => Effect.flatMap(encode(value), Console.log)
-}
+export const json = <S extends Codec>(schema: S, value: S["Type"], fields: ReadonlyArray<string> = []) =>
+  Effect.flatMap(encoded(schema, value, fields, 2), Console.log)
 
 /** Writes values as JSON, one line each, encoded by their schema, with all fields or only the given ones. */
-export const jsonLines = <S extends Codec>(schema: S, fields: ReadonlyArray<string>) => {
-  const encode = encoded(schema, 0, fields)
-  return (values: ReadonlyArray<S["Type"]>) =>
-    Effect.flatMap(Effect.forEach(values, encode), (texts) =>
-      texts.length === 0 ? Effect.void : Console.log(texts.join("\n"))
-    )
-}
+export const jsonLines = <S extends Codec>(
+  schema: S,
+  values: ReadonlyArray<S["Type"]>,
+  fields: ReadonlyArray<string>
+) =>
+  Effect.flatMap(
+    Effect.forEach(values, (value) => encoded(schema, value, fields, 0)),
+    (texts) => (texts.length === 0 ? Effect.void : Console.log(texts.join("\n")))
+  )
 
 /** Writes a record as one line of JSON, for programs that read line by line. */
 export const jsonLine = (record: Readonly<Record<string, Schema.Json>>): Effect.Effect<void> =>
@@ -146,7 +137,7 @@ export const show = <S extends Codec>(
   schema: S,
   value: S["Type"],
   render: (layout: Layout) => ReadonlyArray<Text.Line>
-) => (wanted ? json(schema, wanted)(value) : Effect.flatMap(layout, (found) => report(render(found))))
+) => (wanted ? json(schema, value, wanted) : Effect.flatMap(layout, (found) => report(render(found))))
 
 /** A sentence as lines for {@link show}. */
 export const sentence = (text: string): ReadonlyArray<Text.Line> => [Text.toLine(Printable.escape(text))]
@@ -218,41 +209,13 @@ export const below = (text: string) =>
     width === undefined ? hint(text) : lines<string>(["", ...Text.wrap(text, width)])
   )
 
-/** Says what happened to the work of an interrupted command. A command replaces `say` when it begins its work. */
-export const Fate = Context.Reference<{ say: Effect.Effect<void> }>("@assembly-effect/cli/Fate", {
-  defaultValue: () => ({ say: Effect.void })
-})
-
-/** Runs a program, and says its {@link Fate} if it is interrupted. */
-export const sayingFate = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    const fate = { say: Effect.void }
-    return program.pipe(
-      Effect.provideService(Fate, fate),
-      Effect.onInterrupt(() => Effect.suspend(() => fate.say))
-    )
-  })
-
-/** The services that write to the standard error. Without them, progress goes to the `Terminal` of the context. */
-const StandardError = Context.Reference<Context.Context<Terminal.Terminal> | undefined>(
-  "@assembly-effect/cli/StandardError",
-  { defaultValue: () => undefined }
-)
-
-/** The terminal and its capabilities, but for the standard error of the process. */
-export const standardErrorLayer: Layer.Layer<never, never, Terminal.Terminal | Stdio.Stdio> = Layer.effect(
-  StandardError,
-  Effect.gen(function* () {
-    const terminal = Terminal.make({ ...(yield* Terminal.Terminal), ...standardError })
-    const stdio = yield* Stdio.Stdio
-    const asError = Layer.succeed(Stdio.Stdio, Stdio.make({ ...stdio, stdoutIsTerminal: stdio.stderrIsTerminal }))
-    const capabilities = yield* Layer.build(Layer.provide(TerminalCapabilities.layer, asError))
-    return Context.add(capabilities, Terminal.Terminal, terminal)
-  })
-)
-
-/** Runs a program that shows progress, with the services of the standard error. */
-export const onStandardError = <A, E, R>(program: Effect.Effect<A, E, R | Terminal.Terminal>) =>
-  Effect.flatMap(StandardError, (services) =>
-    services === undefined ? program : Effect.provideContext(program, services)
+/** Runs a program that shows progress, with the terminal of the standard error of the process. */
+export const onStandardError = Effect.fnUntraced(function* <A, E, R>(program: Effect.Effect<A, E, R>) {
+  const stdio = yield* Stdio.Stdio
+  const terminal = Terminal.make({ ...(yield* Terminal.Terminal), ...standardError })
+  const asError = Layer.succeed(Stdio.Stdio, Stdio.make({ ...stdio, stdoutIsTerminal: stdio.stderrIsTerminal }))
+  return yield* program.pipe(
+    Effect.provideService(Terminal.Terminal, terminal),
+    Effect.provide(Layer.provide(TerminalCapabilities.layer, asError))
   )
+})

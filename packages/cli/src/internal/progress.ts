@@ -29,12 +29,12 @@ export interface Progress {
   }
 }
 
+const nothing = { sent: 0n, acknowledged: 0n, earlier: 0n }
+
 /** The progress of a transfer that starts now. */
 export const start = (total: bigint | undefined, now: number): Progress => ({
-  sent: 0n,
-  acknowledged: 0n,
+  ...nothing,
   total,
-  earlier: 0n,
   startedAt: now,
   now,
   measure: { at: now, sent: 0n, rate: undefined, isPaused: false }
@@ -94,21 +94,15 @@ export const inherit = (
   measure: { ...progress.measure, sent: progress.measure.sent + bytes }
 })
 
-/** Pauses the measurement of the speed until the number of sent bytes changes. */
-export const pause = (progress: Progress): Progress => ({
+/**
+ * Pauses the measurement of the speed until the number of sent bytes changes. With `until`, nothing is sent before this
+ * time.
+ */
+export const pause = (progress: Progress, now: number, until?: number): Progress => ({
   ...progress,
-  waitsUntil: undefined,
-  measure: { ...progress.measure, sent: progress.sent, isPaused: true }
-})
-
-/** The progress of a transfer that sends nothing until the time `until`. */
-export const wait = (
-  progress: Progress,
-  { now, until }: { readonly now: number; readonly until: number }
-): Progress => ({
-  ...pause(progress),
   now: Math.max(progress.now, now),
-  waitsUntil: until
+  waitsUntil: until,
+  measure: { ...progress.measure, sent: progress.sent, isPaused: true }
 })
 
 const isComplete = ({ acknowledged, total }: Progress): boolean => total !== undefined && acknowledged >= total

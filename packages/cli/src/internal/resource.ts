@@ -28,56 +28,55 @@ export const numberedFlags = (item: Output.Shape) => ({
   cursor: Flag.withDefault(Cli.number("cursor", [1]), 1)
 })
 
-/** A list, and how its pages are shown. */
+/** A list, and how its things are shown. */
 export interface Listing<Page, Item> {
   readonly what: string
   readonly page: Schema.ConstraintCodec<Page, unknown>
   readonly item: Schema.ConstraintCodec<Item, unknown>
-  readonly items: (page: Page) => ReadonlyArray<Item>
   readonly columns: (layout: Output.Layout) => ReadonlyArray<Table.Column<Item>>
   readonly empty?: string
 }
 
-/** Prints each page of a stream when it arrives: as JSON with one thing on each line, or as a table. */
-export const all = Effect.fnUntraced(function* <Page, Item, E, R>(
-  listing: Listing<Page, Item>,
-  pages: Stream.Stream<Page, E, R>,
-  json: Output.Json
+/** How a list is read. `next` is the cursor of the next page and the number of all things, if there is another page. */
+interface Pages<Page, Item, E, R> {
+  readonly first: Effect.Effect<Page, E, R>
+  readonly all: Stream.Stream<Page, E, R>
+  readonly items: (page: Page) => ReadonlyArray<Item>
+  readonly next: (page: Page) => { readonly cursor: string | number; readonly count?: number | undefined } | undefined
+}
+
+/**
+ * Prints the first page of a list, and the cursor of the next page, or all pages, each when it arrives. With `--json`, a
+ * page is the response of the service, or the things with some of their fields; of all pages, each thing is a line.
+ */
+export const list = Effect.fnUntraced(function* <Page, Item, E, R>(
+  { empty, item, page, what, ...listing }: Listing<Page, Item>,
+  { all, json }: { readonly all: boolean; readonly json: Output.Json },
+  pages: Pages<Page, Item, E, R>
 ) {
-  const layout = yield* Output.layout
+  const layout = { ...(yield* Output.layout), empty: empty ?? `no ${what}` }
   const columns = listing.columns(layout)
-  const { empty = `no ${listing.what}` } = listing
+  if (!all) {
+    const found = yield* pages.first
+    const items = pages.items(found)
+    if (json && json.length > 0) return yield* Output.json(Schema.Array(item), items, json)
+    yield* Output.show(json, page, found, () => Table.render(columns, items, layout))
+    const more = pages.next(found)
+    if (json || more === undefined) return
+    const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${what}; `
+    return yield* Output.below(`${part}--cursor=${Text.word(String(more.cursor))} continues, --all lists all`)
+  }
   const render = Table.makeParts(columns, layout)
   let end: ReadonlyArray<Text.Line> | undefined
-  const print = (page: Page): Effect.Effect<void, Failure.CommandError> => {
-    const items = listing.items(page)
-    if (json) return Output.jsonLines(listing.item, json)(items)
+  const print = (items: ReadonlyArray<Item>): Effect.Effect<void> => {
+    if (json) return Output.jsonLines(item, items, json)
     if (items.length === 0) return Effect.void
     const part = render(items)
     end = part.end
     return Output.report(part.lines)
   }
-  yield* Stream.runDrain(Output.whileRead(pages, print))
-  if (!json) yield* Output.report(end ?? Table.render(columns, [], { ...layout, empty }))
-})
-
-/** Prints one page: as JSON, or as a table and the cursor of the next page. `more` is undefined after the last page. */
-export const page = Effect.fnUntraced(function* <Page, Item>(
-  listing: Listing<Page, Item>,
-  found: Page,
-  json: Output.Json,
-  more: { readonly cursor: string | number; readonly count?: number | undefined } | undefined
-) {
-  const items = listing.items(found)
-  const { empty = `no ${listing.what}` } = listing
-  if (json && json.length > 0) return yield* Output.json(Schema.Array(listing.item), json)(items)
-  yield* Output.show(json, listing.page, found, (layout) =>
-    Table.render(listing.columns(layout), items, { ...layout, empty })
-  )
-  if (json || more === undefined) return
-  const part = more.count === undefined ? "" : `${items.length} of ${more.count} ${listing.what}; `
-  const rest = `${part}--cursor=${Text.word(String(more.cursor))} goes on, --all lists all`
-  yield* Output.below(rest)
+  yield* Stream.runDrain(Output.whileRead(Stream.map(pages.all, pages.items), print))
+  if (!json) yield* Output.report(end ?? Table.render(columns, [], layout))
 })
 
 interface Numbers {
@@ -94,39 +93,32 @@ export const numbered = <
   Item,
   Page extends { readonly items: ReadonlyArray<Item>; readonly count?: number | undefined },
   E,
-  R,
-  E2,
-  R2
+  R
 >(
-  listing: Omit<Listing<Page, Item>, "items">,
+  listing: Listing<Page, Item>,
   asked: Command.Command.Config.Infer<ReturnType<typeof numberedFlags>>,
   read: {
     readonly list: (query: Query & Numbers) => Effect.Effect<Page, E, R>
-    readonly listPages: (query: Query & Numbers) => Stream.Stream<Page, E2, R2>
+    readonly listPages: (query: Query & Numbers) => Stream.Stream<Page, E, R>
   },
   about: Query
 ) => {
-  const whole: Listing<Page, Item> = { ...listing, items: ({ items }) => items }
+  const { all, cursor, limit } = asked
   // A whole list is faster with more things in each response.
-  const pageSize = Option.getOrElse(asked.limit, () => (asked.all ? 500 : 50))
-  const query = { ...about, page: asked.cursor, pageSize }
-  const refuse = ({ count, items }: Page) => {
-    if (items.length > 0 || asked.cursor === 1) return Effect.void
+  const pageSize = Option.getOrElse(limit, () => (all ? 500 : 50))
+  const query = { ...about, page: cursor, pageSize }
+  const refuse = ({ count, items }: Page, index = 0) => {
+    if (items.length > 0 || index > 0 || cursor === 1) return Effect.void
     const last =
       count === undefined ? "" : ` of ${count}; the last is --cursor=${Math.max(1, Math.ceil(count / pageSize))}`
-    return Effect.fail(Failure.failed(`there are no ${listing.what} at --cursor=${asked.cursor}${last}`))
+    return Effect.fail(Failure.failed(`there are no ${listing.what} at --cursor=${cursor}${last}`))
   }
-  if (asked.all) {
-    const checked = Stream.mapEffect(read.listPages(query), (found, index) =>
-      index === 0 ? Effect.as(refuse(found), found) : Effect.succeed(found)
-    )
-    return all(whole, checked, asked.json)
-  }
-  return Effect.flatMap(read.list(query), (found) => {
-    const { count } = found
-    const isLast = count === undefined || count <= (query.page - 1) * pageSize + found.items.length
-    const more = isLast ? undefined : { cursor: query.page + 1, count }
-    return Effect.andThen(refuse(found), page(whole, found, asked.json, more))
+  return list(listing, asked, {
+    first: Effect.tap(read.list(query), (found) => refuse(found)),
+    all: Stream.mapEffect(read.listPages(query), (found, index) => Effect.as(refuse(found, index), found)),
+    items: ({ items }) => items,
+    next: ({ count, items }) =>
+      count === undefined || count <= (cursor - 1) * pageSize + items.length ? undefined : { cursor: cursor + 1, count }
   })
 }
 
@@ -146,22 +138,10 @@ export interface Things<Id extends string, E, R> {
 /** The maximum number of listed things. If there are more things, one more line has the number of the others. */
 const mostListed = 10
 
-/** Lists each id or name that the user gave, and beside it the text of `describe`, unless `describe` fails. */
-const list = Effect.fnUntraced(function* <Id extends string, E, R>({ describe, ids }: Things<Id, E, R>) {
-  const shown = ids.slice(0, mostListed).map((id) => ({ id, text: Printable.escape(id) }))
-  const cells = Math.max(...shown.map(({ text }) => Text.width(text)))
-  const lines = yield* Effect.forEach(
-    shown,
-    ({ id, text }) =>
-      Effect.map(Effect.option(describe(id)), (name) =>
-        `  ${Text.pad(text, cells, "left")}  ${Printable.escape(Option.getOrUndefined(name) ?? "")}`.trimEnd()
-      ),
-    { concurrency: mostListed }
-  )
-  return ids.length > mostListed ? [...lines, `  and ${Text.count(ids.length - mostListed)} more`] : lines
-})
-
-/** Lists the things, and asks whether to delete them. Fails if the answer is no, or if there is no terminal. */
+/**
+ * Lists the things, each with the text of `describe`, and asks whether to delete them. Fails if one of them cannot be
+ * described, such as a thing that does not exist, if the answer is no, or if there is no terminal.
+ */
 export const confirm = Effect.fnUntraced(function* <Id extends string, E, R>(things: Things<Id, E, R>) {
   const { ids, words } = things
   const what = ids.length === 1 ? `the ${words[0]} ${ids[0]}` : `${ids.length} ${words[1]}`
@@ -169,15 +149,21 @@ export const confirm = Effect.fnUntraced(function* <Id extends string, E, R>(thi
   if (!canPrompt) {
     return yield* Failure.usage(`nothing was deleted: add --yes to delete ${what}, because there is no terminal to ask`)
   }
-  yield* Output.draw(`${(yield* list(things)).join("\n")}\n`)
-  // The tick is the mark of `assembly doctor` for a good finding.
-  const agreed = yield* Prompt.run(
-    Prompt.Confirm({ message: `Delete ${Printable.escape(what)}?`, theme: { tick: "✓" } })
+  const shown = yield* Effect.forEach(
+    ids.slice(0, mostListed),
+    (id) => Effect.map(things.describe(id), (name): Table.Fact => [Printable.escape(id), name ?? ""]),
+    { concurrency: mostListed }
+  )
+  const more = ids.length > mostListed ? [`and ${Text.count(ids.length - mostListed)} more`] : []
+  yield* Output.draw([...Table.facts(shown), ...more].map((line) => `  ${line}\n`).join(""))
+  // `Prompt.Confirm` would take the first `y` for an answer, also one that was typed before the question.
+  const answer = yield* Prompt.run(
+    Prompt.String({ message: `Delete ${Printable.escape(what)}? (y/N)`, theme: { tick: "–" } })
   ).pipe(
     // After Ctrl-C, Ctrl-D or Escape, the prompt leaves the cursor at the end of the question.
     Effect.catchTag("QuitError", () => Effect.andThen(Output.draw("\n"), Effect.interrupt))
   )
-  if (!agreed) return yield* Failure.failed("nothing was deleted")
+  if (!/^y(?:es)?$/i.test(answer.trim())) return yield* Failure.failed("nothing was deleted")
 })
 
 /** Deletes the thing of each id or name, and prints it. Stops at the first thing that cannot be deleted. */

@@ -54,20 +54,18 @@ const noticing = Effect.gen(function* () {
   const client = yield* AssemblyClient.AssemblyClient
   const { host } = new URL(yield* Config.String("ASSEMBLY_BASE_URL"))
   let isSettled = false
-  const settle = Effect.sync(() => (isSettled = true))
-  const notice = Effect.suspend(() =>
-    isSettled
-      ? Effect.void
-      : Effect.andThen(
-          settle,
-          Effect.flatMap(Show, (show) => show(`Waiting for ${host} …`))
-        )
-  )
+  const notice = Effect.suspend(() => {
+    if (isSettled) return Effect.void
+    isSettled = true
+    return Effect.flatMap(Show, (show) => show(`Waiting for ${host} …`))
+  })
   return AssemblyClient.AssemblyClient.of({
     ...client,
     run: (operation, input) =>
       Effect.forkScoped(Effect.delay(notice, patience)).pipe(
-        Effect.andThen(Effect.tap(withWholeWait(client.run(operation, input)), () => settle)),
+        Effect.andThen(
+          Effect.tap(withWholeWait(client.run(operation, input)), () => Effect.sync(() => (isSettled = true)))
+        ),
         Effect.tapError((error) =>
           Effect.sync(() =>
             Failure.keepInputs(error, { ...(Predicate.isObject(input.params) ? input.params : {}), ...input.path })

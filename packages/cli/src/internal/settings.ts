@@ -26,20 +26,22 @@ export const variables = ["ASSEMBLY_BASE_URL", ...credentials] as const
 /** The variables that are read from a file. The file may also contain variables of other programs. */
 const names = [...variables, "ASSEMBLY_EMULATOR_KEY", "ASSEMBLY_EMULATOR_SECRET"] as const
 
-/**
- * What this program knows about `.env`: the variables whose values are taken from it, and why the file is not used,
- * although it exists.
- */
-export interface Report {
-  readonly path: string
-  readonly loaded: ReadonlySet<string>
-  readonly problem: string | undefined
-}
+/** Where each setting comes from that does not come from the environment. */
+export const Sources = Context.Reference<ReadonlyMap<string, string>>("@assembly-effect/cli/Settings/Sources", {
+  defaultValue: () => new Map()
+})
 
-/** The report about `.env`. It is undefined if the file does not exist. */
-export const DotEnv = Context.Reference<Report | undefined>("@assembly-effect/cli/DotEnv", {
+/** Why the file `.env` is not used, although it exists. */
+export const Unused = Context.Reference<string | undefined>("@assembly-effect/cli/Settings/Unused", {
   defaultValue: () => undefined
 })
+
+/** Settings that take precedence over those of the environment. */
+const layerOf = (values: Readonly<Record<string, string>>, source: string) =>
+  Layer.merge(
+    ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: values }), { asPrimary: true }),
+    Layer.succeed(Sources, new Map(Object.keys(values).map((name) => [name, source])))
+  )
 
 export const isSet = (variable: string): Effect.Effect<boolean> =>
   Effect.isSuccess(Config.schema(Schema.NonEmptyString, variable))
@@ -87,58 +89,43 @@ const read = (path: string, check?: (info: FileSystem.File.Info) => Failure.Comm
 
 const dotEnv = Effect.gen(function* () {
   const path = (yield* Path.Path).resolve(".env")
-  const report = (problem?: string, loaded: ReadonlySet<string> = new Set()) =>
-    Layer.succeed(DotEnv, { path, loaded, problem })
   const content = yield* Effect.result(read(path))
-  if (Result.isFailure(content)) return report(content.failure.message)
-  if (content.success === undefined) return Layer.empty
-  const values = yield* parse(content.success)
+  if (Result.isFailure(content)) return Layer.succeed(Unused, content.failure.message)
+  const values = Object.entries(yield* parse(content.success ?? ""))
   const given = yield* Effect.filter(credentials, isSet)
-  if (given.length > 0 && Object.keys(values).length > 0) {
+  if (given.length > 0 && values.length > 0) {
     const those = given.length === 1 ? "it" : "them"
-    return report(
+    return Layer.succeed(
+      Unused,
       `${path} is not used: the environment has ${given.join(" and ")}, and the file could send ${those} to another address. Set all three variables in the environment, or all three in the file.`
     )
   }
-  const unset = yield* Effect.filter(Object.keys(values), (name) => Effect.map(isSet(name), (set) => !set))
-  const provider = ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: values }))
-  return Layer.merge(unset.length === 0 ? Layer.empty : provider, report(undefined, new Set(unset)))
+  const unset = yield* Effect.filter(values, ([name]) => Effect.map(isSet(name), (set) => !set))
+  return layerOf(Object.fromEntries(unset), ".env")
 })
 
 /**
- * Extends the current `ConfigProvider` by the variables of `.env`, and sets {@link DotEnv}. A variable of the
- * environment takes precedence. If the environment has an Auth Key or a secret, the file is not used at all.
+ * Extends the current `ConfigProvider` by the variables of `.env`. A variable of the environment takes precedence. If the
+ * environment has an Auth Key or a secret, the file is not used at all.
  */
 export const layerDotEnv: Layer.Layer<never, never, FileSystem.FileSystem | Path.Path> = Layer.unwrap(dotEnv)
 
 /**
- * What a user whose settings are missing or refused must know about `.env`: why it is not used, which variables come
- * from the file and which from the environment, and why it cannot be read.
+ * What a user whose settings are missing or refused must know about `.env`: why it is not used, and which variables come
+ * from the file and which from the environment, if they come from both.
  */
 export const notes: Effect.Effect<ReadonlyArray<string>> = Effect.gen(function* () {
-  const report = yield* DotEnv
-  if (report === undefined) return []
-  const { loaded, path, problem } = report
-  const fromFile = variables.filter((variable) => loaded.has(variable))
-  const others = yield* Effect.filter(
-    variables.filter((variable) => !loaded.has(variable)),
-    isSet
-  )
-  const origins =
-    fromFile.length === 0 || others.length === 0
-      ? []
-      : [`${fromFile.join(" and ")}: from ${path}; ${others.join(" and ")}: from the environment.`]
-  return problem === undefined ? origins : [problem, ...origins]
+  const sources = yield* Sources
+  const unused = yield* Unused
+  const set = yield* Effect.filter(variables, isSet)
+  const origins = Map.groupBy(set, (name) => sources.get(name) ?? "the environment")
+  const told = Array.from(origins, ([source, found]) => `${found.join(" and ")}: from ${source}`).toSorted()
+  return [...(unused === undefined ? [] : [unused]), ...(told.length > 1 ? [`${told.join("; ")}.`] : [])]
 })
 
 /** The flag `--profile` of every command. */
 export const Profile = GlobalFlag.Setting("profile")({
   flag: Flag.optional(Flag.withMetavar(Flag.String("profile"), "name"))
-})
-
-/** Where each setting comes from that comes neither from the environment nor from `.env`. */
-export const Sources = Context.Reference<ReadonlyMap<string, string>>("@assembly-effect/cli/Profile/Sources", {
-  defaultValue: () => new Map()
 })
 
 /** The file of profiles: below XDG_CONFIG_HOME, else below HOME, else below LOCALAPPDATA. */
@@ -174,12 +161,6 @@ const settingsOf = Effect.fnUntraced(function* (path: string, name: string, text
   return yield* Failure.usage(`${path}: the profile ${name} has no ${missing.join(", ")}`)
 })
 
-const layerOf = (values: Readonly<Record<string, string>>, source: string) =>
-  Layer.merge(
-    ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: values }), { asPrimary: true }),
-    Layer.succeed(Sources, new Map(Object.keys(values).map((name) => [name, source])))
-  )
-
 /** The official names of the credentials, which count if no other place has credentials. */
 const official = Effect.gen(function* () {
   const [key, secret] = yield* Effect.all(
@@ -187,7 +168,7 @@ const official = Effect.gen(function* () {
   )
   const values = { ASSEMBLY_AUTH_KEY: key ?? Option.none(), ASSEMBLY_AUTH_SECRET: secret ?? Option.none() }
   // The address of `.env` is for the credentials of `.env`.
-  const isForeign = (yield* DotEnv)?.loaded.has("ASSEMBLY_BASE_URL") === true
+  const isForeign = (yield* Sources).has("ASSEMBLY_BASE_URL")
   const found = Option.all(values)
   if (isForeign || Option.isNone(found)) return Layer.empty
   yield* Output.hint(

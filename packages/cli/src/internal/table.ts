@@ -43,8 +43,7 @@ export const of = <A>(value: A | null | undefined, format: (value: A) => string)
   value === null || value === undefined ? unknown : format(value)
 
 /** A time to the minute, in UTC. */
-export const minute = (moment: DateTime.DateTime | null | undefined): string =>
-  of(moment, (at) => Text.date(at).slice(0, 16))
+export const minute = (moment: DateTime.DateTime | null | undefined): string => of(moment, Text.minute)
 
 /** How long ago a moment was. */
 export const age = (moment: DateTime.DateTime | null | undefined, now: DateTime.DateTime): string =>
@@ -141,24 +140,41 @@ const shrink = <Row>(columns: ReadonlyArray<Drawn<Row>>, width: number): Readonl
 const indented = (text: string, width: number, indent: string = gap, style = (line: string) => line) =>
   Text.wrap(text, width - indent.length, { breakWords: true }).map((line) => Text.toLine(indent + style(line)))
 
+/** Names the columns that are not shown. */
+const noteOf = <Row>(
+  hidden: ReadonlyArray<Column<Row>>,
+  rows: ReadonlyArray<Row>,
+  width: number,
+  style: Text.Style
+): ReadonlyArray<Text.Line> => {
+  const note = `not shown: ${hidden.map(({ title }) => title).join(", ")} (use a wider terminal or --json)`
+  return hidden.length === 0 || rows.length === 0 ? [] : indented(note, width, "", style.dim)
+}
+
 /**
  * Each row as the text of its first column, with its title if there is room for it, and below it the titles and the texts
  * of the cells that say something. A column that is optional is left out if one of its texts is wider than a line.
  */
-const blocks = <Row>([first, ...all]: ReadonlyArray<Drawn<Row>>, rows: ReadonlyArray<Row>, width: number) => {
+const blocks = <Row>(
+  [first, ...all]: ReadonlyArray<Drawn<Row>>,
+  rows: ReadonlyArray<Row>,
+  width: number,
+  style: Text.Style
+) => {
   const indent = width < 12 ? "" : gap
   const label =
     first !== undefined && widthOf([first.natural, Text.width(first.title)]) < width ? `${first.title} ` : ""
   const others = all.filter(({ natural, optional }) => optional !== true || natural <= width - indent.length)
   const linesOf = (row: Row) => {
     const filled = others.filter(({ value }) => value(row) !== "" && value(row) !== unknown)
-    const rest = filled.map(({ title, value }) => `${title} ${value(row)}`).join(", ")
+    const rest = filled.map(({ title, value }) => Text.unbroken(`${title} ${value(row)},`, width - indent.length))
     return [
       ...indented(label + (first?.value(row) || unknown), width, ""),
-      ...(rest === "" ? [] : indented(rest, width, indent))
+      ...(rest.length === 0 ? [] : indented(rest.join(" ").replace(/,$/, ""), width, indent))
     ]
   }
-  return { head: [], body: rows.flatMap(linesOf), end: [] }
+  const hidden = all.filter((column) => !others.includes(column))
+  return { head: [], body: rows.flatMap(linesOf), end: noteOf(hidden, rows, width, style) }
 }
 
 /** The lines of a table: its heading, its rows, and what is not shown. */
@@ -167,7 +183,7 @@ const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<R
   const all = draw(columns, rows)
   const [below, beside] = [all.filter((one) => one.below === true), all.filter((one) => one.below !== true)]
   const shown = choose(beside, width)
-  if (shown === undefined) return blocks(all, rows, width)
+  if (shown === undefined) return blocks(all, rows, width, style)
   const widths = shrink(shown, width)
 
   const lineOf = (textOf: (column: Drawn<Row>) => string, paint: (text: string, column: Column<Row>) => string) => {
@@ -185,12 +201,11 @@ const arrange = <Row>(columns: ReadonlyArray<Column<Row>>, rows: ReadonlyArray<R
       ...texts.flatMap((column) => indented(column.value(row), width, gap, (line) => paint(line, column)))
     ]
   })
-  const hidden = beside.filter((column) => !shown.includes(column)).map(({ title }) => title)
-  const note = `not shown: ${hidden.join(", ")} (use a wider terminal or --json)`
+  const hidden = beside.filter((column) => !shown.includes(column))
   return {
     head: [lineOf(({ title }) => title, style.bold), Text.toLine(style.dim("─".repeat(widthOf(widths))))],
     body,
-    end: hidden.length === 0 ? [] : indented(note, width, "", style.dim)
+    end: noteOf(hidden, rows, width, style)
   }
 }
 

@@ -1,14 +1,7 @@
 /** Finds the Template that a flag names by its id or its name. The operations on Assemblies accept only the id. */
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Templates from "@assembly-effect/api/Templates"
 import * as Effect from "effect/Effect"
 import * as Failure from "./failure.ts"
-
-/** Why the id of a Template cannot be found. */
-export type TemplateError =
-  | Failure.CommandError
-  | Exclude<Effect.Error<ReturnType<typeof Templates.get>>, ApiError.TemplateNotFound>
 
 const unknown = (template: string) =>
   Failure.failed(`there is no Template ${template}`, "Run assembly templates list to see what there is.")
@@ -20,7 +13,7 @@ const usualId = /^[0-9a-f]{32}$/
  * The id of the Template with this id or name. A text in the form of an id needs no request. If the Auth Key may not read
  * Templates, the text is used as the id, because the Auth Key may be permitted to use the Template.
  */
-const resolve = (template: string): Effect.Effect<string, TemplateError, AssemblyClient> =>
+const resolve = (template: string) =>
   usualId.test(template)
     ? Effect.succeed(template)
     : Templates.get(template).pipe(
@@ -37,3 +30,6 @@ export const inParams = <P extends { readonly templateId?: string | null | undef
   params.templateId === undefined || params.templateId === null
     ? Effect.succeed(params)
     : Effect.map(resolve(params.templateId), (templateId) => ({ ...params, templateId }))
+
+/** Why the id of a Template cannot be found. */
+export type TemplateError = Effect.Error<ReturnType<typeof resolve>>

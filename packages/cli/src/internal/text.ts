@@ -7,7 +7,6 @@ import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import { styleText } from "node:util"
-import * as Printable from "@assembly-effect/schema/unstable/Printable"
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
 
@@ -52,6 +51,10 @@ const pieces = (word: string, cells: number): ReadonlyArray<string> => {
 
 /** Stands for a space that breaks no line. It is one cell wide, and Unicode reserves it for the use inside of a program. */
 const joiner = "\ufdd0"
+
+/** A printable text that {@link wrap} does not break, unless it is wider than a line of `cells` cells. */
+export const unbroken = (text: string, cells: number): string =>
+  width(text) <= cells ? text.replaceAll(" ", joiner) : text
 
 /**
  * Breaks a printable text into lines of at most `cells` cells. Lines are broken between words, but not inside of what
@@ -162,6 +165,9 @@ export const latency = (millis: number): string => {
  */
 export const date = (moment: DateTime.DateTime): string => DateTime.formatIso(moment).slice(0, 19).replace("T", " ")
 
+/** As {@link date}, to the minute. */
+export const minute = (moment: DateTime.DateTime): string => date(moment).slice(0, 16)
+
 /**
  * How long ago a moment was, as a whole number of the largest unit that fits: days, hours, minutes or seconds. A moment
  * in the future is `0s`, because the clock of the service may be ahead of this clock.
@@ -226,35 +232,19 @@ export const current: Effect.Effect<Style> = Effect.map(TerminalCapabilities.Ter
 const unquoted = /^[A-Za-z0-9_./:@%+,-]+$/
 
 /**
- * Quotes a text so that every POSIX shell and fish read back the same text. Backslashes stay outside the quotes,
- * because fish interprets backslashes inside quotes.
- */
-const quote = (text: string): string => `'${text.replaceAll(/['\\]+/g, (found) => `'${escapeEach(found)}'`)}'`
-
-/**
- * Quotes a text as one word of a command. A text that needs no quotes stays as it is.
+ * Quotes a text as one word of a command, so that every POSIX shell and fish read back the same text. A text that needs
+ * no quotes stays as it is. Backslashes stay outside the quotes, because fish interprets backslashes inside quotes.
  *
  * @example word("my file") // 'my file'
  */
-export const word = (text: string): string => (unquoted.test(text) ? text : quote(text))
-
-const escapeEach = (text: string): string => text.replaceAll(/['\\]/g, String.raw`\$&`)
-
-const utf8 = new TextEncoder()
-const toOctal = (byte: number): string => `\\${byte.toString(8).padStart(3, "0")}`
+export const word = (text: string): string => {
+  const escapeEach = (found: string) => found.replaceAll(/['\\]/g, String.raw`\$&`)
+  return unquoted.test(text) ? text : `'${text.replaceAll(/['\\]+/g, (found) => `'${escapeEach(found)}'`)}'`
+}
 
 /**
- * Returns the shell command that exports an environment variable with the given value. NUL is left out, because no
- * variable can contain it. The command is safe to show on a terminal, because a value with characters that
- * {@link Printable.escape} escapes is written in octal numbers. A lone surrogate becomes U+FFFD, as always in UTF-8.
+ * Returns the shell command that exports an environment variable with the given value.
  *
  * @example exportLine("SECRET", "it's") // export SECRET='it'\''s'
  */
-export const exportLine = (name: string, value: string): string => {
-  const text = value.toWellFormed().replaceAll("\0", "")
-  if (unquoted.test(text)) return `export ${name}=${text}`
-  if (Printable.escape(text) === text) return `export ${name}=${quote(text)}`
-  // A command substitution removes line breaks at the end, so an underscore is added at the end and removed afterwards.
-  const octal = Array.from(utf8.encode(text), toOctal).join("")
-  return `${name}="$(printf '${octal}_')"; export ${name}="\${${name}%_}"`
-}
+export const exportLine = (name: string, value: string): string => `export ${name}=${word(value)}`

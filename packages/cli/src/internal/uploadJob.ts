@@ -7,9 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { TemplateError } from "./templateId.ts"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
-import type * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Option from "effect/Option"
 import * as Advice from "./advice.ts"
@@ -88,23 +86,20 @@ const encodeEvent = Schema.encodeEffect(Schema.toCodecJson(AssemblyUploadEvent.P
 
 /** An event as a record for another program, if it tells something new. `names` are the names of the files of the job. */
 export const toRecord = Effect.fnUntraced(function* (event: JobEvent, names: ReadonlyArray<string>) {
-  const about = {
-    event: event._tag as string,
-    ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {})
-  }
-  if (event._tag === "Notice") return { ...about, message: event.message }
+  if (event._tag === "Notice") return { event: "Notice", message: event.message }
+  const inner = event._tag === "FileEvent" ? event.event : undefined
   // The event `FileCompleted` reports the same completion.
-  if (event._tag === "FileEvent" && event.event._tag === "Completed") return undefined
-  const { _tag: _, event: inner, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
-  const { _tag: kind = "", ...details } = (inner ?? {}) as Schema.JsonObject
+  if (inner?._tag === "Completed") return undefined
+  const { _tag: _, event: within, ...fields } = (yield* Effect.orDie(encodeEvent(event))) as Schema.JsonObject
+  const { _tag: _kind, ...details } = (within ?? {}) as Schema.JsonObject
   return {
-    ...about,
-    ...(event._tag === "FileEvent" ? { event: `File${String(kind)}` } : {}),
+    event: inner === undefined ? event._tag : `File${inner._tag}`,
+    ...("status" in event ? { assembly_id: event.status.assembly_id ?? null } : {}),
     ...("file" in event ? { name: names[event.file] ?? "" } : {}),
     ...fields,
     ...details,
     ...bytesOf(event),
-    ...("event" in event ? bytesOf(event.event) : {})
+    ...bytesOf(inner ?? {})
   } satisfies Schema.JsonObject
 })
 
@@ -132,28 +127,26 @@ const fewFiles = 16
 
 /** The assets of many stored files that are in the list of the Workspace, which may have other files between them. */
 const listed = Effect.fnUntraced(function* (stored: Stored) {
-  if (stored.length <= fewFiles) return new Map<string, DamAsset.Asset>()
-  const prefix = stored.map(({ file }) => file.path ?? "").reduce(commonStart)
+  const prefix = stored.map(({ file }) => file.path ?? "").reduce(commonStart, stored[0]?.file.path ?? "")
   const pages = Stream.take(Dam.listPages({ prefix, limit: 500 }), Math.ceil(stored.length / 500) + 1)
-  const assets = yield* Stream.runCollect(Stream.flattenIterable(Stream.map(pages, (page) => page.assets)))
-  return new Map(assets.map((asset) => [asset.asset_id, asset]))
+  const known =
+    stored.length <= fewFiles ? Stream.empty : Stream.flattenIterable(Stream.map(pages, (page) => page.assets))
+  return new Map((yield* Stream.runCollect(known)).map((asset) => [asset.asset_id, asset]))
 })
 
 /** The stored files that the Workspace lacks, or has at another path or with another content. */
 const goneOf = Effect.fnUntraced(function* (stored: Stored) {
   const known = yield* listed(stored)
-  const isOther = ({ file }: Stored[number], asset: DamAsset.Asset) => {
-    const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
-    const isSame = asset.version_id === file.version_id || (asset.sha256 !== undefined && asset.sha256 === file.sha256)
-    return isMoved || !isSame
-  }
-  const isGone = (one: Stored[number]) => {
-    const asset = known.get(one.id)
-    return (asset === undefined ? Effect.map(Dam.get(one.id), (found) => found.asset) : Effect.succeed(asset)).pipe(
-      Effect.map((found) => isOther(one, found)),
+  const isGone = ({ file, id }: Stored[number]) =>
+    Effect.fromNullishOr(known.get(id)).pipe(
+      Effect.catch(() => Effect.map(Dam.get(id), ({ asset }) => asset)),
+      Effect.map((asset) => {
+        const isMoved = Boolean(file.path) && nfc(asset.path) !== nfc(file.path)
+        const isSame = asset.version_id === file.version_id || (asset.sha256 && asset.sha256 === file.sha256)
+        return isMoved || !isSame
+      }),
       Effect.catchTag("DamResourceNotFound", () => Effect.succeed(true))
     )
-  }
   return yield* Effect.filter(stored, isGone, { concurrency: 8 })
 })
 
@@ -161,9 +154,7 @@ const goneOf = Effect.fnUntraced(function* (stored: Stored) {
  * Asks whether the Workspace still has the files that the completed Assembly of an earlier command has stored. If one is
  * gone, all files are uploaded again. If that is not known, because a request failed, no file is uploaded.
  */
-export const checkEarlier = (
-  status: Assembly.Status
-): Effect.Effect<{ readonly isGone: boolean; readonly message: string }, never, AssemblyClient> => {
+export const checkEarlier = (status: Assembly.Status) => {
   const { assembly_id: assembly, start_date } = status
   const stored = storedOf(status)
   const on = start_date ? ` on ${Shown.createdAt(start_date)} (UTC)` : ""
@@ -216,13 +207,6 @@ export const report = Effect.fnUntraced(function* (
 })
 
 /**
- * Tells a person at a terminal what to do next, unless the command has only stored the files (in `folder`): a download
- * would bring the user the same files.
- */
-export const next = (status: Assembly.Status, folder: string | undefined): Effect.Effect<void> =>
-  folder === undefined ? Shown.suggestFor(status) : Effect.void
-
-/**
  * Fails if the service has stored a file under another path than its name in `folder`, because it may have replaced
  * another file. Checks nothing if `folder` contains a variable (`${…}`), or if the Status names no stored path.
  */
@@ -244,17 +228,29 @@ export const rehearse = Effect.fnUntraced(function* (files: Files, folder: strin
   if (isJson) {
     for (const file of files) {
       const { name, path, source } = file
-      const target = folder === undefined ? null : targetOf(file)
       const size = source.size === undefined ? null : toJsonBytes(source.size)
-      yield* Output.jsonLine({ event: "Planned", path, name, target, size })
+      yield* Output.jsonLine({
+        event: "Planned",
+        path,
+        name,
+        target: folder === undefined ? null : targetOf(file),
+        size
+      })
     }
     return
   }
+  const layout = yield* Output.layout
+  const target: Table.Column<UploadPlan.Planned> = {
+    title: folder === undefined ? "Name" : "Target",
+    least: 10,
+    value: targetOf
+  }
   const planned: ReadonlyArray<Table.Column<UploadPlan.Planned>> = [
     { title: "Source", least: 10, value: ({ path }) => path },
-    { title: folder === undefined ? "Name" : "Target", least: 10, value: targetOf },
+    // In a terminal, the same text twice would only take space.
+    ...(layout.width !== undefined && files.every((file) => file.path === targetOf(file)) ? [] : [target]),
     Table.sizeColumn(({ source }) => source.size)
   ]
-  yield* Output.report(Table.render(planned, files, yield* Output.layout))
+  yield* Output.report(Table.render(planned, files, layout))
   yield* Output.below(`${totalOf(files)}; nothing was uploaded`)
 })

@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
-import type * as SchemaIssue from "effect/SchemaIssue"
+import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stdio from "effect/Stdio"
 import { fstatSync } from "node:fs"
@@ -130,7 +130,7 @@ const standardInputPath = "the standard input (-)"
 const checkStandardInput = Effect.gen(function* () {
   const input = yield* Effect.try({
     try: () => fstatSync(0),
-    catch: (error) => problem(standardInputPath, `cannot be read: ${Failure.problemOfCause(error) ?? String(error)}`)
+    catch: (error) => problem(standardInputPath, `cannot be read: ${Failure.problemOfCause(error, String(error))}`)
   })
   if (input.isDirectory()) return yield* refuse(standardInputPath, "is a folder, not a file or a pipe")
   if ((input.isCharacterDevice() && !isatty(0)) || input.isBlockDevice()) {
@@ -141,18 +141,17 @@ const checkStandardInput = Effect.gen(function* () {
   }
 })
 
-const brokenRule = (issue: SchemaIssue.Issue): string => Input.fromSchemaIssue(issue)[0]?.message ?? "invalid"
-
-const decodeName = SchemaParser.decodeUnknownResult(DamAsset.Filename)
+/** The first rule that a value breaks. */
+const brokenRule = (schema: Schema.ConstraintDecoder<unknown>, value: string): string | undefined => {
+  const decoded = SchemaParser.decodeUnknownResult(schema)(value)
+  return Result.isSuccess(decoded) ? undefined : (Input.fromSchemaIssue(decoded.failure)[0]?.message ?? "invalid")
+}
 
 /** Why the service would refuse a name: the first rule that a part of the name breaks. */
-const nameProblem = (name: string): string | undefined => {
+export const nameProblem = (name: string): string | undefined => {
   if (/\p{Cc}/u.test(name)) return "the service refuses a name with control characters"
-  const broken = name
-    .split("/")
-    .map((part) => decodeName(part))
-    .find(Result.isFailure)
-  return broken === undefined ? undefined : `the service refuses this name (${brokenRule(broken.failure)})`
+  const broken = name.split("/").flatMap((part) => brokenRule(DamAsset.Filename, part) ?? [])
+  return broken.length === 0 ? undefined : `the service refuses this name (${broken[0]})`
 }
 
 /** The folder of `--path`, without the parts of the path that are empty or `.`. It is empty for the root. */
@@ -162,21 +161,14 @@ export const folderOf = (typed: string): string =>
     .filter((part) => part !== "" && part !== ".")
     .join("/")
 
-/** Why the service would refuse the name of a folder. */
-export const folderProblem = (folder: string): string | undefined => (folder === "" ? undefined : nameProblem(folder))
-
 /** The path of a file in the Workspace. `folder` is the result of {@link folderOf}. */
 export const targetOf = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`)
-
-const decodeTarget = SchemaParser.decodeUnknownResult(DamAsset.DestinationPath)
 
 /** Why the service would refuse the path of a file in the Workspace. A folder with variables (`${…}`) is not checked. */
 const targetProblem = (folder: string | undefined, name: string): string | undefined => {
   if (folder === undefined || folder.includes("${")) return undefined
-  const decoded = decodeTarget(targetOf(folder, name))
-  return Result.isSuccess(decoded)
-    ? undefined
-    : `the service refuses this path in the Workspace (${brokenRule(decoded.failure)}); shorten --path or the name`
+  const rule = brokenRule(DamAsset.DestinationPath, targetOf(folder, name))
+  return rule && `the service refuses this path in the Workspace (${rule}); shorten --path or the name`
 }
 
 /**
@@ -255,29 +247,27 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const wrong = checkInput(options)
   if (wrong !== undefined) return yield* Failure.usage(wrong)
   const isPicked = picking(options)
-  const openAll = Effect.fnUntraced(function* (typed: string, found: Effect.Success<ReturnType<typeof expandOne>>) {
+  const filesOf = Effect.fnUntraced(function* (typed: string, isPattern: boolean) {
+    if (isPattern && typed === "-") {
+      yield* checkStandardInput
+      const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
+      const name = Option.getOrElse(options.name, () => "")
+      return [yield* checkName({ path: "-", realPath: "-", name, source }, folder)]
+    }
+    const found = yield* isPattern ? expand(typed, recursive) : expandOne(typed, recursive)
     if (found.length === 0 && !watch) return yield* refuse(typed, "the folder contains no files")
-    const picked = found.filter(({ kept }) => isPicked(kept))
-    const opened = yield* Effect.forEach(picked, ({ kept, path }) =>
-      open(path).pipe(
-        Effect.flatMap((file) => checkName({ ...file, name: recursive ? kept : file.name }, folder)),
-        Effect.catch((error) => (skip === undefined ? Effect.fail(error) : Effect.as(skip(error), undefined)))
-      )
+    const opened = yield* Effect.forEach(
+      found.filter(({ kept }) => isPicked(kept)),
+      ({ kept, path }) =>
+        open(path).pipe(
+          Effect.flatMap((file) => checkName({ ...file, name: recursive ? kept : file.name }, folder)),
+          Effect.catch((error) => (skip === undefined ? Effect.fail(error) : Effect.as(skip(error), undefined)))
+        )
     )
     return opened.filter((file) => file !== undefined)
   })
-  const planned = Effect.fnUntraced(function* (typed: string) {
-    if (typed !== "-") return yield* openAll(typed, yield* expand(typed, recursive))
-    yield* checkStandardInput
-    const source = UploadSource.fromStream((yield* Stdio.Stdio).stdin)
-    const name = Option.getOrElse(options.name, () => "")
-    return [yield* checkName({ path: "-", realPath: "-", name, source }, folder)]
-  })
-  const ofList = (typed: string) => Effect.flatMap(expandOne(typed, recursive), (found) => openAll(typed, found))
-  const files: ReadonlyArray<Planned> = [
-    ...(yield* Effect.forEach(paths, planned)),
-    ...(yield* Effect.forEach(listed, ofList))
-  ].flat()
+  const typed = [...paths.map((path) => [path, true] as const), ...listed.map((path) => [path, false] as const)]
+  const files = (yield* Effect.forEach(typed, ([path, isPattern]) => filesOf(path, isPattern))).flat()
   if (files.length === 0 && !watch) return yield* Failure.usage("no file is left after --include and --exclude")
   // An argument may name a file again that an earlier argument has named.
   const keys = new Map(files.map((file) => [JSON.stringify([file.realPath, file.name]), file]))

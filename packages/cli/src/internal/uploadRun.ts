@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Advice from "./advice.ts"
-import * as Invocation from "./invocation.ts"
 import * as Service from "./service.ts"
 import * as TemplateId from "./templateId.ts"
 import * as UploadPlan from "./uploadPlan.ts"
@@ -26,19 +25,13 @@ import * as UploadJob from "./uploadJob.ts"
 const pause = Duration.seconds(5)
 const maxPauses = 120
 
-/**
- * The flags of the command, and:
- *
- * - `journalFolder`: the folder of the journal. Without it, no later command can continue the upload.
- * - `memory`: remembers the Assembly of the command.
- */
+/** The flags of the command, and its memory in the journal. Without it, no later command can continue the upload. */
 export interface Settings extends UploadJob.Sending {
   readonly noWait: boolean
   readonly restart: boolean
   readonly json: boolean
   readonly params: Assembly.CreateParams
-  readonly journalFolder: string | undefined
-  readonly memory: Journal.Memory
+  readonly memory: Journal.Memory | undefined
 }
 
 type Files = ReadonlyArray<UploadPlan.Planned>
@@ -72,28 +65,28 @@ const eventsOf = (files: Files, settings: Settings, isRestarted: boolean): Event
   return Stream.unwrap(Effect.map(TemplateId.inParams(params), jobOf))
 }
 
-/** What the events have shown so far about the Assembly and the service. */
+/**
+ * What the events have shown so far about the Assembly and the service.
+ *
+ * - `earlier`: the Assembly of an earlier command. Undefined if there is none, or after this command has created one.
+ * - `isEarlier`: whether the job continues the Assembly of an earlier command, which had ended when this command began.
+ * - `isGone`: whether the Workspace no longer has the files that the Assembly of an earlier command has stored.
+ */
 interface Seen {
-  status: Assembly.Status | undefined
-  /** The Assembly of an earlier command. Undefined if there is none, or after this command has created an Assembly. */
-  earlier: Assembly.AssemblyId | undefined
-  /** Whether the job continues the Assembly of an earlier command, which had ended when this command began. */
+  status?: Assembly.Status | undefined
+  earlier?: Assembly.AssemblyId | undefined
   isEarlier: boolean
   isUploaded: boolean
+  isGone: boolean
 }
 
-const unseen = (): Seen => ({
-  status: undefined,
-  earlier: undefined,
-  isEarlier: false,
-  isUploaded: false
-})
+const unseen = { status: undefined, earlier: undefined, isEarlier: false, isUploaded: false, isGone: false }
 
 const note = (seen: Seen, event: UploadJob.JobEvent): void => {
   if (event._tag === "Uploaded") seen.isUploaded = true
   if (!("status" in event)) return
   const { status } = event
-  if (event._tag === "AssemblyCreated") Object.assign(seen, unseen())
+  if (event._tag === "AssemblyCreated") Object.assign(seen, unseen)
   if (event._tag === "AssemblyResumed" && seen.status === undefined) seen.isEarlier = Assembly.isOver(status)
   seen.status = status
 }
@@ -108,28 +101,15 @@ const ended: ReadonlySet<Tag> = new Set<Tag>([
   "FormBroken"
 ])
 
-const own: ReadonlySet<Tag> = new Set<Tag>([
-  "InvalidRequest",
-  "CommandError",
-  "SourceFailed",
-  "InvalidTarget",
-  "JournalFailed",
-  "JournalTorn",
-  "UploadLeased",
-  "LeaseLost"
-])
-
 /**
  * What an error of the job means.
  *
  * - `temporary`: the job may succeed after a pause. A job with a failed file cannot, unless the response to the creation
  *   of its upload was lost: else the error of the file is permanent, or the file was already retried for minutes.
  * - `ended`: no command can continue the Assembly.
- * - `own`: the message already says what the user must do about the arguments, the files or the journal.
  */
-const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | "own" | undefined => {
+const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | undefined => {
   if (ended.has(error._tag)) return "ended"
-  if (own.has(error._tag)) return "own"
   if (error._tag === "TimedOut" || (error._tag === "TransportFailure" && !error.permanent)) return "temporary"
   if (error._tag === "ServiceFailure" || error._tag === "UnexpectedResponse") {
     return error.status !== 407 && ServiceError.gatewayStatuses.has(error.status) ? "temporary" : undefined
@@ -143,16 +123,9 @@ const meaningOf = (error: UploadJob.JobError): "temporary" | "ended" | "own" | u
   return isUnknown && error.assembly === "kept" ? "temporary" : undefined
 }
 
-/** Why the job waits. The errors of the files are too long for a note. */
-const reasonOf = (error: UploadJob.JobError): string => {
-  if (error._tag !== "FilesFailed") return Advice.line(error)
-  const lost = error.files.filter(({ outcome }) => outcome === "Failed").length
-  return `the service is gone, and it is not known whether it has ${lost} of ${error.files.length} files`
-}
-
 /** Whether this command or an earlier one has created an Assembly that the user can continue with the same command. */
-const hasUpload = ({ journalFolder }: Settings, { earlier, status }: Seen): boolean =>
-  journalFolder !== undefined && (status !== undefined || earlier !== undefined)
+const hasUpload = ({ memory }: Settings, { earlier, status }: Seen): boolean =>
+  memory !== undefined && (status !== undefined || earlier !== undefined)
 
 /**
  * Continues the job after a pause if the service is unreachable. If there is no Assembly that a command can continue,
@@ -161,25 +134,22 @@ const hasUpload = ({ journalFolder }: Settings, { earlier, status }: Seen): bool
 const waiting = (first: Events, again: Events, settings: Settings, seen: Seen): Events => {
   const attempt = (events: Events, pauses: number): Events =>
     events.pipe(
-      Stream.catch((error) =>
-        Stream.unwrap(
-          Effect.gen(function* () {
-            const mayHeal = hasUpload(settings, seen) && meaningOf(error) === "temporary"
-            if (!mayHeal || pauses >= maxPauses) return Stream.fail(error)
-            const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(pause)
-            return Stream.succeed(AssemblyUploadEvent.Waiting({ reason: reasonOf(error), until })).pipe(
-              Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(pause)))),
-              Stream.concat(Stream.suspend(() => attempt(again, pauses + 1)))
-            )
-          })
+      Stream.catch((error) => {
+        const mayHeal = hasUpload(settings, seen) && meaningOf(error) === "temporary"
+        if (!mayHeal || pauses >= maxPauses) return Stream.fail(error)
+        const said = Effect.map(Clock.currentTimeMillis, (now) =>
+          AssemblyUploadEvent.Waiting({ reason: Advice.line(error), until: now + Duration.toMillis(pause) })
         )
-      )
+        const later = Stream.unwrap(Effect.as(Effect.sleep(pause), attempt(again, pauses + 1)))
+        return Stream.concat(Stream.fromEffect(said), later)
+      })
     )
   return attempt(first, 0)
 }
 
-/** Why the job starts again: the Assembly of an earlier command is gone, or was canceled before this command began. */
-const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefined => {
+/** Why the job starts again: what an earlier command has uploaded is gone, or was canceled before this command began. */
+const lossOf = (error: UploadJob.JobError, { isEarlier, isGone }: Seen): string | undefined => {
+  if (isGone) return error.message
   if (error._tag === "ServiceFailure" && error.status === 404 && error.operation === "Assemblies.get") {
     return "The service no longer has the Assembly of the interrupted upload. Starting again"
   }
@@ -192,48 +162,32 @@ const lossOf = (error: UploadJob.JobError, { isEarlier }: Seen): string | undefi
 /** The events of the whole command: the job, further attempts, the check of an earlier upload, and notices. */
 const program = (files: Files, settings: Settings, seen: Seen): Events => {
   const { memory } = settings
-  const once = (isRestarted: boolean): Events =>
-    Stream.tap(eventsOf(files, settings, isRestarted), (event) => Effect.sync(() => note(seen, event)))
-  const run = (isRestarted: boolean): Events => waiting(once(isRestarted), once(false), settings, seen)
-  const noticed = (message: string, events: Events): Events =>
-    Stream.concat(Stream.succeed(UploadJob.notice(message)), events)
-
-  const isReplayable = UploadPlan.replayable(files) !== undefined
-  const renewed = run(settings.restart).pipe(
-    Stream.catch((error) => {
-      const message = isReplayable ? lossOf(error, seen) : undefined
-      if (message === undefined) return Stream.fail(error)
-      // The job starts again without the earlier upload, so what `seen` knows about it is removed.
-      Object.assign(seen, unseen())
-      return noticed(message, run(false))
-    })
-  )
-
-  // The next run follows the end of this one, which holds the lease of the upload until then.
-  let again: Events = Stream.empty
-  const follow = (event: UploadJob.JobEvent): Events => {
+  const noticed = Effect.fnUntraced(function* (event: UploadJob.JobEvent) {
     if (event._tag === "Completed" && seen.isEarlier) {
-      // Everything is uploaded again if the Workspace no longer has the files that an earlier command uploaded.
-      return Stream.unwrap(
-        Effect.map(UploadJob.checkEarlier(event.status), ({ isGone, message }) => {
-          if (isGone) again = Stream.flatMap(run(true), follow)
-          return noticed(message, isGone ? Stream.empty : Stream.succeed(event))
-        })
-      )
+      const { isGone, message } = yield* UploadJob.checkEarlier(event.status)
+      seen.isGone = isGone
+      return isGone ? yield* Failure.failed(message) : [UploadJob.notice(message), event]
     }
     const isRun =
       event._tag === "AssemblyCreated" || (event._tag === "AssemblyResumed" && !Assembly.isOver(event.status))
     const id = isRun ? event.status.assembly_id : undefined
-    if (!id) return Stream.succeed(event)
-    return Stream.unwrap(
-      Effect.map(memory.runs(Assembly.AssemblyId.make(id)), (message) =>
-        message === undefined ? Stream.succeed(event) : Stream.make(event, UploadJob.notice(message))
-      )
-    )
-  }
-  return Stream.flatMap(renewed, follow).pipe(
-    Stream.concat(Stream.suspend(() => again)),
-    Stream.concat(Stream.drain(Stream.fromEffect(memory.completed)))
+    const message = id ? yield* memory?.runs(Assembly.AssemblyId.make(id)) ?? Effect.undefined : undefined
+    return message === undefined ? [event] : [event, UploadJob.notice(message)]
+  })
+  const once = (isRestarted: boolean): Events =>
+    Stream.tap(eventsOf(files, settings, isRestarted), (event) => Effect.sync(() => note(seen, event)))
+  const run = (isRestarted: boolean): Events =>
+    waiting(once(isRestarted), once(false), settings, seen).pipe(Stream.mapEffect(noticed), Stream.flattenIterable)
+  return run(settings.restart).pipe(
+    Stream.catch((error) => {
+      const message = UploadPlan.replayable(files) === undefined ? undefined : lossOf(error, seen)
+      if (message === undefined) return Stream.fail(error)
+      const again = run(seen.isGone)
+      // The job starts again without the earlier upload, so what `seen` knows about it is removed.
+      Object.assign(seen, unseen)
+      return Stream.concat(Stream.succeed(UploadJob.notice(message)), again)
+    }),
+    Stream.concat(Stream.drain(Stream.fromEffect(memory?.completed ?? Effect.void)))
   )
 }
 
@@ -262,56 +216,38 @@ const show = Effect.fnUntraced(function* <E, R>(events: Stream.Stream<UploadJob.
   )
 })
 
-/**
- * Adds to an error what the same command does when it is run again: it continues the upload, or uploads into a new
- * Assembly. The error stays as it is if the job has no Assembly yet, if the message of the error already says what to
- * do, or if the job reads the standard input and the Assembly has not ended.
- */
-const toFailure = (
-  files: Files,
-  settings: Settings,
-  seen: Seen,
-  error: UploadJob.JobError
-): UploadJob.JobError | Failure.CommandError => {
-  const ofJournal = Journal.failureOf(error, settings.journalFolder ?? "the memory", hasUpload(settings, seen))
-  if (ofJournal !== undefined) return ofJournal
-  const { journalFolder, restart } = settings
-  const meaning = meaningOf(error)
-  if ((seen.status === undefined && !hasUpload(settings, seen)) || meaning === "own") return error
-  if (meaning === "ended") {
-    return Failure.because(error, { next: "Run the same command again to upload into a new Assembly." })
-  }
-  if (journalFolder !== undefined) {
-    const again = `Run the same command again${restart ? " without --restart" : ""} to continue it.`
-    return Failure.because(error, { next: `The upload is kept. ${again}` })
-  }
-  const id = UploadPlan.replayable(files) === undefined ? undefined : seen.status?.assembly_id
-  return typeof id === "string"
-    ? Failure.because(error, {
-        next: `No command can continue this upload. assembly cancel ${id} cancels its Assembly; the same command uploads everything again.`
-      })
-    : error
-}
-
-/** What became of the upload after Ctrl-C, and how the user can continue it. */
-const fateOf = (files: Files, settings: Settings, seen: Seen, name: string): string => {
-  const { isEarlier, isUploaded, status } = seen
-  const again = settings.restart ? "run the same command again without --restart" : "run the same command again"
-  if (!hasUpload(settings, seen) && status === undefined) {
-    return "interrupted before a file was sent; run the same command again"
-  }
-  if (settings.journalFolder !== undefined) {
-    if (isEarlier) return `Assembly ${status?.assembly_id} has all files; ${again} to see its results`
-    return isUploaded
-      ? `all files are uploaded, and their Assembly goes on; ${again} to wait for its results`
-      : `the upload is kept; ${again} to continue it`
-  }
+/** What became of the upload when the command ended without results, and how the user can continue it. */
+const fateOf = (files: Files, { memory, restart }: Settings, { isEarlier, isUploaded, status }: Seen): string => {
+  const id = status?.assembly_id
+  const again = `run the same command again${restart ? " without --restart" : ""}`
+  if (memory !== undefined && isEarlier) return `Assembly ${id} has all files; ${again} to see its results`
+  if (memory !== undefined && !isUploaded) return `the upload is kept; ${again} to continue it`
   if (UploadPlan.replayable(files) === undefined) {
     return "the Assembly was canceled, because the standard input cannot be read again"
   }
-  return isUploaded
-    ? `all files are uploaded, and their Assembly goes on; ${name} wait ${status?.assembly_id} waits for its results`
-    : `the Assembly still waits for its files; ${name} cancel ${status?.assembly_id} cancels it`
+  if (!isUploaded) return `the Assembly still waits for its files; assembly cancel ${id} cancels it`
+  const wait = memory === undefined ? `assembly wait ${id} waits` : `${again} to wait`
+  return `all files are uploaded, and their Assembly continues; ${wait} for its results`
+}
+
+/**
+ * Adds to an error what the same command does when it is run again: it continues the upload, or uploads into a new
+ * Assembly. The error stays as it is if the job has no Assembly yet, or if the job reads the standard input and the
+ * Assembly has not ended.
+ */
+const toFailure = (files: Files, settings: Settings, seen: Seen, error: UploadJob.JobError) => {
+  const isKept = hasUpload(settings, seen)
+  const ofJournal = Journal.failureOf(error, settings.memory?.folder, isKept)
+  if (ofJournal !== undefined) return ofJournal
+  const meaning = meaningOf(error)
+  if (seen.status === undefined && !isKept) return error
+  if (meaning === "ended") {
+    const first = error._tag === "AssemblyFailed" ? "Correct the cause, and run" : "Run"
+    return Failure.because(error, { next: `${first} the same command again to upload into a new Assembly.` })
+  }
+  if (UploadPlan.replayable(files) === undefined) return error
+  const fate = fateOf(files, settings, seen)
+  return Failure.because(error, { next: `${fate.charAt(0).toUpperCase()}${fate.slice(1)}.` })
 }
 
 /**
@@ -319,17 +255,22 @@ const fateOf = (files: Files, settings: Settings, seen: Seen, name: string): str
  * and whether the Assembly had already ended before this command.
  */
 export const run = Effect.fnUntraced(function* (files: Files, settings: Settings) {
-  const fate = yield* Output.Fate
-  const seen: Seen = { ...unseen(), earlier: settings.restart ? undefined : settings.memory.earlier }
-  fate.say = Effect.flatMap(Invocation.Program, (name) => Output.error(fateOf(files, settings, seen, name)))
+  const { json, memory, restart } = settings
+  const seen: Seen = { ...unseen, earlier: restart ? undefined : memory?.earlier }
+  const interrupted = Effect.suspend(() => {
+    const isBegun = seen.status !== undefined || hasUpload(settings, seen)
+    const unsent = "interrupted before a file was sent; run the same command again"
+    return Output.error(isBegun ? fateOf(files, settings, seen) : unsent)
+  })
   const events = Stream.concat(
-    settings.journalFolder === undefined && UploadPlan.replayable(files) !== undefined
+    memory === undefined && UploadPlan.replayable(files) !== undefined
       ? Stream.succeed(UploadJob.notice(unkept))
       : Stream.empty,
     Stream.mapError(program(files, settings, seen), (error) => toFailure(files, settings, seen, error))
   )
-  const names = files.map(({ name }) => name)
+  const names = files.map((file) => file.name)
   const total = UploadPlan.totalSize(files)
-  const progress = yield* settings.json ? write(events, names) : show(events, { names, total })
+  const shown = json ? write(events, names) : show(events, { names, total })
+  const progress = yield* Effect.onInterrupt(shown, () => interrupted)
   return { status: seen.status, progress, isEarlier: seen.isEarlier }
 })

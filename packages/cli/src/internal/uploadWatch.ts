@@ -112,7 +112,7 @@ const finish = Effect.fnUntraced(function* (
 const checkOutput = Effect.fnUntraced(function* ({ output, paths: folders }: Settings) {
   const paths = yield* Path.Path
   const [to = ""] = Option.toArray(output)
-  const folder = folders.find((one) => to !== "" && !/^\.\.(?:[\\/]|$)/.test(paths.relative(one, to)))
+  const folder = folders.find((one) => to !== "" && Download.isInside(paths.relative(one, to)))
   if (folder !== undefined) {
     return yield* Failure.usage(`--output ${to} is inside of ${folder}, so its files would be uploaded too`)
   }
@@ -136,10 +136,6 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   const { again, scan } = makeScan({ ...settings, skip })
   const wake = yield* Queue.sliding<void>(1)
   const scanAfter = (pause: Duration.Duration) => Effect.forkScoped(Effect.delay(Queue.offer(wake, undefined), pause))
-  const fate = yield* Output.Fate
-  // The terminal has written ^C.
-  fate.say = Effect.andThen(Output.hint(""), Output.error("stopped watching; the same command goes on"))
-
   let isFirst = true
   const fresh = Effect.gen(function* () {
     const { isSettled, ready } = yield* scan
@@ -184,6 +180,10 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
     Stream.mapEffect(end, { concurrency, unordered: true }),
     Stream.merge(Stream.drain(Stream.tap(changesIn(paths), () => Queue.offer(wake, undefined)))),
     Stream.runDrain,
-    Effect.provide(AssemblyUpload.layerJournaled)
+    Effect.provide(AssemblyUpload.layerJournaled),
+    // The terminal has written ^C.
+    Effect.onInterrupt(() =>
+      Effect.andThen(Output.hint(""), Output.error("stopped watching; the same command continues"))
+    )
   )
 }, Effect.scoped)

@@ -12,7 +12,6 @@ import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
 import { format } from "node:util"
 import * as Failure from "../../src/internal/failure.ts"
-import * as Output from "../../src/internal/output.ts"
 
 interface Written {
   stdout: string
@@ -102,10 +101,7 @@ export const assembly = (
       layer,
       Layer.succeed(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     )
-    const program = Effect.provide(
-      Output.sayingFate(Program.run("0.0.0")),
-      Output.standardErrorLayer.pipe(Layer.provideMerge(services), Layer.provideMerge(NodeServices.layer))
-    )
+    const program = Effect.provide(Program.run("0.0.0"), Layer.provideMerge(services, NodeServices.layer))
     const command = yield* Effect.forkChild(inFolder(cwd, args, (text) => write("stderr", text), program))
     const exit = yield* Fiber.await(command)
     return { code: Failure.codeOfExit(exit), ...written }

@@ -23,8 +23,3 @@ export const environment = Effect.map(Emulator.Emulator, ({ baseUrl, credentials
   ASSEMBLY_AUTH_KEY: credentials.key,
   ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
 }))
-
-export const toDotEnv = (values: Readonly<Record<string, string>>): string =>
-  Object.entries(values)
-    .map(([name, value]) => `${name}=${value}`)
-    .join("\n")

@@ -23,29 +23,45 @@ export interface Ran {
 /**
  * - `node`: arguments for Node.
  * - `stdout`: a file for the standard output, or `closed` for a pipe whose reader has ended.
+ * - `input`: the standard input, or `redirection` redirects it as in a shell. Without both, it is empty.
  * - `started`: gets a function that interrupts the command, and the pipe of the standard output.
+ * - `onError`: gets what is on the standard error, and a function that sends a signal once, SIGINT by default.
  */
 export interface Options {
   readonly cwd?: string
   readonly env?: Env
   readonly node?: ReadonlyArray<string>
   readonly stdout?: number | "closed"
+  readonly input?: string
+  readonly redirection?: string
   readonly started?: (interrupt: () => void, stdout: Readable | null) => void
+  readonly onError?: (stderr: string, kill: (signal?: NodeJS.Signals) => void) => void
 }
 
 /** Runs a command to its end. It is killed when the test is interrupted. */
-export const run = (args: ReadonlyArray<string>, { cwd, env, node = [], started, stdout }: Options = {}) =>
+export const run = (args: ReadonlyArray<string>, options: Options = {}) =>
   Effect.callback<Ran>((resume) => {
-    const child = spawn(process.execPath, [...node, bin, ...args], {
+    const { cwd, env, input, node = [], onError, redirection, started, stdout } = options
+    const program = [process.execPath, ...node, bin, ...args]
+    const [file = "", ...rest] =
+      redirection === undefined ? program : ["sh", "-c", `exec "$@" ${redirection}`, "sh", ...program]
+    const isOpen = input !== undefined || redirection !== undefined || onError !== undefined
+    const child = spawn(file, rest, {
       cwd,
       env: { NO_COLOR: "1", PATH, ...compiled, ...env },
-      stdio: ["ignore", typeof stdout === "number" ? stdout : "pipe", "pipe"]
+      stdio: [isOpen ? "pipe" : "ignore", typeof stdout === "number" ? stdout : "pipe", "pipe"]
     })
     const said = { stdout: "", stderr: "" }
+    let isKilled = false
     child.stdout?.on("data", (text: Buffer) => (said.stdout += text.toString()))
-    child.stderr?.on("data", (text: Buffer) => (said.stderr += text.toString()))
+    child.stderr?.on("data", (text: Buffer) => {
+      said.stderr += text.toString()
+      // A second signal would end the program at once.
+      onError?.(said.stderr, (signal = "SIGINT") => (isKilled ||= child.kill(signal)))
+    })
     if (stdout === "closed") child.stdout?.destroy()
     child.on("close", (code) => resume(Effect.succeed({ code, ...said })))
+    if (input !== undefined) child.stdin?.end(input)
     started?.(() => child.kill("SIGINT"), child.stdout)
     return Effect.sync(() => void child.kill("SIGKILL"))
   })

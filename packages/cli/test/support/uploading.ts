@@ -4,15 +4,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { spawn } from "node:child_process"
 import * as InProcess from "./inProcess.ts"
 import * as Spawned from "./spawned.ts"
 
-const { PATH = "" } = process.env
-
 interface Options {
-  readonly input?: string | undefined
-  readonly redirection?: string | undefined
   readonly state?: string | undefined
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   readonly onOutput?: ((stdout: string) => void) | undefined
@@ -41,7 +36,7 @@ const environmentOf = Effect.fnUntraced(function* (cwd: string, { env, state }: 
 export const assembly = Effect.fnUntraced(function* (
   cwd: string,
   args: ReadonlyArray<string>,
-  { onError, onOutput, ...options }: Omit<Options, "input" | "redirection"> = {}
+  { onError, onOutput, ...options }: Options = {}
 ) {
   const env = yield* environmentOf(cwd, options)
   return yield* InProcess.assembly(cwd, env, args, ({ stderr, stdout }, interrupt) => {
@@ -50,39 +45,12 @@ export const assembly = Effect.fnUntraced(function* (
   })
 })
 
-/**
- * Runs the command line in a process of its own, as {@link assembly} does otherwise. `input` is its standard input, or
- * `redirection` redirects it as in a shell. `kill` sends a signal.
- */
-export const spawned = Effect.fnUntraced(function* (cwd: string, args: ReadonlyArray<string>, options: Options = {}) {
-  const env = { PATH, ...Spawned.compiled, ...(yield* environmentOf(cwd, options)) }
-  return yield* Effect.promise(
-    (interrupted) =>
-      new Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number | null }>((resolve) => {
-        const program = [process.execPath, Spawned.bin, ...args]
-        const [file = "", ...rest] =
-          options.redirection === undefined
-            ? program
-            : ["sh", "-c", `exec "$@" ${options.redirection}`, "sh", ...program]
-        const child = spawn(file, rest, { cwd, env, stdio: "pipe" })
-        let stdout = ""
-        let stderr = ""
-        let isKilled = false
-        interrupted.addEventListener("abort", () => child.kill())
-        child.stdout.on("data", (text: Buffer) => {
-          stdout += text.toString()
-          options.onOutput?.(stdout)
-        })
-        child.stderr.on("data", (text: Buffer) => {
-          stderr += text.toString()
-          // A second signal would end the program at once.
-          options.onError?.(stderr, (signal = "SIGINT") => (isKilled ||= child.kill(signal)))
-        })
-        child.on("close", (code) => resolve({ stdout, stderr, code }))
-        if (options.input !== undefined) child.stdin.end(options.input)
-      })
-  )
-})
+/** Runs the command line in a process of its own, as {@link assembly} does otherwise. */
+export const spawned = (
+  cwd: string,
+  args: ReadonlyArray<string>,
+  { env, ...options }: Omit<Spawned.Options, "env"> & Pick<Options, "env"> = {}
+) => Effect.flatMap(environmentOf(cwd, { env }), (all) => Spawned.run(args, { cwd, env: all, ...options }))
 
 /** The Status of an Assembly as the service sends it. The command `get --json` would show the URLs in it. */
 export const statusOf = (id: string) =>
