@@ -2,9 +2,7 @@
  * `it`, `live` and `layer` of `@effect/vitest`, for tests that are generator functions: `it.effect("…", function* () {…})`.
  */
 import * as Vitest from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import { Effect, type Layer, type Scope } from "effect"
 
 export { afterAll, afterEach, assert, beforeAll, describe, test, vi } from "@effect/vitest"
 

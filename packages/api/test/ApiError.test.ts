@@ -1,19 +1,10 @@
 /**
  * The messages of errors: what happened, to what, and what to do next.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Dam from "@assembly-effect/api/Dam"
-import * as AuthError from "@assembly-effect/auth/AuthError"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { ApiError, Assemblies, AssemblyClient, Dam, RetryPolicy } from "@assembly-effect/api"
+import { Authenticator, AuthError } from "@assembly-effect/auth"
 import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
+import { DateTime, Duration, Effect, Layer, Schema } from "effect"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId } from "./utils/operations.ts"
 

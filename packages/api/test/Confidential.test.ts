@@ -1,17 +1,12 @@
 /**
  * Secrets in responses and requests: redacted in the decoded value, and in no error, log and span.
  */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { AssemblyClient, RetryPolicy } from "@assembly-effect/api"
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { Authenticator } from "@assembly-effect/auth"
 import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as Redacted from "effect/Redacted"
-import * as References from "effect/References"
+import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { inspect } from "node:util"
 import { beyond, secret } from "./utils/beyond.ts"
 import { credentials } from "./utils/FakeService.ts"

@@ -1,10 +1,7 @@
 /** Lists with a cursor. */
-import * as Dam from "@assembly-effect/api/Dam"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { Dam, RetryPolicy } from "@assembly-effect/api"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { Effect, Layer, Stream } from "effect"
 import * as Service from "./utils/FakeService.ts"
 
 const idOf = (index: number) => `${String(index).padStart(21, "0")}A`

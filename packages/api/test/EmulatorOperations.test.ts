@@ -1,11 +1,9 @@
 /** Every operation against the emulator, over HTTP, with success; and what several operations say of the same things. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import * as Templates from "@assembly-effect/api/Templates"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { assert, layer, test } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { DateTime, Effect, Stream } from "effect"
 import { calls, emulator } from "./utils/emulator.ts"
 import { operations } from "./utils/operations.ts"
 

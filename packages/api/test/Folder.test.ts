@@ -1,8 +1,7 @@
 import * as Folder from "@assembly-effect/api/unstable/Folder"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { Effect, FileSystem } from "effect"
 
 const reasonOf = (path: string) =>
   Effect.map(Effect.flip(Folder.make(path)), ({ reason }) => ("cause" in reason ? String(reason.cause) : reason._tag))

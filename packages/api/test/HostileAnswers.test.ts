@@ -2,10 +2,9 @@
  * Responses that attack their reader: error codes that are properties of every object, and deeply nested JSON. Each
  * must result in a typed error.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Effect, Stream } from "effect"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, examples, status } from "./utils/operations.ts"
 

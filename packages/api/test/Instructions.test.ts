@@ -1,13 +1,10 @@
 /** The rules of `Instructions.make` in the operations that send Steps. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies, RetryPolicy } from "@assembly-effect/api"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Templates from "@assembly-effect/api/Templates"
-import * as Instructions from "@assembly-effect/schema/Instructions"
+import { Instructions } from "@assembly-effect/schema"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
+import { Effect, Layer, Result } from "effect"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
 

@@ -1,14 +1,8 @@
 import * as AssemblyClientConfig from "@assembly-effect/api/AssemblyClientConfig"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import { Assemblies, RetryPolicy } from "@assembly-effect/api"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { ConfigProvider, DateTime, Effect, Layer, Redacted } from "effect"
 import * as Service from "./utils/FakeService.ts"
 
 const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })

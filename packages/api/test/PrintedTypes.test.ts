@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { join } from "node:path"
 import { printedIn } from "@assembly-effect/testkit/printed/PrintedTypes"
 

@@ -1,17 +1,10 @@
 /**
  * The interpreter with a failing Authenticator, and with a refused proof.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as AuthError from "@assembly-effect/auth/AuthError"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
+import { Authenticator, AuthError } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { DateTime, Duration, Effect, Layer, Redacted } from "effect"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId } from "./utils/operations.ts"
 

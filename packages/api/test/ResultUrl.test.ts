@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Result from "effect/Result"
+import { Result } from "effect"
 import * as ResultUrl from "../src/internal/results/request.ts"
 
 const redirect = (location: string | undefined, from: string) =>

@@ -8,18 +8,17 @@ import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClient from "effect/http/HttpClient"
+import { Effect, Layer, Stream, Tracer } from "effect"
+import {
+  FetchHttpClient,
+  HttpBody,
+  HttpClient,
+  HttpClientRequest,
+  HttpClientResponse,
+  type HttpMethod
+} from "effect/http"
 import type { HttpClientError } from "effect/http/HttpClientError"
-import type * as HttpMethod from "effect/http/HttpMethod"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
-import * as Tracer from "effect/Tracer"
+import { TestClock } from "effect/testing"
 import { clients } from "./utils/clients.ts"
 import { createServer } from "node:net"
 import { gzipSync } from "node:zlib"

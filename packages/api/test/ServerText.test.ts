@@ -2,16 +2,11 @@
  * Text of a server in the errors of operations: without the proof of the request, without capabilities, limited and
  * printable.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { Assemblies, AssemblyClient, RetryPolicy } from "@assembly-effect/api"
+import { Authenticator } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { DateTime, Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { inspect } from "node:util"
 import { assemblyId } from "./utils/operations.ts"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"

@@ -1,14 +1,8 @@
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import * as TestClock from "effect/testing/TestClock"
+import { DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 
 const credentials = Credentials.layer({ key: "a-key", secret: Redacted.make("a-secret") })

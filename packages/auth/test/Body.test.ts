@@ -2,10 +2,8 @@
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Stream from "effect/Stream"
+import { Effect, Stream } from "effect"
+import { HttpClientRequest, HttpClientResponse } from "effect/http"
 
 const maxBytes = 1000
 

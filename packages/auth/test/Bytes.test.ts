@@ -1,7 +1,7 @@
 /** Bytes in pieces become one. */
 import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
 import { assert, describe, it } from "@effect/vitest"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 
 describe("Bytes.join", () => {
   it.prop("joins pieces in their order", [Schema.Array(Schema.Uint8Array)], ([pieces]) => {

@@ -1,10 +1,7 @@
 import * as CredentialsConfig from "@assembly-effect/auth/CredentialsConfig"
-import * as Credentials from "@assembly-effect/auth/Credentials"
+import { Credentials } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 
 const read = (env: Readonly<Record<string, string>>) =>
   Credentials.Credentials.use(Effect.succeed).pipe(

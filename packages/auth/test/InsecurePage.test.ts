@@ -2,15 +2,11 @@
  * A page on plain http, where `crypto` can do no more than random values: what needs more says so when it is built.
  */
 import * as KeyValueTokenStore from "@assembly-effect/auth/KeyValueTokenStore"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Webhook from "@assembly-effect/auth/Webhook"
+import { Authenticator, Credentials, Webhook } from "@assembly-effect/auth"
 import { assert, describe, it } from "@effect/vitest"
-import * as WebCrypto from "effect/crypto/WebCrypto"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
-import * as Redacted from "effect/Redacted"
+import { WebCrypto } from "effect/crypto"
+import { Effect, Layer, Redacted } from "effect"
+import { KeyValueStore } from "effect/persistence"
 
 const { crypto } = globalThis
 

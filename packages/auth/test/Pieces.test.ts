@@ -1,7 +1,6 @@
 import { mapPieces } from "@assembly-effect/auth/unstable/Pieces"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Effect, Stream } from "effect"
 
 const piece = (...bytes: ReadonlyArray<number>) => Uint8Array.from(bytes)
 

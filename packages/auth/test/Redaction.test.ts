@@ -1,11 +1,8 @@
-import * as Redaction from "@assembly-effect/auth/Redaction"
+import { Redaction } from "@assembly-effect/auth"
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Base64 from "effect/encoding/Base64"
-import * as Base64Url from "effect/encoding/Base64Url"
-import * as Hex from "effect/encoding/Hex"
-import * as Schema from "effect/Schema"
+import { Effect, Schema } from "effect"
+import { Base64, Base64Url, Hex } from "effect/encoding"
 
 const token = "q7-Xv/9Zk+RmB2.tY_w=e1"
 

@@ -1,14 +1,8 @@
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as SmartCdn from "@assembly-effect/auth/SmartCdn"
+import { Credentials, SmartCdn } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Transloadit } from "@transloadit/node"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import * as TestClock from "effect/testing/TestClock"
+import { DateTime, Effect, Exit, Layer, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 
 /** Credentials that a program provides directly, without validation. */

@@ -1,8 +1,7 @@
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import { assert, describe, it } from "@effect/vitest"
-import * as Duration from "effect/Duration"
-import * as Headers from "effect/http/Headers"
-import * as Option from "effect/Option"
+import { Duration, Option } from "effect"
+import { Headers } from "effect/http"
 
 /** 1994-11-06T08:49:37Z, as RFC 9110 writes it in its three forms. */
 const moment = 784_111_777_000

@@ -1,14 +1,9 @@
 /**
  * The walk over everything that tests show (`scripts/walk`) detects leaks: each of these tests fails because of one.
  */
-import * as AuthError from "@assembly-effect/auth/AuthError"
+import { AuthError } from "@assembly-effect/auth"
 import { assert, describe, it } from "@effect/vitest"
-import * as Cause from "effect/Cause"
-import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
-import * as Logger from "effect/Logger"
-import * as Redacted from "effect/Redacted"
-import type * as Tracer from "effect/Tracer"
+import { Cause, Console, Effect, Logger, Redacted, type Tracer } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { isExempt } from "../../../scripts/walk/exemptions.ts"

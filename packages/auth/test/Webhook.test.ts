@@ -1,11 +1,6 @@
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import type * as Signer from "@assembly-effect/auth/Signer"
-import * as Webhook from "@assembly-effect/auth/Webhook"
+import { Credentials, type Signer, Webhook } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { createHmac } from "node:crypto"
 
 const webhook = (algorithms?: ReadonlyArray<Signer.Algorithm>) =>

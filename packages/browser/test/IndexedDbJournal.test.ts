@@ -1,18 +1,12 @@
 /**
  * The journal over an IndexedDB in memory, with the locks of this runtime and with leases by time.
  */
-import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { IndexedDbJournal } from "@assembly-effect/browser"
+import { UploadJournal, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it, vi } from "@assembly-effect/testkit/flow"
-import * as Context from "effect/Context"
-import * as WebCrypto from "effect/crypto/WebCrypto"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as TestClock from "effect/testing/TestClock"
+import { Context, Effect, Exit, Fiber, Layer, Option } from "effect"
+import { WebCrypto } from "effect/crypto"
+import { TestClock } from "effect/testing"
 import { IDBDatabase, IDBFactory as MemoryFactory, forceCloseDatabase } from "fake-indexeddb"
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"

@@ -4,7 +4,7 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { globSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as Console from "./support/console.ts"

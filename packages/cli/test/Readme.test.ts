@@ -1,10 +1,8 @@
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
+import { Effect, FileSystem, Layer } from "effect"
 import { fileURLToPath } from "node:url"
 import { run } from "./support/program.ts"
 

@@ -1,21 +1,18 @@
 /**
  * The commands that read and control one Assembly, against the emulator.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import { cancel, results, wait, watch } from "../src/commands/assemblies.ts"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { Emulator } from "@assembly-effect/emulator"
+import { Assembly } from "@assembly-effect/schema"
+import { AssemblyUpload, UploadSource } from "@assembly-effect/tus"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
-import * as TestConsole from "effect/testing/TestConsole"
+import { Effect, Fiber, Layer } from "effect"
+import { TestConsole } from "effect/testing"
 import * as Service from "./support/service.ts"
 
 const services = AssemblyUpload.layer.pipe(

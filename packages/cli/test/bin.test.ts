@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { closeSync, openSync } from "node:fs"
 import * as InProcess from "./support/inProcess.ts"
 import * as Spawned from "./support/spawned.ts"

@@ -2,11 +2,10 @@
  * A damaged entry of the journal hides no other upload, and the command names its file. A creation that was never sent
  * leaves no entry.
  */
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Faults } from "@assembly-effect/emulator"
 import { assert, expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { Effect, FileSystem } from "effect"
 import * as Uploading from "./support/uploading.ts"
 
 /** Interrupts an upload after the creation of its Assembly. Returns the id of the Assembly. */

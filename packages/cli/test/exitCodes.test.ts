@@ -3,7 +3,7 @@
  */
 import { expect } from "@effect/vitest"
 import { live } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import type { RequestListener } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"

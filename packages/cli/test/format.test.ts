@@ -1,7 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Schema from "effect/Schema"
+import { DateTime, Duration, Schema } from "effect"
 import * as Help from "../src/internal/help.ts"
 import * as Text from "../src/internal/text.ts"
 

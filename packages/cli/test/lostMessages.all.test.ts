@@ -1,8 +1,7 @@
 /** A lost message or progress changes no exit code, and a command without a reader ends. */
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
+import { Deferred, Effect } from "effect"
 import { existsSync } from "node:fs"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Spawned from "./support/spawned.ts"

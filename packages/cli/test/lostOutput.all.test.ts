@@ -2,12 +2,11 @@
  * Runs commands with a standard output that cannot be written: a full disk, and a pipe whose reader has ended. Each
  * command writes in another way; the commands that are missing here write as one of these.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Effect, Layer } from "effect"
 import { closeSync, existsSync, openSync } from "node:fs"
 import { assembly, environment, folderWith } from "./support/processes.ts"
 import * as Spawned from "./support/spawned.ts"

@@ -1,9 +1,9 @@
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Assembly } from "@assembly-effect/schema"
 import { expect, it } from "@effect/vitest"
 import { effect } from "@assembly-effect/testkit/flow"
-import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
-import * as Effect from "effect/Effect"
-import * as TestConsole from "effect/testing/TestConsole"
+import { TerminalCapabilities } from "effect/cli"
+import { Effect } from "effect"
+import { TestConsole } from "effect/testing"
 import * as Help from "../src/internal/help.ts"
 import * as Shown from "../src/internal/assembly.ts"
 

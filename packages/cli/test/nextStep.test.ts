@@ -1,8 +1,8 @@
-import * as ApiError from "@assembly-effect/api/ApiError"
-import * as AuthError from "@assembly-effect/auth/AuthError"
+import { ApiError } from "@assembly-effect/api"
+import { AuthError } from "@assembly-effect/auth"
 import * as Advice from "../src/internal/advice.ts"
 import { describe, expect, it } from "@effect/vitest"
-import * as Duration from "effect/Duration"
+import { Duration } from "effect"
 import * as Failure from "../src/internal/failure.ts"
 
 const host = "api2.example.com"

@@ -4,7 +4,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { createServer as createHttp } from "node:http"
 import { createServer as createHttps } from "node:https"
 import { createServer as createTcp, type Server } from "node:net"

@@ -2,8 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { Effect, FileSystem } from "effect"
 import * as Spawned from "./support/spawned.ts"
 
 /** Shows the help, with only these variables. Returns the exit code. */

@@ -1,13 +1,11 @@
 /**
  * Commands in separate processes: settings from `.env`, doctor, and an emulator that runs a program.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
+import { Effect, FileSystem, Layer } from "effect"
 import { assembly, environment, folderWith, spawned } from "./support/processes.ts"
 
 layer(Layer.merge(Emulator.layer(), NodeServices.layer))("processes", (it) => {

@@ -1,9 +1,7 @@
 import * as Progress from "../src/internal/progress.ts"
 import { describe, expect, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
-import * as CliOutput from "effect/cli/CliOutput"
-import * as Duration from "effect/Duration"
-import * as Schema from "effect/Schema"
+import { Arbitrary, Duration, Schema } from "effect"
+import { CliOutput } from "effect/cli"
 import { columns, control, text } from "./support/texts.ts"
 
 const MiB = 1024n * 1024n

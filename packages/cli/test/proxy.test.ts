@@ -2,7 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { createServer } from "node:http"
 import { folderWith, spawned } from "./support/processes.ts"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"

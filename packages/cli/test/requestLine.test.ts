@@ -1,6 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
+import { DateTime, Duration } from "effect"
 import * as Text from "../src/internal/text.ts"
 import * as Emulator from "../src/commands/emulator.ts"
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
-import * as Schema from "effect/Schema"
+import { Arbitrary, Schema } from "effect"
 import { text } from "./support/texts.ts"
 import * as Shown from "../src/internal/assembly.ts"
 

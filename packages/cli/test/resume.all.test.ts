@@ -3,7 +3,7 @@
  */
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as FileSystem from "effect/FileSystem"
+import { FileSystem } from "effect"
 import { createHash } from "node:crypto"
 import * as Uploading from "./support/uploading.ts"
 

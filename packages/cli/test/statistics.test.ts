@@ -1,7 +1,7 @@
 import * as Statistics from "../src/commands/stats.ts"
-import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import type { AssemblyStatistics } from "@assembly-effect/schema"
 import { describe, expect, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
+import { DateTime } from "effect"
 import { statistics } from "./support/answers.ts"
 
 const found = statistics as AssemblyStatistics.Statistics

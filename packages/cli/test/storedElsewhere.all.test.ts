@@ -1,8 +1,8 @@
 /** `assembly upload` compares the paths at which the service has stored its files with the paths that it asked for. */
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Faults } from "@assembly-effect/emulator"
 import { assert, expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import * as Uploading from "./support/uploading.ts"
 
 const idIn = (text: string) => Uploading.created.exec(text)?.[1]

@@ -1,7 +1,7 @@
 import * as Table from "../src/internal/table.ts"
 import { describe, expect, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
-import * as CliOutput from "effect/cli/CliOutput"
+import { Arbitrary } from "effect"
+import { CliOutput } from "effect/cli"
 import { columns, control, text } from "./support/texts.ts"
 import * as Text from "../src/internal/text.ts"
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
+import { DateTime, Schema } from "effect"
 import * as Chart from "../src/internal/chart.ts"
 
 const at = (text: string): number => DateTime.makeUnsafe(`${text}Z`).epochMilliseconds

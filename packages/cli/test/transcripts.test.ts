@@ -1,11 +1,10 @@
 /** Pages of commands with what they say: arguments that are refused, and commands against the emulator. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as TestClock from "effect/testing/TestClock"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import * as Processes from "./support/processes.ts"
 import * as Transcript from "./support/transcript.ts"
 

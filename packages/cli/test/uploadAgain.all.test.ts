@@ -1,11 +1,10 @@
 /**
  * The same `assembly upload` again: after its end, after Ctrl-C, and after the files or the service have changed.
  */
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Faults } from "@assembly-effect/emulator"
 import { assert, expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { Effect, FileSystem } from "effect"
 import * as Uploading from "./support/uploading.ts"
 
 const upload = (cwd: string, ...args: ReadonlyArray<string>) => Uploading.assembly(cwd, ["upload", ...args])

@@ -3,10 +3,7 @@
  */
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as FileSystem from "effect/FileSystem"
-import * as Queue from "effect/Queue"
+import { Effect, Fiber, FileSystem, Queue } from "effect"
 import * as InProcess from "./support/inProcess.ts"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"

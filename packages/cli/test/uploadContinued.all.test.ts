@@ -1,13 +1,11 @@
 /**
  * The same `assembly upload` again while the service is gone, and Ctrl-C in each phase of an upload.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Emulator, Faults } from "@assembly-effect/emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Effect, Layer } from "effect"
 import { content } from "./support/resources.ts"
 import * as Uploading from "./support/uploading.ts"
 

@@ -1,9 +1,8 @@
 /** How an `assembly upload` ends whose Assembly, file or service changes while it runs. */
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Faults } from "@assembly-effect/emulator"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { Effect, FileSystem } from "effect"
 import * as Uploading from "./support/uploading.ts"
 
 const idsIn = (text: string): ReadonlyArray<string | undefined> =>

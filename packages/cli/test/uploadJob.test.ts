@@ -1,4 +1,4 @@
-import * as Event from "@assembly-effect/tus/AssemblyUploadEvent"
+import { AssemblyUploadEvent as Event } from "@assembly-effect/tus"
 import { expect } from "@effect/vitest"
 import { it } from "@assembly-effect/testkit/flow"
 import * as UploadJob from "../src/internal/uploadJob.ts"

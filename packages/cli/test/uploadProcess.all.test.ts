@@ -1,9 +1,8 @@
 /** Runs `assembly upload` in a process of its own: with the standard input of a shell, signals, and long waits. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Emulator, Faults } from "@assembly-effect/emulator"
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import * as Uploading from "./support/uploading.ts"
 
 layer(Uploading.live)("assembly upload in a process", (it) => {

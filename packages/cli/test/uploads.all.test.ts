@@ -1,13 +1,10 @@
 /**
  * `assembly uploads` lists what an interrupted `assembly upload` has left, and forgets it.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Emulator, Faults } from "@assembly-effect/emulator"
 import { assert, expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { DateTime, Effect, FileSystem } from "effect"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Uploading from "./support/uploading.ts"
 

@@ -1,7 +1,7 @@
 /** Runs the command line without a folder for unfinished uploads, and with a folder in which nothing can be created. */
 import { expect } from "@effect/vitest"
 import { layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { existsSync } from "node:fs"
 import * as Processes from "./support/processes.ts"
 import * as Uploading from "./support/uploading.ts"

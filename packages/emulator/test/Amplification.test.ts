@@ -1,7 +1,7 @@
 /** Tests that a short request cannot make the emulator build a long value. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect } from "effect"
+import { HttpClientRequest } from "effect/http"
 import { signedForm } from "./notified.ts"
 import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send, storeAt } from "./support.ts"

@@ -1,6 +1,6 @@
 /** Tests which requests for Auth Keys are refused, and with which message. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { HttpClientRequest } from "effect/http"
 import { as, call, createKey, given, refused } from "./keys.ts"
 import { layer as layerEmulator, send } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"

@@ -1,10 +1,9 @@
 /** Tests the operations of Auth Keys over HTTP, with the client and with raw requests. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import { Effect, Redacted } from "effect"
 import {
   accepted,
   as,

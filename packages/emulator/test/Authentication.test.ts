@@ -1,9 +1,7 @@
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as Vitest from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Redacted from "effect/Redacted"
+import { DateTime, Effect, Redacted } from "effect"
+import { HttpClientRequest } from "effect/http"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 

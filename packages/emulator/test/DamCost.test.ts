@@ -1,9 +1,7 @@
 /** Tests that the statements of the DAM use indexes, so that only a list reads all assets of a Workspace. */
-import type * as Identifier from "@assembly-effect/schema/Identifier"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
-import * as Statement from "effect/sql/Statement"
+import type { Identifier } from "@assembly-effect/schema"
+import { Effect, Schema } from "effect"
+import { SqlClient, Statement } from "effect/sql"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put } from "./assets.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"

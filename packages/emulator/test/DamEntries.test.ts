@@ -1,7 +1,6 @@
 /** Tests moves of assets and folders by their paths, and invalid paths. */
-import * as Dam from "@assembly-effect/api/Dam"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Dam } from "@assembly-effect/api"
+import { Effect, Stream } from "effect"
 import { storeAll, storeOne } from "./assets.ts"
 import { signedForm } from "./notified.ts"
 import { json, layer as layerEmulator, storeAt } from "./support.ts"

@@ -1,9 +1,7 @@
 /** Tests that a walk through the list of assets returns each asset once, even if assets are changed during the walk. */
-import * as Dam from "@assembly-effect/api/Dam"
-import type * as DamAsset from "@assembly-effect/schema/DamAsset"
-import type * as Identifier from "@assembly-effect/schema/Identifier"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Dam } from "@assembly-effect/api"
+import type { DamAsset, Identifier } from "@assembly-effect/schema"
+import { Effect, Stream } from "effect"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { layerStore, put, storeAll, storeOne } from "./assets.ts"
 import { call } from "./signedCalls.ts"

@@ -2,17 +2,11 @@
  * Tests a disk that fails during uploads. Acknowledged data stays, a failed request gets an error that names the
  * reason, and the emulator continues when there is space again.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Dam from "@assembly-effect/api/Dam"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Identifier from "@assembly-effect/schema/Identifier"
+import { Assemblies, Dam } from "@assembly-effect/api"
+import { Emulator } from "@assembly-effect/emulator"
+import { type Assembly, Identifier } from "@assembly-effect/schema"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
+import { DateTime, Effect, FileSystem, Layer, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"

@@ -2,10 +2,8 @@
  * Requests that arrive after the server has started to listen, and before its routes are ready.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Effect from "effect/Effect"
-import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Layer from "effect/Layer"
+import { Effect, Layer } from "effect"
+import { HttpServer, HttpServerResponse } from "effect/http"
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import * as Certificate from "../src/internal/http/certificate.ts"

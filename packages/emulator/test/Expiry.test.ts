@@ -1,9 +1,8 @@
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Assemblies } from "@assembly-effect/api"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as TestClock from "effect/testing/TestClock"
+import { Effect, FileSystem } from "effect"
+import { TestClock } from "effect/testing"
 import { createUpload, head, layer, patch, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 

@@ -1,8 +1,7 @@
 /** Tests that a file name of a client never becomes a path on this machine. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { Effect, FileSystem } from "effect"
 import * as Support from "./support.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 

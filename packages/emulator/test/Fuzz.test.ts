@@ -1,10 +1,9 @@
 /** Sends fewer requests than `pnpm fuzz:requests`, which sends 100,000 requests to an emulator in its own process. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect, Redacted } from "effect"
 import { run } from "./fuzz/Run.ts"
 import { layer as layerEmulator, send } from "./support.ts"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { HttpClientRequest } from "effect/http"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** The number of requests. The environment variable `FUZZED` changes the number. */

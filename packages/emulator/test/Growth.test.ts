@@ -1,9 +1,6 @@
 /** Tests that the memory and the cost of an emulator do not grow with the number of requests. */
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
-import type * as Fragment from "effect/sql/Statement"
+import { DateTime, Effect, Schema } from "effect"
+import { SqlClient, type Statement as Fragment } from "effect/sql"
 import { setFlagsFromString } from "node:v8"
 import * as Database from "../src/internal/data/database.ts"
 import * as Statement from "../src/internal/data/statement.ts"

@@ -1,12 +1,9 @@
 /** Walks over the options of an emulator, over its limits and over its quotas. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator, Quotas } from "@assembly-effect/emulator"
 import * as Limits from "@assembly-effect/emulator/Limits"
-import * as Quotas from "@assembly-effect/emulator/Quotas"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
+import { Effect, FileSystem, Layer } from "effect"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const time = [0.5]

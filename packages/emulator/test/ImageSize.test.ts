@@ -1,7 +1,7 @@
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import * as ImageSize from "../src/internal/files/imageSize.ts"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assemblies } from "@assembly-effect/api"
+import { Assembly } from "@assembly-effect/schema"
 import { createUpload, layer as layerEmulator, metadata, patch } from "./support.ts"
 import { assert, it, layer } from "@assembly-effect/testkit/flow"
 

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import { Effect, Schema } from "effect"
 import { BlockList } from "node:net"
 import * as IpAddress from "../src/internal/http/ipAddress.ts"
 

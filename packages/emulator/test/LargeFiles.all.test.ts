@@ -1,7 +1,7 @@
 /** Tests large files, which a worker thread hashes. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
+import { Assemblies } from "@assembly-effect/api"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { createUpload, layer as layerEmulator, patch, statusOf, terminate } from "./support.ts"
 import { assert, layer, live } from "@assembly-effect/testkit/flow"

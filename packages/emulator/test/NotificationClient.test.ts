@@ -1,5 +1,5 @@
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Effect } from "effect"
+import { HttpClientRequest } from "effect/http"
 import type { LookupAddress } from "node:dns"
 import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from "node:net"
 import * as NotificationClient from "../src/internal/notifications/notificationClient.ts"

@@ -2,9 +2,9 @@
  * Tests that the official client accepts the responses of the emulator. The client validates them with its own schemas
  * (`validateResponses`), for Assemblies in every state.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Effect from "effect/Effect"
+import { Assemblies } from "@assembly-effect/api"
+import type { Assembly } from "@assembly-effect/schema"
+import { Effect } from "effect"
 import { official } from "./official.ts"
 import { signedForm } from "./notified.ts"
 import { createUpload, creationHeaders, json, layer as layerEmulator, patch, storeAt } from "./support.ts"

@@ -1,10 +1,7 @@
 /** Tests with the unmodified command line of `@transloadit/node`. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"

@@ -1,7 +1,7 @@
 /** The unmodified official client `@transloadit/node` with tokens, Templates and Template Credentials. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import { Transloadit } from "@transloadit/node"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { collect, hash, official, officialWith, refusal, toTemplate } from "./official.ts"
 import { layer as layerEmulator } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"

@@ -1,9 +1,8 @@
 /** Tests the quotas of the public service, which an emulator rehearses on request. Client and emulator share a clock. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import * as TestClock from "effect/testing/TestClock"
+import { Assemblies } from "@assembly-effect/api"
+import { Assembly } from "@assembly-effect/schema"
+import { Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import * as Secure from "./secure.ts"
 import { call } from "./signedCalls.ts"
 import { createUpload, layer } from "./support.ts"

@@ -1,9 +1,9 @@
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import * as Templates from "@assembly-effect/api/Templates"
-import type * as RequestLog from "@assembly-effect/emulator/RequestLog"
+import type { RequestLog } from "@assembly-effect/emulator"
 import { assert, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Effect } from "effect"
+import { HttpClientRequest } from "effect/http"
 import { createUpload, head, layer as layerEmulator, patch, send } from "./support.ts"
 
 it.live("tells the listener the operation, the status, the Assembly and the reason of each request", () => {

@@ -2,7 +2,7 @@
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import { assert, test } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import type { HttpMethod } from "effect/http/HttpMethod"
 import { cases, operations } from "../../api/test/utils/operations.ts"
 import { as, call, callWithToken, given, refused, tokenOf } from "./keys.ts"

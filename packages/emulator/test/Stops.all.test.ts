@@ -1,7 +1,7 @@
 /** Tests that no request blocks other requests. The emulator processes a large Assembly in many short turns. */
-import * as Dam from "@assembly-effect/api/Dam"
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Dam } from "@assembly-effect/api"
+import { Effect } from "effect"
+import { HttpClientRequest } from "effect/http"
 import { storeAll } from "./assets.ts"
 import { signedForm } from "./notified.ts"
 import { call } from "./signedCalls.ts"

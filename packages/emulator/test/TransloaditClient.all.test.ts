@@ -1,9 +1,7 @@
 /** Tests with the unmodified official client `@transloadit/node`. */
 import type { CreateAssemblyOptions } from "@transloadit/node"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
+import { Effect, FileSystem, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { official } from "./official.ts"
 import { layer as layerEmulator, storeAt } from "./support.ts"

@@ -1,4 +1,4 @@
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import * as Turns from "../src/internal/http/turns.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 

@@ -1,8 +1,8 @@
 /** Tests with the unmodified `tus-js-client`. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Effect from "effect/Effect"
+import { Assemblies } from "@assembly-effect/api"
+import { Faults } from "@assembly-effect/emulator"
+import { Assembly } from "@assembly-effect/schema"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { Readable } from "node:stream"
 import { Upload, type UploadOptions } from "tus-js-client"

@@ -1,7 +1,7 @@
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Assemblies } from "@assembly-effect/api"
+import type { Assembly } from "@assembly-effect/schema"
+import { Effect } from "effect"
+import { HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import {
   createUpload,

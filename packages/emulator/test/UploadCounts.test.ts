@@ -1,9 +1,6 @@
 /** Tests that the counts of uploads match the rows. */
-import * as Arbitrary from "effect/Arbitrary"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
+import { Arbitrary, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import * as UploadStore from "../src/internal/files/uploadStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"

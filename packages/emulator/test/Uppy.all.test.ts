@@ -1,11 +1,10 @@
 /** Tests with an unmodified Uppy 6, in Node. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as Undici from "@effect/platform-node/Undici"
 import { assert, it } from "@effect/vitest"
 import Uppy, { type Body, type Meta } from "@uppy/core"
 import Transloadit from "@uppy/transloadit"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
+import { DateTime, Effect } from "effect"
 import { createHash } from "node:crypto"
 import { vi } from "vitest"
 import { hmac, storeAt } from "./support.ts"

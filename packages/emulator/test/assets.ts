@@ -1,9 +1,7 @@
 /** Assets for the tests of the DAM, over HTTP and in the store itself. */
-import * as Identifier from "@assembly-effect/schema/Identifier"
+import { Identifier } from "@assembly-effect/schema"
 import { assert } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
+import { Effect, Layer, Schema } from "effect"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { signedForm } from "./notified.ts"
 import { layerData } from "./stores.ts"

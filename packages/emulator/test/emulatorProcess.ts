@@ -1,11 +1,9 @@
 /** An emulator in a process of its own, which a test can kill. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { Emulator } from "@assembly-effect/emulator"
+import { RetryPolicy } from "@assembly-effect/api"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { spawn, type SpawnOptions } from "node:child_process"
 import { fileURLToPath } from "node:url"
 

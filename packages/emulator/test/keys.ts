@@ -1,14 +1,13 @@
 /** Sends requests with a given Auth Key, as raw requests or with the client. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import type * as Workspace from "@assembly-effect/emulator/Workspace"
+import type { Workspace } from "@assembly-effect/emulator"
 import type * as Auth from "@assembly-effect/schema/unstable/Auth"
 import type * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import { assert } from "@effect/vitest"
-import * as Effect from "effect/Effect"
+import { Effect, Redacted } from "effect"
 import type { HttpMethod } from "effect/http/HttpMethod"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Redacted from "effect/Redacted"
+import { HttpClientRequest } from "effect/http"
 import * as SignedCalls from "./signedCalls.ts"
 import { json, send } from "./support.ts"
 

@@ -1,8 +1,7 @@
 /** Tests with the unmodified official client `@transloadit/node`. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import { ApiError, Transloadit } from "@transloadit/node"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import { Effect, Redacted } from "effect"
 
 /** The client of the emulator in the context, with another Auth Key or secret. */
 export const officialWith = (options: { readonly authKey?: string; readonly authSecret?: string }) =>

@@ -1,5 +1,5 @@
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect } from "effect"
 import { type IncomingHttpHeaders, request as requestHttp } from "node:http"
 import { request as requestHttps } from "node:https"
 import { text } from "node:stream/consumers"

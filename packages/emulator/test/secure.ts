@@ -1,5 +1,5 @@
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect } from "effect"
 import * as Http2 from "node:http2"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import { send } from "./raw.ts"

@@ -1,9 +1,8 @@
 /** Sends requests that are signed without the client of `@assembly-effect/api`. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect, type Redacted } from "effect"
+import { HttpClientRequest } from "effect/http"
 import type { HttpMethod } from "effect/http/HttpMethod"
-import type * as Redacted from "effect/Redacted"
 import { hmac, json, send } from "./support.ts"
 
 /** The key and the secret of an Auth Key. */

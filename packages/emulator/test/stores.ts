@@ -1,9 +1,7 @@
 /** The stores of the emulator, for tests without HTTP. */
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import * as Clock from "effect/Clock"
-import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Clock, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import * as Turns from "../src/internal/http/turns.ts"

@@ -1,11 +1,9 @@
-import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
-import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { HandledNotifications } from "@assembly-effect/http"
+import { SqliteClient } from "@assembly-effect/sqlite"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as SqlClient from "effect/sql/SqlClient"
-import * as TestClock from "effect/testing/TestClock"
+import { Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 
 const keyOf = (name: string) => createHash("sha256").update(name).digest("hex")

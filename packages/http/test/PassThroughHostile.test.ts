@@ -1,7 +1,7 @@
 /** Users whose files nobody wants. */
-import * as Refusal from "@assembly-effect/http/Refusal"
+import { Refusal } from "@assembly-effect/http"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { after, application, before, chunked, live, newUploadId, type, watch } from "./passing.ts"
 import { chunk, headOf, open, problemIn, statusIn, until } from "./support.ts"
 

@@ -1,9 +1,7 @@
 /** What the options of `PassThrough` change, and what they are by default. */
-import * as PassThrough from "@assembly-effect/http/PassThrough"
-import * as Refusal from "@assembly-effect/http/Refusal"
+import { PassThrough, Refusal } from "@assembly-effect/http"
 import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Effect, Layer } from "effect"
 import { after, application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
 import {
   chunk,

@@ -1,18 +1,13 @@
 /** The pipeline of docs/examples/publish-documents.ts with many rows, in its own process. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { Assemblies } from "@assembly-effect/api"
+import { Emulator } from "@assembly-effect/emulator"
+import { SqliteClient } from "@assembly-effect/sqlite"
 import * as Client from "@assembly-effect/testkit/emulator/Client"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as SqlClient from "effect/sql/SqlClient"
-import * as Stream from "effect/Stream"
+import { DateTime, Effect, FileSystem, Layer, Redacted, Stream } from "effect"
+import { SqlClient } from "effect/sql"
 import { fork } from "node:child_process"
 
 /** Each body has 5 kB, so that bodies that are kept are more memory than the test allows. */

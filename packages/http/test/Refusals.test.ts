@@ -1,12 +1,8 @@
 /** What every refusal is on the wire, whichever route answers with it. */
-import * as Refusal from "@assembly-effect/http/Refusal"
+import { Refusal } from "@assembly-effect/http"
 import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
-import * as HttpApi from "effect/http-api/HttpApi"
-import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
-import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import * as OpenApi from "effect/http-api/OpenApi"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpRouter, HttpServerRespondable } from "effect/http"
 import { headOf, open, send, serve, statusIn, until } from "./support.ts"
 
 const problem = "a problem"

@@ -1,13 +1,9 @@
 /** What the options of `Signatures` change, and which bodies it reads. */
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Signatures from "@assembly-effect/http/Signatures"
+import { Credentials } from "@assembly-effect/auth"
+import { Signatures } from "@assembly-effect/http"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { credentials, headOf, logged, open, secondsUntil, send, serve, statusIn, until } from "./support.ts"
 
 const path = "/assembly-signatures"

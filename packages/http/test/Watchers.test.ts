@@ -1,11 +1,7 @@
 /** What a route knows of its uploads, and for how long. */
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
+import { Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import * as Watchers from "../src/internal/watchers.ts"
 
 const limits = { arriving: 10, uploads: 10, watchers: 10 }

@@ -1,6 +1,6 @@
 /** Senders of notifications that are not the service. */
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { application, notification, path, text, urlEncoded } from "./receiving.ts"
 import { chunk, headOf, open, passTime, signatureOf, statusIn, until } from "./support.ts"
 

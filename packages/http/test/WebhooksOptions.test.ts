@@ -1,12 +1,8 @@
 /** What the options of `Webhooks` change, what they are by default, and what the log of an application tells. */
-import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
-import * as Webhooks from "@assembly-effect/http/Webhooks"
+import { HandledNotifications, Webhooks } from "@assembly-effect/http"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { HttpRouter } from "effect/http"
 import { application, notification, path, storeFailed, storeOf, text, urlEncoded, webhook } from "./receiving.ts"
 import { chunk, headOf, logged, open, secondsUntil, send, serve, statusIn, until } from "./support.ts"
 

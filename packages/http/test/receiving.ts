@@ -1,10 +1,7 @@
 /** An application with the route of Webhooks, and the notifications that it gets. */
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Webhook from "@assembly-effect/auth/Webhook"
-import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
-import * as Webhooks from "@assembly-effect/http/Webhooks"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Credentials, Webhook } from "@assembly-effect/auth"
+import { HandledNotifications, Webhooks } from "@assembly-effect/http"
+import { Effect, Layer } from "effect"
 import { credentials, send, serve, signatureOf } from "./support.ts"
 
 export const path = "/assembly-notifications"

@@ -3,7 +3,7 @@
  * The clients run in a separate process, whose peak memory is measured.
  */
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"

@@ -1,11 +1,8 @@
 /** Walks over the options of the Layers for Node. */
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import { AssemblyNode, UndiciClient } from "@assembly-effect/node"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Effect, Layer, Redacted } from "effect"
 
 const keys = { baseUrl: "http://127.0.0.1:1", key: "key", secret: Redacted.make("secret") }
 

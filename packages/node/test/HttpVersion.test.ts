@@ -1,9 +1,9 @@
 /** The protocol of `UndiciClient` at a server that also speaks HTTP/2. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import { Emulator } from "@assembly-effect/emulator"
+import { UndiciClient } from "@assembly-effect/node"
 import { assert, layer } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { Effect } from "effect"
+import { HttpClient } from "effect/http"
 import * as tls from "node:tls"
 
 /** Asks a server for its certificate, and for the protocol that it prefers. */

@@ -1,13 +1,10 @@
 /**
  * Streams of Node as sources of uploads.
  */
-import * as NodeSource from "@assembly-effect/node/NodeSource"
+import { NodeSource } from "@assembly-effect/node"
 import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
+import { Deferred, Effect, Fiber, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { PassThrough, Readable } from "node:stream"

@@ -2,19 +2,11 @@
  * What a caller of `AssemblyNode.layer` sees of a hostile server, over real sockets: the outcome, and the requests that
  * were sent. The tests of `api` and `tus` show more answers.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { Assemblies, RetryPolicy } from "@assembly-effect/api"
+import { Assembly } from "@assembly-effect/schema"
+import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as DateTime from "effect/DateTime"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { DateTime, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import * as Hostile from "@assembly-effect/testkit/hostile/HostileServer"
 import * as AssemblyNode from "../src/AssemblyNode.ts"
 import { AsyncLocalStorage } from "node:async_hooks"

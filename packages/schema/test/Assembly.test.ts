@@ -1,6 +1,6 @@
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assembly } from "@assembly-effect/schema"
 import { assert, describe, it } from "@effect/vitest"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 import { onDecode, onEncode } from "./support.ts"
 
 const assembly_id = "0123456789abcdef0123456789abcdef"

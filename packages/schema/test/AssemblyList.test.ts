@@ -1,9 +1,6 @@
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import { AssemblyList } from "@assembly-effect/schema"
 import { assert, describe, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { accepted, onDecode } from "./support.ts"
 
 const id = "0123456789abcdef0123456789abcdef"

@@ -1,8 +1,6 @@
-import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import { AssemblyStatistics } from "@assembly-effect/schema"
 import { assert, describe, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
-import * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
+import { Arbitrary, DateTime, Schema } from "effect"
 import { accepted, accepts, onDecode, onEncode, sample, without } from "./support.ts"
 
 /** The fields of a table of the specification: integers, and numbers with a fraction. */

@@ -1,7 +1,6 @@
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import { assert, describe, it } from "@effect/vitest"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import { Redacted, Schema } from "effect"
 import { inspect } from "node:util"
 import { accepted, accepts, onDecode } from "./support.ts"
 

@@ -1,7 +1,6 @@
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
-import * as Identifier from "@assembly-effect/schema/Identifier"
+import { DamAsset, Identifier } from "@assembly-effect/schema"
 import { assert, describe, it } from "@effect/vitest"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 import { accepted, accepts, onDecode, onEncode } from "./support.ts"
 
 const id = "0123456789_-abcdefABCA"

@@ -1,7 +1,7 @@
 import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
-import * as Instructions from "@assembly-effect/schema/Instructions"
+import { Instructions } from "@assembly-effect/schema"
 import { assert, describe, it } from "@effect/vitest"
-import * as Result from "effect/Result"
+import { Result } from "effect"
 
 const robot = "/image/resize"
 

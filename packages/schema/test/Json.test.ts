@@ -1,8 +1,6 @@
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import { assert, describe, it } from "@effect/vitest"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import { Option, Result, Schema } from "effect"
 
 const arrays = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
 const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`

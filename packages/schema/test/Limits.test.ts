@@ -1,12 +1,14 @@
 /** What each part of a request or response may be on the wire: the values beside each limit, written by hand. */
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
-import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import {
+  Assembly,
+  AssemblyList,
+  AssemblyReplay,
+  AssemblyStatistics,
+  DamAsset,
+  DamEntries
+} from "@assembly-effect/schema"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Bill from "@assembly-effect/schema/Bill"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
-import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
 import * as Template from "@assembly-effect/schema/Template"
@@ -15,7 +17,7 @@ import * as Testing from "@assembly-effect/schema/testing"
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { assert, it } from "@effect/vitest"
-import type * as Schema from "effect/Schema"
+import type { Schema } from "effect"
 import { accepted, wireIssues, without } from "./support.ts"
 
 type Values = ReadonlyArray<unknown>

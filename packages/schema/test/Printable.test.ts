@@ -1,7 +1,6 @@
 import * as Printable from "@assembly-effect/schema/unstable/Printable"
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import { Effect, Schema } from "effect"
 
 const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u
 

@@ -1,9 +1,8 @@
-import * as Identifier from "@assembly-effect/schema/Identifier"
+import { Identifier } from "@assembly-effect/schema"
 import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
 import { assert, describe, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
+import { DateTime, Schema } from "effect"
 import { accepted, onDecode, onEncode } from "./support.ts"
 
 describe("JSON Schema", () => {

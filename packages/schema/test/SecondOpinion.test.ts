@@ -3,11 +3,10 @@
  * an entry of the list, and a file. Our schemas must decode everything that theirs accept, without losing a field. The
  * public types are compared at compile time in types/secondOpinion.ts.
  */
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import { Assembly, AssemblyList } from "@assembly-effect/schema"
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import { assert, describe, it } from "@effect/vitest"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
 import { generator, type ZodSchema } from "./zodValues.ts"

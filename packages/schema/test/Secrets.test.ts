@@ -2,8 +2,7 @@
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import { assert, describe, it } from "@effect/vitest"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import { Redacted, Schema } from "effect"
 import { onDecode, onEncode } from "./support.ts"
 
 const secret = "very-secret"

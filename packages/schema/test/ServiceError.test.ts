@@ -2,7 +2,7 @@ import * as ServiceError from "@assembly-effect/schema/unstable/ServiceError"
 import * as NamedError from "@assembly-effect/schema/unstable/NamedError"
 import { parseTusError } from "@assembly-effect/schema/unstable/TusErrorBody"
 import { assert, describe, it } from "@effect/vitest"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 import { accepted, accepts, onDecode } from "./support.ts"
 
 describe("ErrorObject", () => {

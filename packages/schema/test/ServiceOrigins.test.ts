@@ -1,6 +1,6 @@
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import { assert, describe, it } from "@effect/vitest"
-import * as Result from "effect/Result"
+import { Result } from "effect"
 
 const origins = (baseUrl: string, additional?: ReadonlyArray<string>) =>
   Result.getOrThrow(ServiceOrigins.make(baseUrl, additional))

@@ -1,7 +1,6 @@
 import * as Template from "@assembly-effect/schema/Template"
 import { assert, describe, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
+import { DateTime, Schema } from "effect"
 import { onDecode, onEncode } from "./support.ts"
 
 const content = { steps: { stored: { robot: "/transloadit/store", use: ":original" } }, allow_steps_override: false }

@@ -1,7 +1,6 @@
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import { Effect, Schema } from "effect"
 import { accepted } from "./support.ts"
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>

@@ -1,13 +1,10 @@
 /** Bills, job slots, notifications, replays, and assets in bulk. */
-import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
+import { AssemblyReplay, DamEntries, Identifier } from "@assembly-effect/schema"
 import * as Bill from "@assembly-effect/schema/Bill"
-import * as DamEntries from "@assembly-effect/schema/DamEntries"
-import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Queue from "@assembly-effect/schema/Queue"
 import { assert, describe, it } from "@effect/vitest"
-import * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
+import { DateTime, Schema } from "effect"
 import { accepted, accepts, onDecode, onEncode } from "./support.ts"
 
 describe("a bill", () => {

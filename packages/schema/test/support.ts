@@ -1,8 +1,4 @@
-import * as Arbitrary from "effect/Arbitrary"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import { Arbitrary, Effect, Result, Schema, SchemaIssue } from "effect"
 
 type Codec<T = unknown, E = unknown> = Schema.ConstraintCodec<T, E>
 

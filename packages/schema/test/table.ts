@@ -1,7 +1,7 @@
 // Every schema that travels, by name, for the property tests.
 import * as Auth from "@assembly-effect/schema/unstable/Auth"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
-import * as Schema from "effect/Schema"
+import { Schema } from "effect"
 import { readdirSync } from "node:fs"
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>

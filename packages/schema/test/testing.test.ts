@@ -1,10 +1,7 @@
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import { AssemblyList, DamAsset } from "@assembly-effect/schema"
 import * as Testing from "@assembly-effect/schema/testing"
 import { assert, describe, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
-import * as Formatter from "effect/Formatter"
-import * as Schema from "effect/Schema"
+import { Arbitrary, Formatter, Schema } from "effect"
 import { decodedIssues, roundTrips, sample, wireIssues } from "./support.ts"
 import { requests, responses, schemas } from "./table.ts"
 

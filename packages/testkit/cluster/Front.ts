@@ -2,7 +2,7 @@
  * An HTTP proxy between the runners and the service. It forwards requests, counts them, and limits the speed of
  * uploads. Each runner sends its name in the header `x-runner`.
  */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { once } from "node:events"
 import * as Http from "node:http"
 import { Transform, type TransformCallback } from "node:stream"

@@ -1,5 +1,5 @@
 /** Waits for events in other processes. */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 
 /** Waits until `happened` returns true. Fails with `what` after a minute, because no machine is that slow. */
 export const until = (what: string, happened: () => boolean): Effect.Effect<void> =>

@@ -1,11 +1,8 @@
 /** Clients of the emulator in the context. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
+import { AssemblyClient } from "@assembly-effect/api"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect, Layer, type Redacted } from "effect"
 
 /** Signs with the first Auth Key of the emulator, or with another one. */
 export const signed = (options: { readonly key?: string; readonly secret?: Redacted.Redacted } = {}) =>

@@ -1,10 +1,6 @@
 /** Walks over the options of Layers and Effects with values that a configuration file may contain. */
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
-import * as Exit from "effect/Exit"
-import type * as Scope from "effect/Scope"
+import { Cause, Effect, Equal, Exit, type Scope } from "effect"
 import * as assert from "node:assert/strict"
 
 const hostile = [NaN, Infinity, -Infinity, "Infinity", 0, -1, 0.5, 1e300, "nonsense", "", null, {}, [], { hour: 1 }]

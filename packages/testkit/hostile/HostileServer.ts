@@ -2,8 +2,7 @@
  * A real HTTP server that responds by a script, with one entry for each request. An entry is any `Behaviour`, including
  * faults that no framework would make: bodies that are cut, never end, never start, or grow when they are decoded.
  */
-import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import { Effect, type Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Behaviour from "./Behaviour.ts"
 import * as Loopback from "./Loopback.ts"

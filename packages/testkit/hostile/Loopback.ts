@@ -1,7 +1,7 @@
 /**
  * Servers on a free port of loopback.
  */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Server, type Socket } from "node:net"
 

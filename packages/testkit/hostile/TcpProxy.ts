@@ -1,7 +1,7 @@
 /**
  * A TCP proxy with a link that can be slow, go down, or stall like the connection of a closed laptop.
  */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import * as Net from "node:net"
 import * as Loopback from "./Loopback.ts"
 

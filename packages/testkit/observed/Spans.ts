@@ -1,7 +1,7 @@
 /**
  * A tracer that keeps the spans that it starts.
  */
-import * as Tracer from "effect/Tracer"
+import { Tracer } from "effect"
 
 export const make = () => {
   const spans: Array<Tracer.NativeSpan> = []

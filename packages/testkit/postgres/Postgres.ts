@@ -3,9 +3,7 @@
  * separate user, and also runs for root.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import { Effect, Redacted, Schema } from "effect"
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import * as Signal from "./Signal.ts"

@@ -2,15 +2,10 @@
  * The service in memory, for tests on the TestClock. Each Assembly runs for 100 seconds after its creation. Files are small:
  * each upload is complete when it is created.
  */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { AssemblyClient } from "@assembly-effect/api"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { Clock, Effect, Layer, Redacted } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
 
 const origin = "https://api.example.com"
 

@@ -5,12 +5,9 @@
  * promises. The first two are counted here. Promises need no count, because all of them that can go on do so before the
  * event loop takes its next turn. Sockets and files are not seen: a test that uses them has to wait for its own signal.
  */
-import * as WebCrypto from "effect/crypto/WebCrypto"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Scheduler from "effect/Scheduler"
-import * as TestClock from "effect/testing/TestClock"
+import { WebCrypto } from "effect/crypto"
+import { Duration, Effect, Fiber, Scheduler } from "effect"
+import { TestClock } from "effect/testing"
 
 export interface Idle {
   /** Counts the work of an effect, and of every fiber that it starts. */

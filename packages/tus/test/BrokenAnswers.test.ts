@@ -1,12 +1,12 @@
 /**
  * A status decides before the body that follows it, and what cannot heal is not repeated.
  */
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { RetryPolicy } from "@assembly-effect/api"
 import { Tus, UploadSource } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Schedule } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "effect/http"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"

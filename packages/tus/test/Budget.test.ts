@@ -7,7 +7,7 @@ import * as Account from "@assembly-effect/testkit/time/Account"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import { AssemblyUpload, MemoryTus, Scene, Upload } from "./utils/index.ts"
 
 /** The events of an upload in requests of 1,000 bytes, run to its end on the TestClock. */

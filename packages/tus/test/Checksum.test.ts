@@ -1,6 +1,6 @@
 import { Tus, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 

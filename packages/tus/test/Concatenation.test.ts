@@ -5,7 +5,7 @@
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Stream } from "effect"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const size = 3 * 1024 * 1024

@@ -2,7 +2,7 @@
  * What a creation that fails leaves behind: nothing for sure, or perhaps an upload that the receipts have to tell of.
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"

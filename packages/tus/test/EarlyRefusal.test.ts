@@ -2,9 +2,9 @@
  * A server that says no while the body is still on its way, and closes the connection. Whether its answer is heard is a
  * matter of chance, and with `fetch` it mostly is not: what was cut off is not repeated as it was.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as Behaviour from "@assembly-effect/testkit/hostile/Behaviour"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"

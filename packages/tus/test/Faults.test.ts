@@ -2,7 +2,7 @@
  * Every fault of R1 in the targets by its name, made by a TCP proxy on the way to each server. What arrived is checked
  * by its SHA-256 on the server's side.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
 import { Clients, type Fault, HangClock, Scene, Servers, TusServer, Upload } from "./utils/index.ts"

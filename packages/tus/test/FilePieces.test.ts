@@ -1,8 +1,8 @@
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer, test } from "@assembly-effect/testkit/flow"
 import { Clock, Context, Effect, FileSystem, Layer, Option, Stream } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import * as FilePieces from "../src/internal/filePieces.ts"
 import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 

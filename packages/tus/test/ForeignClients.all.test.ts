@@ -5,7 +5,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import { Clients, Draw, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"
 
 const seeds = Number(process.env["FOREIGN_SEEDS"] ?? 1)

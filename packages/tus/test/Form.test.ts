@@ -1,7 +1,7 @@
 /** Jobs whose files are in the creating request, over HTTP to the emulator behind a proxy that injects faults. */
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { RetryPolicy } from "@assembly-effect/api"
+import { Emulator } from "@assembly-effect/emulator"
+import { Assembly } from "@assembly-effect/schema"
 import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import { type AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

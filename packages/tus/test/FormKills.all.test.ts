@@ -1,6 +1,6 @@
 /** R2 for forms and packs: a process that is killed while it sends. `RELIABILITY_KILLS` says how often. */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import { Emulator } from "@assembly-effect/emulator"
+import type { Assembly } from "@assembly-effect/schema"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Random, Redacted } from "effect"
 import { writeFile } from "node:fs/promises"

@@ -3,7 +3,7 @@
  * end in a value or a typed error.
  */
 import { assert, describe, test } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import * as Fuzz from "@assembly-effect/testkit/hostile/fuzz/Fuzz"
 import * as Subjects from "@assembly-effect/testkit/hostile/fuzz/Subjects"
 import * as Wire from "@assembly-effect/testkit/hostile/fuzz/Wire"

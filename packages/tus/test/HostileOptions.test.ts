@@ -1,10 +1,10 @@
 /** Walks over the options that all uploads of a program share. `Options.test.ts` has those of one upload. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import { AssemblyUpload, Upload, UploadSource } from "@assembly-effect/tus"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Stream } from "effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import { FetchHttpClient } from "effect/http"
 
 const services = AssemblyUpload.layer.pipe(
   Layer.provideMerge(Layer.merge(AssemblyClient.layerTest([]), FetchHttpClient.layer))

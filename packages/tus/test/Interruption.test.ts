@@ -5,7 +5,7 @@ import { Tus, type TusError, UploadEvent, UploadJournal, UploadSource } from "@a
 import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Schedule, Stream } from "effect"
-import type * as HttpClient from "effect/http/HttpClient"
+import type { HttpClient } from "effect/http"
 import { Clients, type Fault, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(2_500_000)

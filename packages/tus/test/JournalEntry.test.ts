@@ -2,7 +2,7 @@
  * The form of a state in the journal, which later versions read as well.
  */
 import type * as UploadState from "../src/internal/uploadState.ts"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Effect, Result, Schema } from "effect"
 import * as JournalEntry from "../src/internal/journalEntry.ts"

@@ -4,7 +4,7 @@
 import { Tus, UploadEvent, UploadJournal, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Redacted, Result, Stream } from "effect"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 import { type Fault, Journals, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(700_000)

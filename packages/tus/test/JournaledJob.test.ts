@@ -1,9 +1,9 @@
 /**
  * The whole job in several runs: whatever ends a run, the next one continues the same Assembly and the same files.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assemblies } from "@assembly-effect/api"
+import { Faults } from "@assembly-effect/emulator"
+import { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"

@@ -1,7 +1,7 @@
 /**
  * Leases: how long they last, who takes them over, and how their loss is noticed.
  */
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { UploadJournal } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import {
   Clock,
@@ -17,7 +17,7 @@ import {
   Random,
   Scope
 } from "effect"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 import * as Leasing from "../src/internal/lease.ts"
 import { Journals, Leases } from "./utils/index.ts"
 

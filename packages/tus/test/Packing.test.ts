@@ -4,7 +4,7 @@
  */
 import * as PackedStatus from "../src/internal/packedStatus.ts"
 import * as Packing from "../src/internal/packing.ts"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assembly } from "@assembly-effect/schema"
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Schema } from "effect"
 

@@ -4,9 +4,9 @@
  */
 import { UploadEvent, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { afterAll, assert, beforeAll, layer, vi } from "@assembly-effect/testkit/flow"
-import * as WebCrypto from "effect/crypto/WebCrypto"
+import { WebCrypto } from "effect/crypto"
 import { Effect, Layer, Stream } from "effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import { FetchHttpClient } from "effect/http"
 import { Scene, TusServer, Upload } from "./utils/index.ts"
 
 const { crypto, fetch } = globalThis

@@ -2,10 +2,10 @@
  * How long an upload waits: for an answer, and before it tries again. Time passes where a test says so.
  */
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const options = {

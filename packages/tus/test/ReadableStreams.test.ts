@@ -1,7 +1,7 @@
 /**
  * Web streams as sources of uploads.
  */
-import * as WebSource from "@assembly-effect/tus/WebSource"
+import { WebSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber } from "effect"
 import { Clients, Scene, TusServer, Upload } from "./utils/index.ts"

@@ -2,9 +2,9 @@
  * Receipts that contradict themselves, or what was sent: they prove nothing, and the upload is told as what is known of
  * it without them.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { Clients, type Fault, Scene, ScriptedTus, type TusServer, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)

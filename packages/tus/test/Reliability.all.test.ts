@@ -1,7 +1,7 @@
 /**
  * R1 and R2 of the targets. `RELIABILITY_UPLOADS` and `RELIABILITY_KILLS` say how many; `pnpm reliability` runs all.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Random } from "effect"

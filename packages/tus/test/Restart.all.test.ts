@@ -1,8 +1,8 @@
 /**
  * R3 of the targets: the server is killed in the middle of an upload and comes back with what it had.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assemblies } from "@assembly-effect/api"
+import { Assembly } from "@assembly-effect/schema"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import { UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

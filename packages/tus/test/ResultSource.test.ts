@@ -1,6 +1,6 @@
 /** Results of an Assembly as sources of the next. */
 import * as Results from "@assembly-effect/api/Results"
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { RetryPolicy } from "@assembly-effect/api"
 import { UploadSource, WebSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"

@@ -1,9 +1,9 @@
 /**
  * The retry policies of operations, at uploads: what a call says comes before what the options describe.
  */
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { RetryPolicy } from "@assembly-effect/api"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"

@@ -1,12 +1,12 @@
 /**
  * Many jobs as one stream: each has its outcome, never more run at once than allowed, and a later run goes on.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assemblies } from "@assembly-effect/api"
+import { Assembly } from "@assembly-effect/schema"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Fiber, Stream } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import { AssemblyUpload, Emulated, Tests } from "./utils/index.ts"
 
 const handle = { ":original": { robot: "/upload/handle" } }

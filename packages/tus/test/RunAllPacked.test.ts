@@ -2,7 +2,7 @@
  * Jobs that share Assemblies: each has its own outcome with its own files, and one that fails is found among the others.
  */
 import { ApiError, Assemblies } from "@assembly-effect/api"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyUploadEvent, DeliveryProof, UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Option, Queue, Stream } from "effect"

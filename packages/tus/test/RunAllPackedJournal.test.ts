@@ -1,5 +1,5 @@
 /** What a journal knows of jobs that share Assemblies: it is written before anything is sent, and no file is stored twice. */
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Assembly } from "@assembly-effect/schema"
 import { UploadJournal, UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Fiber, Stream } from "effect"

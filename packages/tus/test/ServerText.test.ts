@@ -2,7 +2,7 @@
  * What a server wrote, in the errors and events of uploads and in their spans: an upload URL never.
  */
 import * as Spans from "@assembly-effect/testkit/observed/Spans"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Redacted, Stream } from "effect"

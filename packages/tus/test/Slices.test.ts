@@ -4,7 +4,7 @@
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import { Clients, Link, Scene, TusServer, Upload } from "./utils/index.ts"
 
 const kibi = 1024

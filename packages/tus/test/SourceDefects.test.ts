@@ -1,7 +1,7 @@
 /**
  * Only what the network did is healed: a source that dies or is interrupted ends the upload, as what it is.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Cause, Effect, Exit, Stream } from "effect"
 import { Clients, Scene, Upload } from "./utils/index.ts"

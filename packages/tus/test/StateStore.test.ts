@@ -3,7 +3,7 @@
  * interrupted.
  */
 import { UploadUntrusted } from "@assembly-effect/tus/TusError"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Result } from "effect"
 import * as Journaled from "../src/internal/journaled.ts"

@@ -1,7 +1,7 @@
 /**
  * The transfer of one upload: which request follows each response.
  */
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, test } from "@assembly-effect/testkit/flow"
 import { Effect, Result } from "effect"
 import { Transfer } from "../src/internal/transfer.ts"

@@ -1,4 +1,4 @@
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api"
 import { Tus, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Layer, Redacted, Stream } from "effect"

@@ -1,10 +1,10 @@
 /**
  * Answers that count other bytes than were sent, or a length that nobody declared: never a whole upload.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import { Clients, Scene, ScriptedTus, Upload } from "./utils/index.ts"
 
 const bytes = Scene.content(600_000)

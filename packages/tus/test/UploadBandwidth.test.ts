@@ -4,7 +4,7 @@
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Clock, Duration, Effect, Fiber, Stream } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { MemoryTus, Scene, Upload } from "./utils/index.ts"
 import { UploadBandwidth } from "../src/internal/bandwidth.ts"

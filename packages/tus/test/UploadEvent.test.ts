@@ -1,7 +1,7 @@
 /**
  * The JSON form of events: what a page may read of an upload, and what it must not.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
+import { ApiError } from "@assembly-effect/api"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import {
   AssemblyUploadError,

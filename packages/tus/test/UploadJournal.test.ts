@@ -1,8 +1,8 @@
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { Assembly } from "@assembly-effect/schema"
+import { UploadJournal } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 import { Context, Effect, FileSystem, Layer, Option, PlatformError, type Scope } from "effect"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
 import { Journals, Tests } from "./utils/index.ts"
 

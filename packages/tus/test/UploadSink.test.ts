@@ -3,7 +3,7 @@
  */
 import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
 import { Cause, Data, Deferred, Effect, Exit, Fiber, Layer, Metric, Scope, Stream } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
+import { HttpClient } from "effect/http"
 import { createHash } from "node:crypto"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { Clients, type Fault, Scene, Servers, TusServer, Upload } from "./utils/index.ts"

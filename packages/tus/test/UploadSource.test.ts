@@ -1,4 +1,4 @@
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer, vi } from "@assembly-effect/testkit/flow"
 import { Effect, FileSystem, Layer, Stream } from "effect"

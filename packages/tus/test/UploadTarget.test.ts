@@ -1,6 +1,6 @@
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it, vi } from "@assembly-effect/testkit/flow"
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { Assembly } from "@assembly-effect/schema"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { Effect, Redacted, Result, Schema } from "effect"
 import { inspect } from "node:util"

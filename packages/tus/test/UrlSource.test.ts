@@ -1,12 +1,12 @@
 /**
  * Sources that are HTTP resources: honest servers, servers whose resource changes, and hostile ones.
  */
-import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { RetryPolicy } from "@assembly-effect/api"
 import { Tus, type UploadSource, WebSource } from "@assembly-effect/tus"
 import { assert, describe, it as test, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Deferred, Duration, Effect, Fiber, Option, Schedule, Stream } from "effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as TestClock from "effect/testing/TestClock"
+import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { gzipSync } from "node:zlib"
 import * as HostileServer from "@assembly-effect/testkit/hostile/HostileServer"

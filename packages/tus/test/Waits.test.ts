@@ -4,7 +4,7 @@
 import { Tus, UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, layerTest } from "@assembly-effect/testkit/flow"
 import { Duration, Effect, Fiber, Stream } from "effect"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Idle from "@assembly-effect/testkit/time/Idle"
 import { Clients, type Fault, Scene, Upload } from "./utils/index.ts"

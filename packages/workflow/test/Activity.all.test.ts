@@ -1,8 +1,8 @@
 /** The example of an upload inside an Activity of a workflow: its process is killed at several points, and started again. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { assemblies, folder, proxied, storedIn } from "./support.ts"

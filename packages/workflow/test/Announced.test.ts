@@ -2,13 +2,12 @@
  * A runner ends before it gets the response to a creation, or with all bytes stored: the next runner finds what was
  * created, and creates nothing twice.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Assemblies } from "@assembly-effect/api"
+import { Faults } from "@assembly-effect/emulator"
+import { Assembly } from "@assembly-effect/schema"
+import { Durable } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
+import { Effect, Schedule } from "effect"
 import { durableTests } from "./running.ts"
 import { assemblies, hurried, job, query, storedIn, withRunner } from "./support.ts"
 

@@ -3,14 +3,9 @@
  * `DURABLE_STRICT=1` shows the output of the runners, prints the measured times and checks them, for which the machine has
  * to be idle; `pnpm reliability:durable` runs all.
  */
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
-import * as Redacted from "effect/Redacted"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
+import { Context, Duration, Effect, Layer, Redacted, Stream } from "effect"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Front from "@assembly-effect/testkit/cluster/Front"
 import * as Wait from "@assembly-effect/testkit/cluster/Wait"

@@ -1,7 +1,7 @@
 /** How many statements a job needs. */
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { StatementSync } from "node:sqlite"
 import { durableTests } from "./running.ts"
 import { job, withRunner } from "./support.ts"

@@ -1,9 +1,8 @@
 /** Values that no program should have written: damaged rows, and numbers in a Status. The other jobs go on. */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Effect, Stream } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { durableTests } from "./running.ts"
 import { job, withRunner } from "./support.ts"

@@ -1,12 +1,10 @@
 /** The secrets of a deployment of several runners. */
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import { AssemblyNode } from "@assembly-effect/node"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Reactivity from "effect/reactivity/Reactivity"
-import * as Redacted from "effect/Redacted"
+import { Effect, Layer, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { old, other, warnings, young } from "./logged.ts"
 

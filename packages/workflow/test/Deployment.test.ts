@@ -1,8 +1,7 @@
 /** The secrets of a deployment: a process that does not fit is refused, and a rotation is not. */
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import { Effect, Redacted } from "effect"
 import { old, other, warnings, young } from "./logged.ts"
 import { durableTests } from "./running.ts"
 import { job, query, withRunner } from "./support.ts"

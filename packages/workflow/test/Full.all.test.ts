@@ -1,11 +1,7 @@
 /** A database whose disk is full or loses its power: few lines in the log, and nothing that was acknowledged is lost. */
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import * as Predicate from "effect/Predicate"
-import * as Schedule from "effect/Schedule"
+import { Effect, Layer, Logger, Predicate, Schedule } from "effect"
 import { DatabaseSync, StatementSync } from "node:sqlite"
 import type { gated } from "./gates.ts"
 import { durableTests } from "./running.ts"

@@ -1,13 +1,10 @@
 /** A Postgres whose disk is full: no job stays behind when it has space again. */
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
+import { Effect, Layer, Redacted, Schedule } from "effect"
 import { gated } from "./gates.ts"
 import { assemblies, folder, job, live, storedIn } from "./support.ts"
 

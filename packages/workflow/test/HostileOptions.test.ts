@@ -1,14 +1,12 @@
 /** Walks over the options of the hosts of durable jobs. */
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
-import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { AssemblyNode } from "@assembly-effect/node"
+import { SqliteClient } from "@assembly-effect/sqlite"
 import * as HostileOptions from "@assembly-effect/testkit/hostile/HostileOptions"
 import * as BudgetSql from "@assembly-effect/workflow/BudgetSql"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
-import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
+import { DurableSqlite } from "@assembly-effect/workflow"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Effect, Layer, Redacted } from "effect"
 import { folder } from "./support.ts"
 
 /** Nothing listens here, and nothing is sent. */

@@ -1,18 +1,13 @@
 /** `UploadJournalSql.layer` in a database that several processes share. */
-import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { SqliteClient } from "@assembly-effect/sqlite"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
-import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { UploadJournal } from "@assembly-effect/tus"
 import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
-import type * as SqlClient from "effect/sql/SqlClient"
+import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
+import type { SqlClient } from "effect/sql"
 import { folder } from "./support.ts"
 
 /** Connections of five processes to one database. */

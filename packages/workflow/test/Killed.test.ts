@@ -1,9 +1,8 @@
 /** The one process of an embedded runner is killed at random moments, and the next one continues its jobs. */
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Random from "effect/Random"
+import { Effect, Random } from "effect"
 import { runner } from "./processes.ts"
 import { assemblies, folder, job, proxied, storedIn, withRunner } from "./support.ts"
 

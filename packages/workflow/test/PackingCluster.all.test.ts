@@ -1,12 +1,7 @@
 /** Packs of several runners with Postgres: no job is in two packs, and a runner that is killed leaves its packs to others. */
-import * as Durable from "@assembly-effect/workflow/Durable"
-import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { Durable, type DurableJob } from "@assembly-effect/workflow"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
+import { Duration, Effect, Layer, Schedule, Stream } from "effect"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 

@@ -2,18 +2,13 @@
  * Many jobs at once: the queue is in the database, and each runner takes few of them. With `DURABLE_JOBS`, each test
  * queues and uploads this many jobs, and prints its figures.
  */
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable, DurableSqlite } from "@assembly-effect/workflow"
 import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
-import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
-import * as Reactivity from "effect/reactivity/Reactivity"
-import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
+import { Effect, type Layer, Redacted, Schedule, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import * as Postgres from "@assembly-effect/testkit/postgres/Postgres"

@@ -2,13 +2,10 @@
  * `Durable.cancel` and `Durable.retry` of one key at the same time. The statements of the callers come in a seeded order,
  * and the runner works between them. The outcome is that of a serial order of the calls.
  */
-import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
-import * as Durable from "@assembly-effect/workflow/Durable"
-import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { AssemblyNode } from "@assembly-effect/node"
+import { Durable, type DurableJob } from "@assembly-effect/workflow"
 import { assert, layer } from "@assembly-effect/testkit/flow"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import { Duration, Effect, Layer } from "effect"
 import * as Cluster from "@assembly-effect/testkit/cluster/Cluster"
 import * as Server from "@assembly-effect/testkit/postgres/Postgres"
 import { type Call, race, type Said } from "./interleave.ts"

@@ -1,10 +1,8 @@
 /** The next attempt of a key: other params and files, and one Assembly that runs. */
-import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Durable from "@assembly-effect/workflow/Durable"
-import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { Faults } from "@assembly-effect/emulator"
+import { Durable, DurableJob } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import { Effect, Result } from "effect"
 import { durableTests } from "./running.ts"
 import { assemblies, hurried, job, steps, storedIn, withRunner } from "./support.ts"
 

@@ -1,27 +1,26 @@
 /** Several runners of one database: who has a job, and what a runner does that may have lost it. */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies } from "@assembly-effect/api"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as Durable from "@assembly-effect/workflow/Durable"
-import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import { Assembly } from "@assembly-effect/schema"
+import { SqliteClient } from "@assembly-effect/sqlite"
+import { UploadSource } from "@assembly-effect/tus"
+import { Durable, DurableJob, ObjectStores } from "@assembly-effect/workflow"
 import { assert } from "@assembly-effect/testkit/flow"
-import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Latch from "effect/Latch"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
-import * as SqlClient from "effect/sql/SqlClient"
-import * as Statement from "effect/sql/Statement"
-import * as Stream from "effect/Stream"
+import {
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Latch,
+  Layer,
+  Redacted,
+  Schedule,
+  Schema,
+  Scope,
+  Stream
+} from "effect"
+import { SqlClient, Statement } from "effect/sql"
 import { StatementSync } from "node:sqlite"
 import * as Host from "../src/internal/host.ts"
 import * as Secrets from "../src/internal/secrets.ts"

@@ -1,10 +1,7 @@
 /** An object store whose objects stop in the middle until a test lets them continue. */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as DurableJob from "@assembly-effect/workflow/DurableJob"
-import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { UploadSource } from "@assembly-effect/tus"
+import { DurableJob, ObjectStores } from "@assembly-effect/workflow"
+import { Deferred, Effect, Stream } from "effect"
 import { sha256 } from "./support.ts"
 
 /** The size of each gated object. It is too large to be sent with its creation. */

@@ -1,12 +1,9 @@
 /** Runs callers of one job at the same time, with a seeded order of their statements. */
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
-import * as Durable from "@assembly-effect/workflow/Durable"
+import { Durable } from "@assembly-effect/workflow"
 import type { Job, Summary } from "@assembly-effect/workflow/DurableJob"
-import * as Cause from "effect/Cause"
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Statement from "effect/sql/Statement"
+import { Cause, Deferred, Effect, Exit } from "effect"
+import { Statement } from "effect/sql"
 
 export interface Call {
   readonly what: "cancel" | "retry"

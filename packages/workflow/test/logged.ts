@@ -1,7 +1,5 @@
 /** Secrets of deployments, and what a program logs. */
-import * as Effect from "effect/Effect"
-import * as Logger from "effect/Logger"
-import * as Redacted from "effect/Redacted"
+import { Effect, Logger, Redacted } from "effect"
 
 const secretOf = (letter: string) => Redacted.make(letter.repeat(32))
 export const [old, young, other] = [secretOf("o"), secretOf("y"), secretOf("x")]

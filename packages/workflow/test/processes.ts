@@ -1,5 +1,5 @@
 /** Runners in separate processes. */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 import type { Orders, Report } from "./fixtures/runner.ts"
 

@@ -1,13 +1,9 @@
 /** Tests of durable jobs: with an emulator, and a folder, gated objects and the faults of the service of their own. */
-import * as Faults from "@assembly-effect/emulator/Faults"
+import { Faults } from "@assembly-effect/emulator"
 import { layer } from "@assembly-effect/testkit/flow"
-import type * as Durable from "@assembly-effect/workflow/Durable"
-import type * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import type * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
-import type * as SqlClient from "effect/sql/SqlClient"
+import type { Durable, DurableSqlite } from "@assembly-effect/workflow"
+import { Effect, FileSystem, type Layer, type Scope } from "effect"
+import type { SqlClient } from "effect/sql"
 import { gated } from "./gates.ts"
 import { folder, live, withRunner } from "./support.ts"
 

@@ -1,10 +1,7 @@
 /** What an operator does with the jobs of a database, whichever database it is. */
-import * as Durable from "@assembly-effect/workflow/Durable"
-import type * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { Durable, type DurableJob } from "@assembly-effect/workflow"
 import { assert } from "@effect/vitest"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import { Effect, Result, Stream } from "effect"
 
 const keys = (filter: DurableJob.Filter) =>
   Effect.map(Stream.runCollect(Durable.list(filter)), (all) => all.map(({ key }) => key).toSorted())

@@ -1,15 +1,11 @@
 /** What must not compile. `PrintedTypes.test.ts` compares the results and the errors of every operation. */
-import * as ApiError from "@assembly-effect/api/ApiError"
+import { ApiError, Assemblies, Dam } from "@assembly-effect/api"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Dam from "@assembly-effect/api/Dam"
 import * as Operation from "@assembly-effect/api/unstable/Operation"
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import { Assembly, type AssemblyList } from "@assembly-effect/schema"
 import { AssetId } from "@assembly-effect/schema/Identifier"
 import * as Input from "@assembly-effect/schema/unstable/Input"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import { Effect, Schema } from "effect"
 
 /** What the list names, the next call takes. */
 export const each = (entry: AssemblyList.Entry) => Assemblies.get(entry.id)

@@ -1,20 +1,12 @@
 /**
  * An HttpClient in memory, for tests with the TestClock: it responds by a script and counts requests.
  */
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Signer from "@assembly-effect/auth/Signer"
-import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Authenticator, Credentials, Signer } from "@assembly-effect/auth"
+import { SecureRandom } from "effect/crypto"
+import { Clock, Effect, Layer, Redacted } from "effect"
+import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { createHmac } from "node:crypto"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api"
 
 type Exchange = Effect.Effect<Response, HttpClientError.HttpClientError>
 

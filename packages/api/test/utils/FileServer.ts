@@ -2,7 +2,7 @@
  * A real HTTP server for one file, whose responses break off where a test wants it.
  */
 import { createHash } from "node:crypto"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"

@@ -1,10 +1,9 @@
 /**
  * The operations beyond the specification, with a response of each.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { Assemblies, Dam } from "@assembly-effect/api"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import * as Billing from "@assembly-effect/api/Billing"
-import * as Dam from "@assembly-effect/api/Dam"
 import * as Notifications from "@assembly-effect/api/Notifications"
 import * as Queues from "@assembly-effect/api/Queues"
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
@@ -12,8 +11,7 @@ import * as Templates from "@assembly-effect/api/Templates"
 import { AuthKeyId } from "@assembly-effect/schema/AuthKey"
 import * as Bill from "@assembly-effect/schema/Bill"
 import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import { Effect, Redacted } from "effect"
 import { assemblyId, assetId, at, type Case } from "./case.ts"
 
 /** Every response that may hold a secret holds this one. */

@@ -6,8 +6,7 @@ import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { AssetId } from "@assembly-effect/schema/Identifier"
 import type * as Operation from "@assembly-effect/api/unstable/Operation"
 import * as Testing from "@assembly-effect/api/testing"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import { Effect, Schema } from "effect"
 
 export const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
 export const assetId = AssetId.make("abcdefghijklmnopqrstuA")

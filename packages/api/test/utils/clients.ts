@@ -1,8 +1,7 @@
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import { UndiciClient } from "@assembly-effect/node"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import type * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
+import { FetchHttpClient, type HttpClient } from "effect/http"
+import { Layer } from "effect"
 
 /** The HTTP clients of Node programs. */
 export const clients: ReadonlyArray<readonly [name: string, layer: Layer.Layer<HttpClient.HttpClient>]> = [

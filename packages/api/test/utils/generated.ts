@@ -2,7 +2,7 @@
  * Samples of the generated requests of every operation.
  */
 import type * as Operation from "@assembly-effect/api/unstable/Operation"
-import * as Arbitrary from "effect/Arbitrary"
+import { Arbitrary } from "effect"
 
 /** The number of inputs of each kind. */
 export const count = Number(process.env["REQUESTS"] ?? (process.env["TEST_ALL"] === "1" ? 40 : 12))

@@ -1,16 +1,11 @@
 /**
  * A real HTTP server for `POST /token`. It responds by a script, with one entry for each request.
  */
-import type * as AuthError from "@assembly-effect/auth/AuthError"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Tokens from "@assembly-effect/auth/Tokens"
-import type * as TokenStore from "@assembly-effect/auth/TokenStore"
+import { type AuthError, Credentials, Tokens, type TokenStore } from "@assembly-effect/auth"
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
 import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
 
 /** Responds to one request. `index` counts the requests to the server. */

@@ -2,7 +2,7 @@
  * The network of a company: a service behind TLS that requires a client certificate of a private certificate authority,
  * and a proxy with a password.
  */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import * as Http from "node:http"

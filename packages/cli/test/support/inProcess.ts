@@ -4,12 +4,7 @@
  */
 import * as Program from "../../src/internal/main.ts"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as ConfigProvider from "effect/ConfigProvider"
-import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
-import * as Stdio from "effect/Stdio"
+import { ConfigProvider, Console, Effect, Fiber, Layer, Stdio } from "effect"
 import { format } from "node:util"
 import * as Failure from "../../src/internal/failure.ts"
 

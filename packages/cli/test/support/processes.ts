@@ -1,9 +1,8 @@
 /**
  * The command line with the variables of the emulator.
  */
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
+import { Emulator } from "@assembly-effect/emulator"
+import { Effect, Redacted } from "effect"
 import * as InProcess from "./inProcess.ts"
 import * as Spawned from "./spawned.ts"
 

@@ -1,10 +1,5 @@
-import type * as Cause from "effect/Cause"
-import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
-import * as Terminal from "effect/Terminal"
+import { type Cause, Effect, Layer, Option, Queue, Terminal } from "effect"
+import { TerminalCapabilities } from "effect/cli"
 
 /** One typed character. */
 const toInput = (character: string): Terminal.UserInput => ({

@@ -1,8 +1,7 @@
 /**
  * Runs the commands of a page in a shell, as a reader does: in an empty folder, with the service of `assembly emulator`.
  */
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
+import { Effect, FileSystem } from "effect"
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"

@@ -1,5 +1,5 @@
 /** The command line in a process of its own, with only the given variables. */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { tmpdir } from "node:os"
 import type { Readable } from "node:stream"

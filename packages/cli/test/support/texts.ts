@@ -1,5 +1,4 @@
-import * as Arbitrary from "effect/Arbitrary"
-import * as Schema from "effect/Schema"
+import { Arbitrary, Schema } from "effect"
 
 /**
  * Characters that a simple layout measures wrongly: wide, combining, emoji, controls, escapes, changes of direction.

@@ -2,7 +2,7 @@
  * Pages of commands, each after `$ `, with what it says below it. `-u` writes what the commands say. A command that does
  * not begin with `assembly` is for a shell. Variables before it are set for it alone; `env -i` unsets all others.
  */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import * as InProcess from "./inProcess.ts"

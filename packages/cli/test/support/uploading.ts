@@ -1,9 +1,6 @@
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
 import * as InProcess from "./inProcess.ts"
 import * as Spawned from "./spawned.ts"
 

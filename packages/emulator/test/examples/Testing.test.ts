@@ -1,23 +1,14 @@
 /**
  * The examples of docs/testing.md. `Documentation.test.ts` checks that this file contains every example word for word.
  */
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Signer from "@assembly-effect/auth/Signer"
-import * as Webhook from "@assembly-effect/auth/Webhook"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
-import * as Assembly from "@assembly-effect/schema/Assembly"
+import { Assemblies, AssemblyClient } from "@assembly-effect/api"
+import { Authenticator, Credentials, Signer, Webhook } from "@assembly-effect/auth"
+import { Emulator, Faults } from "@assembly-effect/emulator"
+import { Assembly } from "@assembly-effect/schema"
 import { assert, layer } from "@effect/vitest"
-import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { Mac, SecureRandom } from "effect/crypto"
+import { DateTime, Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
 
 // Provides the emulator with its faults, and a client of the emulator.
 const client = Layer.unwrap(

@@ -1,5 +1,5 @@
 /** Sends raw bytes and checks the response. */
-import * as Predicate from "effect/Predicate"
+import { Predicate } from "effect"
 import { connect } from "node:net"
 import type { World } from "./Routes.ts"
 

@@ -1,8 +1,6 @@
 /** A group has a path, and `make` has none: a path in its options would have no effect. */
-import * as PassThrough from "@assembly-effect/http/PassThrough"
-import * as Signatures from "@assembly-effect/http/Signatures"
-import * as Webhooks from "@assembly-effect/http/Webhooks"
-import * as Effect from "effect/Effect"
+import { PassThrough, Signatures, Webhooks } from "@assembly-effect/http"
+import { Effect } from "effect"
 
 const path = "/elsewhere"
 

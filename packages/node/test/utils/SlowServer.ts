@@ -3,7 +3,7 @@
  * the client's system has accepted so far.
  */
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as DiagnosticsChannel from "node:diagnostics_channel"
 import type * as Net from "node:net"

@@ -1,8 +1,7 @@
 // Compiled, never run: the options of known robots have types, and unknown robots are not locked out.
-import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Instructions from "@assembly-effect/schema/Instructions"
+import { type Assembly, Instructions } from "@assembly-effect/schema"
 import type * as Robots from "@transloadit/types/robots"
-import type * as Result from "effect/Result"
+import type { Result } from "effect"
 
 export const known = Instructions.make({
   ":original": { robot: "/upload/handle" },

@@ -1,8 +1,6 @@
 // Compiled, never run: what a program can and cannot write.
-import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import { type AssemblyStatistics, DamAsset, type Identifier } from "@assembly-effect/schema"
 import type * as Auth from "@assembly-effect/schema/unstable/Auth"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
-import type * as Identifier from "@assembly-effect/schema/Identifier"
 import * as TusUpload from "@assembly-effect/schema/unstable/TusUpload"
 
 declare const assetId: Identifier.AssetId

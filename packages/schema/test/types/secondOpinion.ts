@@ -1,9 +1,7 @@
 /**
  * Each field that the public types of the service name is one that ours take: `@transloadit/types`. Compiled, not run.
  */
-import type * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
-import type * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
+import type { Assembly, AssemblyList, AssemblyReplay } from "@assembly-effect/schema"
 import type * as Notification from "@assembly-effect/schema/Notification"
 import type * as Template from "@assembly-effect/schema/Template"
 import type * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"

@@ -2,19 +2,8 @@
  * Gives mutated responses to all code that reads a response, and counts the outcomes. An outcome that is neither a
  * value nor a typed error ends the run, and the message contains the seed that reproduces it.
  */
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Random from "effect/Random"
-import * as References from "effect/References"
-import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import { Cause, Clock, Data, Effect, Exit, Random, References, Result, Stream } from "effect"
+import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import * as Idle from "../../time/Idle.ts"
 import { Draw } from "./Draw.ts"
 import * as Mutation from "./Mutation.ts"

@@ -1,9 +1,7 @@
 /**
  * A clock that advances only when nothing else can run. So hours of waiting take no time, and timers keep their order.
  */
-import type * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import { type Clock, Duration, Effect } from "effect"
 import type { Idle } from "../../time/Idle.ts"
 
 interface Sleeper {

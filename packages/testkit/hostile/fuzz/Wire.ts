@@ -3,11 +3,8 @@
  * that no library would write.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as References from "effect/References"
-import * as Result from "effect/Result"
+import { Duration, Effect, References, Result } from "effect"
+import { FetchHttpClient } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import * as Zlib from "node:zlib"

@@ -3,10 +3,10 @@
  * functions with the journal of the caller.
  */
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import { AssemblyUpload } from "@assembly-effect/tus"
 import type { UploadJournal } from "@assembly-effect/tus/UploadJournal"
 import { Effect, type Layer, Stream } from "effect"
-import type * as HttpClient from "effect/http/HttpClient"
+import type { HttpClient } from "effect/http"
 
 export * from "@assembly-effect/tus/AssemblyUpload"
 

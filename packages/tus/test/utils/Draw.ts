@@ -1,7 +1,7 @@
 /**
  * Random values for tests, each from its seed.
  */
-import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { UploadSource } from "@assembly-effect/tus"
 import { Effect, FileSystem, Random } from "effect"
 import type * as Upload from "./Upload.ts"
 

@@ -1,7 +1,7 @@
 /** The client of the emulator in the context. */
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { Emulator } from "@assembly-effect/emulator"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { DateTime, Effect, Layer, Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest } from "effect/http"

@@ -1,7 +1,7 @@
 /**
  * Journals of every kind, for the same tests.
  */
-import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { SqliteClient } from "@assembly-effect/sqlite"
 import { UploadJournal, UploadTarget } from "@assembly-effect/tus"
 import * as UploadJournalSql from "@assembly-effect/tus/UploadJournalSql"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

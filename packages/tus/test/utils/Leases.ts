@@ -2,7 +2,7 @@
  * Stores of leases that fail or respond late, as a test requires.
  */
 import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
-import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import type { UploadJournal } from "@assembly-effect/tus"
 import { Effect, Random } from "effect"
 
 const texts = () => {

@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 import { HttpClient, type HttpClientRequest } from "effect/http"
-import * as TestClock from "effect/testing/TestClock"
+import { TestClock } from "effect/testing"
 
 /** A request that carries bytes of an upload: how many, and which of its kind it is, from 0. */
 export interface Sent {

@@ -2,8 +2,8 @@
  * A tus server in memory that a test can make lie: each request passes through `meet`, which may process, ignore or
  * hold it, and return any response.
  */
-import type * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as Effect from "effect/Effect"
+import type { UploadTarget } from "@assembly-effect/tus"
+import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"

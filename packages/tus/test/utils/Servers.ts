@@ -3,9 +3,9 @@
  * faults.
  */
 import { Assemblies, type AssemblyClient } from "@assembly-effect/api"
-import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { Emulator } from "@assembly-effect/emulator"
+import { Assembly } from "@assembly-effect/schema"
+import { UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Effect, Layer, type Scope } from "effect"
 import * as Emulated from "./Emulated.ts"

@@ -4,7 +4,7 @@
  */
 import { FileStore } from "@tus/file-store"
 import { Server } from "@tus/server"
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import * as Http from "node:http"

@@ -1,7 +1,7 @@
 /**
  * A resource on an HTTP server that supports ranges and ETags, unless a test makes it lie.
  */
-import * as Effect from "effect/Effect"
+import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 
