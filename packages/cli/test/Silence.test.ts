@@ -128,7 +128,7 @@ it.effect(
     yield* TestClock.adjust("10 seconds")
     expect(yield* code).toBe(network)
     for (const line of [
-      "✓ scopes        assemblies:read\n",
+      "✓ scopes        assemblies:read (scopes to write are not checked)\n",
       "– scopes        not known: templates:read\n" +
         `                → ${server.host} did not answer within 10 s. Run assembly doctor again later.\n`,
       `✗ uploads       ${server.host} did not answer within 10 s\n`

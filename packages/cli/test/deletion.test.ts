@@ -1,7 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect } from "@effect/vitest"
 import { it } from "@assembly-effect/testkit/flow"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { TestConsole } from "effect/testing"
 import * as Screen from "./support/screen.ts"
 import * as Failure from "../src/internal/failure.ts"
@@ -17,18 +17,25 @@ const asked = (
   )
 
 it.effect("lists what it would delete, with the names that a person knows", function* () {
-  const screen = Screen.make({ columns: 80, animated: true, typed: "y" })
+  const screen = Screen.make({ columns: 80, animated: true, typed: "yes\n" })
   const names: Readonly<Record<string, string | null>> = { a: "reports/2026.pdf", long: "evil\u001b[2J", none: null }
-  yield* asked(screen, ["a", "long", "none", "gone"], (id) =>
-    names[id] === undefined ? Effect.fail("not found") : Effect.succeed(names[id])
-  )
-  expect(screen.written[0]).toBe("  a     reports/2026.pdf\n  long  evil\\x1b[2J\n  none\n  gone\n")
-  expect(screen.text()).toContain("Delete 4 assets?")
-  expect(screen.text()).toMatch(/✓.* Delete 4 assets\?.* yes\n/)
+  const describe = (id: string) => (names[id] === undefined ? Effect.fail("not found") : Effect.succeed(names[id]))
+  yield* asked(screen, ["a", "long", "none"], describe)
+  expect(screen.written[0]).toBe("  a     reports/2026.pdf\n  long  evil\\x1b[2J\n  none\n")
+  expect(screen.text()).toMatch(/Delete 3 assets\? \(y\/N\).* yes\n/)
+  const before = screen.text()
+  expect(yield* asked(screen, ["a", "gone"], describe)).toEqual(Exit.fail("not found"))
+  expect(screen.text()).toBe(before)
+})
+
+it.effect.each(["\n", "n\n", "xyz\n", "clear-history\n"])("deletes nothing after the answer %j", function* (typed) {
+  const screen = Screen.make({ columns: 80, animated: true, typed })
+  const exit = yield* asked(screen, ["a"], () => Effect.succeed(null))
+  expect(exit).toEqual(Exit.fail(Failure.failed("nothing was deleted")))
 })
 
 it.effect("lists ten things and the number of the others, and reads only these ten", function* () {
-  const screen = Screen.make({ columns: 80, animated: true, typed: "y" })
+  const screen = Screen.make({ columns: 80, animated: true, typed: "yes\n" })
   const read: Array<string> = []
   const ids = Array.from({ length: 1012 }, (_, index) => `id${index}`)
   yield* asked(screen, ids, (id) => Effect.sync(() => (read.push(id), null)))

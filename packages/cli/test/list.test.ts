@@ -92,9 +92,9 @@ describe("the table of Assemblies", () => {
   it("has three lines for each Assembly in 40 columns, with whole ids", () => {
     expect(render(list, { width: 40, now })).toEqual([
       entry.id,
-      "  State completed, Age 3d, Received 3.0",
-      "  MiB, Duration 1m 5s, Files 2 files:",
-      "  a.mp4",
+      "  State completed, Age 3d,",
+      "  Received 3.0 MiB, Duration 1m 5s,",
+      "  Files 2 files: a.mp4",
       entry.id,
       "  State executing, Age 50s",
       entry.id,
@@ -105,6 +105,7 @@ describe("the table of Assemblies", () => {
 
   it.each([
     ["a.png", 1, "a.png"],
+    ["a, b.png", 1, "a, b.png"],
     ["a.png, b.png", undefined, "2 files: a.png"],
     ["a.png, b.png", 1500, "1,500 files: a.png"],
     ["", 3, "–"],

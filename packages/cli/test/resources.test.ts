@@ -232,7 +232,7 @@ describe("output", () => {
       "c1\tphotos\ts3\t2026-01-02 10:30",
       `${assetId}\treports/2026.pdf\t2.0 KiB\tapplication/pdf`
     ])
-    expect(yield* TestConsole.errorLines).toEqual(["--cursor=n2 goes on, --all lists all"])
+    expect(yield* TestConsole.errorLines).toEqual(["--cursor=n2 continues, --all lists all"])
   })
 
   it.effect("the content of a Template alone is what create reads", function* () {
@@ -295,20 +295,30 @@ describe("a deletion", () => {
 
   it.effect.each(several)("of %s asks on a terminal", function* ([what, args]) {
     const { asked, runOn } = make()
-    const declined = Screen.make({ columns: 80, animated: false, typed: "n" })
+    const declined = Screen.make({ columns: 80, animated: false, typed: "n\n" })
     const error = yield* Effect.flip(runOn(declined.layer, ...args))
     expect(error.message).toBe("nothing was deleted")
     expect(declined.text()).toContain(`Delete ${what}?`)
     // The command has only read the names of what it would delete.
     expect(asked.length).toBeGreaterThan(0)
     expect(asked.filter(({ name }) => !/\.(?:get|list)$/.test(name))).toEqual([])
-    yield* runOn(Screen.make({ columns: 80, animated: false, typed: "y" }).layer, ...args)
+    yield* runOn(Screen.make({ columns: 80, animated: false, typed: "y\n" }).layer, ...args)
     expect(asked.some(({ name }) => /\.delete/.test(name))).toBe(true)
+  })
+
+  it.effect.each([
+    ["nope", "there is no Auth Key nope", "Run assembly keys list to see what there is."],
+    ["ab".repeat(16), `${"ab".repeat(16)} is the Auth Key itself`, "Its id is k1."]
+  ])("of %s, which is no id of an Auth Key, asks nothing: %s. %s", function* ([typed = "", message, next]) {
+    const { asked, runOn } = make()
+    const screen = Screen.make({ columns: 80, animated: false, typed: "y\n" })
+    expect(yield* Effect.flip(runOn(screen.layer, "keys", "delete", "k1", typed))).toMatchObject({ message, next })
+    expect(asked.every(({ name }) => name === "AuthKeys.list")).toBe(true)
   })
 
   it.effect("of an Auth Key shows its description, and of an asset its path", function* () {
     const ask = (...args: ReadonlyArray<string>) => {
-      const screen = Screen.make({ columns: 80, animated: false, typed: "n" })
+      const screen = Screen.make({ columns: 80, animated: false, typed: "n\n" })
       return Effect.as(Effect.flip(make().runOn(screen.layer, ...args)), screen)
     }
     const shown = yield* Effect.forEach(several, ([, args]) => Effect.map(ask(...args), ({ written }) => written[0]))

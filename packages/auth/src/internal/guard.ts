@@ -31,6 +31,7 @@ export const readTwice = refusal("BODY_READ_TWICE", "HTTP client read the reques
 export const changed = refusal("BODY_CHANGED", "HTTP client changed the request body")
 const followed = refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect")
 const elsewhere = refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin")
+const unsendable = refusal("ERR_INVALID_ARG_TYPE", "HTTP client refuses the request")
 const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
 
 const urlOf = (request: Request): URL | undefined => Option.getOrUndefined(HttpClientRequest.toUrl(request))
@@ -88,15 +89,24 @@ const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect)
     redirect
   })
 
+/** Whether the headers among the options of `fetch` can be sent. Effect iterates over them. */
+const hasHeaders = (init: RequestInit | undefined): boolean => {
+  try {
+    return typeof new Headers(init?.headers ?? undefined) === "object"
+  } catch {
+    return false
+  }
+}
+
 /**
  * The context of one request. This context sets every reference that the guard needs, so that a value in the
  * application's context cannot disable the guard. The redirect mode is added when the client sends, because only then
  * the options of `fetch` are in the context that the Layer of the client was built with.
  */
-const rules = (redirect: RequestRedirect, onSend: (leaving: Request) => void) =>
+const rules = (redirect: RequestRedirect, onSend: (leaving: Request, init: RequestInit | undefined) => void) =>
   Context.make(HttpClient.TracerDisabledWhen, (leaving: Request) => {
-    onSend(leaving)
     const fiber = Fiber.getCurrent()
+    onSend(leaving, fiber && Context.getOrUndefined(fiber.context, FetchHttpClient.RequestInit))
     fiber?.setContext(withRedirect(fiber.context, redirect))
     return true
   }).pipe(Context.add(Tracer.DisablePropagation, false))
@@ -144,9 +154,9 @@ export const send = (
       return ours.method === "GET" || ours.method === "HEAD" ? change(given, leaving) : repeated
     }
 
-    const onSend = (leaving: Request) => {
+    const onSend = (leaving: Request, init: RequestInit | undefined) => {
       known.isSeen = true
-      const found = objection(leaving)
+      const found = objection(leaving) ?? (hasHeaders(init) ? undefined : unsendable)
       if (found !== undefined) watch.refusal ??= new Lost({ ...found, sent: first === undefined ? "no" : "maybe" })
       // A predicate of the HTTP client cannot fail in another way.
       if (watch.refusal !== undefined) throw watch.refusal

@@ -1,10 +1,10 @@
 import { type Cause, Effect, Layer, Option, Queue, Terminal } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 
-/** One typed character. */
+/** One typed character. A line break is the key Enter. */
 const toInput = (character: string): Terminal.UserInput => ({
   input: Option.some(character),
-  key: { name: character, ctrl: false, meta: false, shift: false }
+  key: { name: character === "\n" ? "enter" : character, ctrl: false, meta: false, shift: false }
 })
 
 /**

@@ -248,10 +248,10 @@ export const check = (
 ): Effect.Effect<string | undefined, InvalidRequest> => {
   const header = options?.metadata === undefined ? Result.succeed(undefined) : metadataHeader(options.metadata)
   const found = [...settingIssues(options), ...issuesOf(header), ...sourceIssues(source, { ...options, isReplayed })]
-  const checked = (issues: Issues): Effect.Effect<string | undefined, InvalidRequest> =>
-    issues.length === 0
+  const checked = (all: Issues): Effect.Effect<string | undefined, InvalidRequest> =>
+    all.length === 0
       ? Effect.succeed(Result.getOrUndefined(header))
-      : Effect.fail(new InvalidRequest({ operation: "Upload", issues }))
+      : Effect.fail(new InvalidRequest({ operation: "Upload", issues: all }))
   if (options?.checksum === undefined) return checked(found)
   return Effect.flatMap(missingDigest(options.checksum), (missing) => checked([...found, ...missing]))
 }

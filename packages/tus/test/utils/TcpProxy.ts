@@ -166,7 +166,9 @@ export const make = Effect.fnUntraced(function* (
         .on("close", () => {
           if (!answered && !stalled) client.destroySoon()
         })
-      client.on("close", () => server.destroy())
+      const gone = () => server.destroy()
+      client.once("close", gone)
+      server.once("close", () => client.off("close", gone))
 
       const forward = (bytes: Buffer) => {
         if (server.writable && bytes.length > 0 && !server.write(bytes)) request.pause()
