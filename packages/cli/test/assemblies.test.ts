@@ -28,10 +28,7 @@ const printed = <A, E, R>(command: Effect.Effect<A, E, R>) =>
     return (yield* TestConsole.logLines).slice(before).join("\n")
   })
 
-const stored = {
-  ":original": { robot: "/upload/handle" },
-  stored: { robot: "/transloadit/store", use: ":original" }
-}
+const stored = { ":original": { robot: "/upload/handle" }, stored: { robot: "/transloadit/store", use: ":original" } }
 
 /** An Assembly with two stored files: a.txt and b.txt. */
 const uploaded = AssemblyUpload.run({
@@ -48,9 +45,7 @@ layer(services)("the commands of one Assembly", (it) => {
   it.effect("wait ends after its timeout, and names the Assembly", function* () {
     const { assembly_id: id } = yield* waiting
     const error = yield* Effect.flip(Service.run(wait, ["--timeout", "1s", id]))
-    expect(error).toMatchObject({
-      message: `the Assembly ${id} has not ended after 1 s; --timeout waits longer`
-    })
+    expect(error).toMatchObject({ message: `the Assembly ${id} has not ended after 1 s; --timeout waits longer` })
   })
 
   it.effect("watch prints the changes, and fails if the Assembly is canceled", function* () {

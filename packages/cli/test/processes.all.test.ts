@@ -36,10 +36,7 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer))("processes", (it) => {
     const killed = yield* assembly(cwd, {}, "emulator", "--", process.execPath, "-e", "process.kill(process.pid, 9)")
     expect(killed).toMatchObject({ code: 137, stderr: `assembly: ${process.execPath}: it was ended by SIGKILL\n` })
     const missing = yield* assembly(cwd, {}, "emulator", "--", "no-such-command")
-    expect(missing).toMatchObject({
-      code: 127,
-      stderr: "assembly: no-such-command: there is no such command\n"
-    })
+    expect(missing).toMatchObject({ code: 127, stderr: "assembly: no-such-command: there is no such command\n" })
   })
 
   it.effect("the emulator refuses a file that is no database in one sentence, and writes nothing", function* () {

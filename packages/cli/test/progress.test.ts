@@ -6,11 +6,7 @@ import { columns, control, text } from "./support/texts.ts"
 
 const MiB = 1024n * 1024n
 
-const half = Progress.update(Progress.start(120n * MiB, 1000), {
-  now: 2000,
-  sent: 60n * MiB,
-  acknowledged: 30n * MiB
-})
+const half = Progress.update(Progress.start(120n * MiB, 1000), { now: 2000, sent: 60n * MiB, acknowledged: 30n * MiB })
 
 describe("Progress.line", () => {
   it("shows sent and remaining bytes", () => {
@@ -58,9 +54,7 @@ describe("Progress.line", () => {
   const millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000_000 }))
   const anySteps = Arbitrary.array(
     Arbitrary.schema(Schema.Struct({ sent: bytes, acknowledged: bytes, wait: millis })),
-    {
-      maxLength: 6
-    }
+    { maxLength: 6 }
   )
   const anyTotal = Schema.Union([bytes, Schema.Undefined])
 

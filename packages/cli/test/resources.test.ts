@@ -14,13 +14,7 @@ import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
 import * as Uploading from "./support/uploading.ts"
 
-const answers = {
-  ...Answers.templates,
-  ...Answers.credentials,
-  ...Answers.keys,
-  ...Answers.assets,
-  ...Answers.others
-}
+const answers = { ...Answers.templates, ...Answers.credentials, ...Answers.keys, ...Answers.assets, ...Answers.others }
 
 /** All commands below one root, with a service in memory. */
 const make = () => {

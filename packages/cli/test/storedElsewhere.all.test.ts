@@ -26,13 +26,7 @@ layer(Uploading.live)("stored files", (it) => {
         if (isMoved || id === undefined) return
         isMoved = true
         const body = status.replaceAll(before, id).replaceAll(`"backup/a.bin"`, `"backup/a-2.bin"`)
-        const answer = Faults.Fault.Refuse({
-          method: "GET",
-          path: `/assemblies/${id}`,
-          times: 1000,
-          status: 200,
-          body
-        })
+        const answer = Faults.Fault.Refuse({ method: "GET", path: `/assemblies/${id}`, times: 1000, status: 200, body })
         Effect.runSync(faults.inject(answer))
       }
     })

@@ -24,10 +24,7 @@ layer(Uploading.live)("a file of Steps", (it) => {
       expect(stdout).toMatch(/\nhashed\ta\.txt\t4 B\t/)
     }
     const endless = yield* upload(cwd, "-", { redirection: "< /dev/zero" })
-    expect(endless).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^assembly: the standard input: has more/)
-    })
+    expect(endless).toMatchObject({ code: 2, stderr: expect.stringMatching(/^assembly: the standard input: has more/) })
   })
 
   it.effect("may be a file or a pipe that the shell has opened", function* () {

@@ -105,10 +105,7 @@ layer(Uploading.live)("assembly upload", (it) => {
     const { code, stderr, stdout } = yield* Uploading.spawned(folder, ["upload", ...args], { input: "hello" })
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const events = parseLines(stdout)
-    expect(events[0]).toMatchObject({
-      event: "AssemblyCreated",
-      assembly_id: expect.stringMatching(/^[0-9a-f]{32}$/)
-    })
+    expect(events[0]).toMatchObject({ event: "AssemblyCreated", assembly_id: expect.stringMatching(/^[0-9a-f]{32}$/) })
     expect(events).toContainEqual({ event: "FileCompleted", name: "hello.txt", file: 0, length: 5 })
     expect(events.at(-1)).toMatchObject({
       event: "Completed",

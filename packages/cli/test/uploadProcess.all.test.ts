@@ -23,9 +23,7 @@ layer(Uploading.live)("assembly upload in a process", (it) => {
   it.effect("refuses a standard input that is closed, and stores no empty file", function* () {
     const folder = yield* Uploading.folderWith({})
     for (const input of ["<&-", "</dev/null"]) {
-      const refused = yield* Uploading.spawned(folder, ["upload", "--name", "closed.bin", "-"], {
-        redirection: input
-      })
+      const refused = yield* Uploading.spawned(folder, ["upload", "--name", "closed.bin", "-"], { redirection: input })
       expect(refused).toEqual({
         code: 2,
         stdout: "",

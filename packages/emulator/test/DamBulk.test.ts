@@ -132,10 +132,7 @@ const state = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore
   const sql = yield* SqlClient.SqlClient
   const { assets } = yield* dam.list({ workspace: main, prefix: "", cursor: undefined, limit: 1000 })
-  return {
-    paths: assets.map(({ path }) => path),
-    folders: yield* sql`SELECT count(*) FROM folders`.values
-  }
+  return { paths: assets.map(({ path }) => path), folders: yield* sql`SELECT count(*) FROM folders`.values }
 })
 
 describe("A failure in the middle of a change", () => {
@@ -163,12 +160,7 @@ describe("A failure in the middle of a change", () => {
   const target = Effect.gen(function* () {
     const dam = yield* DamStore.DamStore
     const { id } = yield* put("target/there")
-    const there = yield* dam.move({
-      workspace: main,
-      assetId: id,
-      filename: "there",
-      destinationFolderId: undefined
-    })
+    const there = yield* dam.move({ workspace: main, assetId: id, filename: "there", destinationFolderId: undefined })
     return there.folder_id
   })
   live.each(cases)(

@@ -107,10 +107,7 @@ describe("The history of the job slots", () => {
 
   it.effect("uses its indexes, so that its cost depends on the window only", stores, function* () {
     const sql = yield* SqlClient.SqlClient
-    const { before, current, released, taken } = SlotStore.statements(sql, {
-      workspace: "north",
-      region: "eu-west-1"
-    })
+    const { before, current, released, taken } = SlotStore.statements(sql, { workspace: "north", region: "eu-west-1" })
     const Plan = Schema.Struct({ detail: Schema.String })
     for (const statement of [before(0), current, taken(0, 1), released(0, 1)]) {
       const [text, values] = statement.compile()

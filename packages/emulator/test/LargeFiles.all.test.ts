@@ -48,9 +48,7 @@ layer(layerEmulator())("A large file", (it) => {
   it.effect("is checked and given up like any other", function* () {
     const assembly = yield* waiting
     const url = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
-    const checksum = (text: string) => ({
-      "upload-checksum": `sha256 ${Buffer.from(text, "hex").toString("base64")}`
-    })
+    const checksum = (text: string) => ({ "upload-checksum": `sha256 ${Buffer.from(text, "hex").toString("base64")}` })
     const wrong = yield* patch(
       url,
       0,

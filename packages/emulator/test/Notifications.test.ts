@@ -55,9 +55,7 @@ layer(layerEmulator({ notificationPause: "5 millis" }))("A notification", (it) =
     const { next, url } = yield* receiver([500, 204, 302])
     const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
     for (let attempt = 0; attempt < 4; attempt++) yield* next
-    const statuses = yield* Effect.repeat(statusesOf(assembly_id), {
-      until: (all) => all.at(-1)?.[0] === "successful"
-    })
+    const statuses = yield* Effect.repeat(statusesOf(assembly_id), { until: (all) => all.at(-1)?.[0] === "successful" })
     assert.deepStrictEqual(statuses, [
       ["error", 500],
       ["error", 204],

@@ -10,9 +10,7 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 /** The first ended attempt of a notification, and the number of attempts. */
 const outcomeOf = (assemblyId: string) =>
   Effect.map(
-    Effect.repeat(listed(assemblyId), {
-      until: ([first]) => first !== undefined && first["status"] !== "processing"
-    }),
+    Effect.repeat(listed(assemblyId), { until: ([first]) => first !== undefined && first["status"] !== "processing" }),
     (all): Readonly<Record<string, unknown>> => ({ ...all[0], attempts: all.length })
   )
 

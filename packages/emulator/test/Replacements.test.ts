@@ -60,11 +60,7 @@ layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) =>
     )
     const replay = yield* Assemblies.replay(assemblyId)
 
-    const replaced = yield* Assemblies.replace(assemblyId, {
-      steps,
-      fields: fields("new"),
-      numExpectedUploadFiles: 1
-    })
+    const replaced = yield* Assemblies.replace(assemblyId, { steps, fields: fields("new"), numExpectedUploadFiles: 1 })
     assert.deepInclude(replaced, { assembly_id: assemblyId, ok: "ASSEMBLY_UPLOADING", started_tus_uploads: 0 })
     assert.deepStrictEqual((yield* Notifications.list(assemblyId)).notifications, [])
     const status = yield* upload(assemblyId, "newer")

@@ -83,9 +83,7 @@ for (const [name, allowH2, send] of [
 
 layer(layerOver(true, { limits: { headers: 2000 } }))("HTTP/2", (it) => {
   it.effect("with a host beside its authority is for the authority", function* () {
-    const answer = yield* Secure.overHttp2(noAssembly, {
-      headers: { ":authority": "evil.example", host: "localhost" }
-    })
+    const answer = yield* Secure.overHttp2(noAssembly, { headers: { ":authority": "evil.example", host: "localhost" } })
     assert.strictEqual(answer.status, 421)
   })
 

@@ -43,10 +43,7 @@ it.effect("an expired upload that a request holds is removed after the request",
     Expiry.layer(Duration.hours(1)).pipe(
       Layer.provide([
         Layer.succeed(UploadLocks.UploadLocks, locks),
-        Layer.mock(UploadStore.UploadStore)({
-          kept: () => Effect.succeed([]),
-          expired: () => Effect.succeed(["one"])
-        }),
+        Layer.mock(UploadStore.UploadStore)({ kept: () => Effect.succeed([]), expired: () => Effect.succeed(["one"]) }),
         Layer.mock(FileStore.FileStore)({
           names: Effect.succeed([]),
           remove: (id) => Effect.sync(() => void removed.push(id))

@@ -134,11 +134,7 @@ layer(layerEmulator({ workspaces }))("Workspaces", (it) => {
   it.effect("list and statistics know their own Assemblies only", function* () {
     const ofNorth = yield* as(north)(Assemblies.create({}))
     const ofSouth = yield* as(south)(Assemblies.create({}))
-    const seen = {
-      north: yield* as(north)(listed),
-      reader: yield* as(reader)(listed),
-      south: yield* as(south)(listed)
-    }
+    const seen = { north: yield* as(north)(listed), reader: yield* as(reader)(listed), south: yield* as(south)(listed) }
     assert.deepStrictEqual(seen.reader, seen.north)
     assert.include(seen.north, ofNorth.assembly_id)
     assert.include(seen.south, ofSouth.assembly_id)

@@ -48,10 +48,7 @@ const variable = (...names: ReadonlyArray<string>): Variable | undefined =>
 const proxies = ({ dispatcher, proxy = "environment" }: Options) => {
   if (dispatcher !== undefined || proxy !== "environment") return {}
   const all = ["all_proxy", "ALL_PROXY"]
-  return {
-    http: variable("http_proxy", "HTTP_PROXY", ...all),
-    https: variable("https_proxy", "HTTPS_PROXY", ...all)
-  }
+  return { http: variable("http_proxy", "HTTP_PROXY", ...all), https: variable("https_proxy", "HTTPS_PROXY", ...all) }
 }
 
 /** Whether undici can read the URL. It decodes the user and the password, in which a `%` is written as `%25`. */

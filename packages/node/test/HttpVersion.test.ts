@@ -10,12 +10,7 @@ import * as tls from "node:tls"
 const greet = (url: URL) =>
   Effect.callback<{ readonly pem: string; readonly protocol: string | false | null }>((resume) => {
     const socket = tls.connect(
-      {
-        host: url.hostname,
-        port: Number(url.port),
-        ALPNProtocols: ["h2", "http/1.1"],
-        rejectUnauthorized: false
-      },
+      { host: url.hostname, port: Number(url.port), ALPNProtocols: ["h2", "http/1.1"], rejectUnauthorized: false },
       () => {
         const pem = socket.getPeerX509Certificate()?.toString() ?? ""
         resume(Effect.succeed({ pem, protocol: socket.alpnProtocol }))

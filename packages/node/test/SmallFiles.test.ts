@@ -44,10 +44,7 @@ layer(Layer.provideMerge(SmallFiles.layer, NodeFileSystem.layer))("the reader of
 
     const gone = yield* made
     yield* gone.fs.remove(gone.path)
-    assert.deepInclude(yield* Effect.flip(gone.read), {
-      kind: "Unreadable",
-      description: `${gone.path}: no such file`
-    })
+    assert.deepInclude(yield* Effect.flip(gone.read), { kind: "Unreadable", description: `${gone.path}: no such file` })
   })
 
   it.effect(

@@ -39,11 +39,7 @@ it.effect("rows are written and read as objects, as values and as a stream", mem
   )
   assert.deepStrictEqual(
     { ...(yield* sql<object>`SELECT ${true} AS yes, ${null} AS no, ${2n ** 40n} AS many`)[0] },
-    {
-      yes: 1,
-      no: null,
-      many: 2 ** 40
-    }
+    { yes: 1, no: null, many: 2 ** 40 }
   )
   assert.deepInclude(yield* sql`UPDATE notes SET text = text || '!'`.raw, { changes: 3 })
 })

@@ -21,10 +21,7 @@ const Attempt = { key: Schema.String, attempt: Schema.Int }
  */
 export class JobConflict extends Expected.TaggedError<JobConflict>()(
   "JobConflict",
-  {
-    key: Schema.String,
-    changed: Schema.optionalKey(Schema.Array(Schema.String))
-  },
+  { key: Schema.String, changed: Schema.optionalKey(Schema.Array(Schema.String)) },
   (error) => {
     const files = error.changed?.map((name) => Printable.escape(name)).join(", ")
     const other =
@@ -82,10 +79,7 @@ export class JobCanceled extends Expected.TaggedError<JobCanceled>()(
  */
 export class NotRetryable extends Expected.TaggedError<NotRetryable>()(
   "NotRetryable",
-  {
-    key: Schema.String,
-    state: DurableJob.State
-  },
+  { key: Schema.String, state: DurableJob.State },
   (error) =>
     `the job ${Printable.escape(error.key)} cannot be retried in the state ${error.state}; only a job that is Failed or Canceled has a next attempt`
 ) {}
@@ -148,8 +142,6 @@ export class DatabaseInUse extends Expected.TaggedError<DatabaseInUse>()(
  */
 export class InvalidSecret extends Expected.TaggedError<InvalidSecret>()(
   "InvalidSecret",
-  {
-    description: Schema.String
-  },
+  { description: Schema.String },
   (error) => `the secret of the deployment is invalid: ${error.description}`
 ) {}

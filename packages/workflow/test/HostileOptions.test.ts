@@ -38,13 +38,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     name: "DurableSqlite.layer upload",
     options: ["checksum", "chunkSize", "finishTimeout", "maxRetries", "maxWait", "retryDelay", "stallTimeout"],
     build: (upload) => sqlite({ upload }),
-    meaning: {
-      finishTimeout: [0.5],
-      maxRetries: [0],
-      maxWait: [0, 0.5],
-      retryDelay: [0, 0.5],
-      stallTimeout: [0.5]
-    }
+    meaning: { finishTimeout: [0.5], maxRetries: [0], maxWait: [0, 0.5], retryDelay: [0, 0.5], stallTimeout: [0.5] }
   },
   {
     name: "DurableSqlite.layer retention",
@@ -52,11 +46,7 @@ const all: ReadonlyArray<HostileOptions.Entry<Layer.Success<typeof services>>> =
     build: (retention) => sqlite({ retention }),
     meaning: { failures: [0.5], successes: [0.5] }
   },
-  {
-    name: "DurablePostgres.client",
-    options: ["expiry", "uploads"],
-    build: client
-  },
+  { name: "DurablePostgres.client", options: ["expiry", "uploads"], build: client },
   {
     name: "DurablePostgres.client database",
     options: ["maxConnections"],

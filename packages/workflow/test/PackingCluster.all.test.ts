@@ -18,10 +18,7 @@ layer(Layer.empty)("Packs of three runners", (it) => {
     `${files} files, one of them poison, in packs of 20; a runner is killed: the others complete`,
     function* () {
       const postgres = yield* Server.make
-      const cluster = yield* Cluster.make({
-        database: yield* postgres.database("packs"),
-        expiry: Duration.seconds(3)
-      })
+      const cluster = yield* Cluster.make({ database: yield* postgres.database("packs"), expiry: Duration.seconds(3) })
       const jobs = yield* Effect.forEach(
         Array.from({ length: files }, (_, row) => row),
         (row) =>

@@ -97,10 +97,7 @@ durableTests("A cancellation beside a retry", (it) => {
 layer(Layer.empty)("A cancellation beside a retry by another process", (it) => {
   it.effect("has the outcome of one of the two orders, although one of two runners is killed", function* () {
     const postgres = yield* Server.make
-    const cluster = yield* Cluster.make({
-      database: yield* postgres.database("race"),
-      expiry: Duration.seconds(3)
-    })
+    const cluster = yield* Cluster.make({ database: yield* postgres.database("race"), expiry: Duration.seconds(3) })
     const { baseUrl, credentials } = cluster.emulator
     const made = yield* cluster.file("a", 1000)
     const [source] = made.job.files

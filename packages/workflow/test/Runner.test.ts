@@ -38,11 +38,7 @@ const freezable = (what: "held_until =" | "durable_runners") =>
     const latch = yield* Latch.make(true)
     const hook: Statement.Transformer = (statement) =>
       statement.compile()[0].includes(what) ? Effect.as(latch.await, statement) : Effect.succeed(statement)
-    return {
-      freeze: latch.close,
-      thaw: latch.open,
-      run: Effect.provideService(Statement.CurrentTransformer, hook)
-    }
+    return { freeze: latch.close, thaw: latch.open, run: Effect.provideService(Statement.CurrentTransformer, hook) }
   })
 
 /** Starts a runner, which ends when its scope or that of the test closes. */

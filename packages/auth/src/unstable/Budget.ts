@@ -16,9 +16,7 @@ import type * as Option from "effect/Option"
  * @since 0.1.0
  * @category errors
  */
-export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
-  readonly wait: Option.Option<Duration.Duration>
-}> {
+export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{ readonly wait: Option.Option<Duration.Duration> }> {
   override get message() {
     return this.wait._tag === "None"
       ? "the store of the budget failed; no request was sent"

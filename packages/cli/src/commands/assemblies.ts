@@ -83,11 +83,7 @@ const concurrency = 8
 /** `assembly wait`: waits until Assemblies have completed. */
 export const wait = Cli.command(
   "wait",
-  {
-    assemblyIds: Cli.assemblyIds,
-    timeout: Cli.durationFlag("timeout", "1h"),
-    json: Cli.json(Assembly.Status)
-  },
+  { assemblyIds: Cli.assemblyIds, timeout: Cli.durationFlag("timeout", "1h"), json: Cli.json(Assembly.Status) },
   Effect.fnUntraced(function* ({ assemblyIds: ids, json, timeout }) {
     const waitFor = (id: Assembly.AssemblyId) =>
       Assemblies.awaitCompletion(id, { timeout }).pipe(

@@ -87,10 +87,7 @@ const factsOf = ({ height, width, ...asset }: DamAsset.Asset): ReadonlyArray<Tab
 
 const get = Cli.query(
   "assets get",
-  {
-    asset: either,
-    versionId: Flag.optional(Flag.withSchema(Cli.text("version-id", "id"), Identifier.VersionId))
-  },
+  { asset: either, versionId: Flag.optional(Flag.withSchema(Cli.text("version-id", "id"), Identifier.VersionId)) },
   DamEntries.Found,
   ({ asset: typed, versionId }) => Effect.flatMap(idOf(typed), (id) => Dam.get(id, Cli.given({ versionId }))),
   (found, layout) => Table.facts(factsOf(found.asset), layout)

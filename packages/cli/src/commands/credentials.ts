@@ -105,11 +105,7 @@ const types = Cli.query(
 
 const create = Cli.query(
   "credentials create",
-  {
-    name: Cli.argument("name"),
-    type: Cli.text("type", "type"),
-    content
-  },
+  { name: Cli.argument("name"), type: Cli.text("type", "type"), content },
   TemplateCredential.Created,
   Effect.fnUntraced(function* ({ content: file, name, type }) {
     const secrets = yield* Document.read(TemplateCredential.Content, file, { confidential: true })

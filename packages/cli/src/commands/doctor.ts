@@ -216,10 +216,7 @@ const render = (findings: ReadonlyArray<Finding>, layout: Table.Options, program
 /** `assembly doctor`: checks the settings, the service, the credentials and uploads. */
 export const doctor = Cli.local(
   "doctor",
-  {
-    upload: Cli.choice("upload"),
-    json: Cli.json(Schema.Array(Finding))
-  },
+  { upload: Cli.choice("upload"), json: Cli.json(Schema.Array(Finding)) },
   Effect.fnUntraced(function* ({ json, upload }) {
     const layout = yield* Output.layout
     const program = yield* Help.Program

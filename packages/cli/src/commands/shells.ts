@@ -61,9 +61,7 @@ const completed = (
 export const completions = <E, R>(root: Effect.Effect<Command.Command.Any, E, R>) =>
   Cli.local(
     "completions",
-    {
-      shell: Argument.Literals("shell", ["bash", "zsh", "fish", "powershell"])
-    },
+    { shell: Argument.Literals("shell", ["bash", "zsh", "fish", "powershell"]) },
     Effect.fnUntraced(function* ({ shell }) {
       const known = completed(Completions.fromCommand(yield* root), shell === "bash")
       yield* Output.lines(Completions.generate("assembly", shell, known).split("\n"))

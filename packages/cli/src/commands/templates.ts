@@ -52,11 +52,7 @@ const list = Cli.command(
 
 const get = Cli.command(
   "templates get",
-  {
-    template,
-    content: Cli.flag("content"),
-    json: Cli.json(Template.Found)
-  },
+  { template, content: Cli.flag("content"), json: Cli.json(Template.Found) },
   Effect.fnUntraced(function* ({ content, json, template: id }) {
     const found = yield* Templates.get(id)
     if (json) return yield* Output.json(Template.Found, found, json)
@@ -67,12 +63,7 @@ const get = Cli.command(
 
 const create = Cli.command(
   "templates create",
-  {
-    name: named("name"),
-    file: Cli.argument("file"),
-    requireSignatureAuth,
-    json: Cli.json(Template.Created)
-  },
+  { name: named("name"), file: Cli.argument("file"), requireSignatureAuth, json: Cli.json(Template.Created) },
   Effect.fnUntraced(function* ({ file, json, name, ...options }) {
     const content = yield* Document.read(Template.Content, file)
     const created = yield* Templates.create({ name, template: content, ...Cli.given(options) })

@@ -19,10 +19,7 @@ const scope = Cli.text("scope", "scope")
 /** `assembly token`: prints a bearer token for another program. */
 export const token = Cli.local(
   "token",
-  {
-    scopes: Cli.repeated(Flag.withSchema(scope, Auth.Scope)),
-    json: Cli.json(Printed)
-  },
+  { scopes: Cli.repeated(Flag.withSchema(scope, Auth.Scope)), json: Cli.json(Printed) },
   Effect.fnUntraced(function* ({ json, scopes }) {
     const { expiresAt, value } = yield* Effect.gen(function* () {
       const tokens = yield* Tokens.make(scopes.length === 0 ? {} : { scopes })

@@ -166,11 +166,7 @@ const forgetOne = Effect.fnUntraced(function* (id: string, found: Journal.Upload
 
 const forget = Cli.command(
   "uploads forget",
-  {
-    assemblyIds: Cli.assemblyIds,
-    json: Cli.jsonLines,
-    journal: Journal.flag
-  },
+  { assemblyIds: Cli.assemblyIds, json: Cli.jsonLines, journal: Journal.flag },
   Effect.fnUntraced(function* ({ assemblyIds, journal, json }) {
     const unknown = (id: string) =>
       Failure.failed(`there is no unfinished upload ${id}`, "Run assembly uploads to see what there is.")

@@ -37,12 +37,7 @@ const paintStatus = (text: string, { status }: Notification.Notification, style:
 const notificationColumns = ({ now }: Output.Layout): ReadonlyArray<Table.Column<Notification.Notification>> => [
   Table.timeColumn("Sent", ({ start }) => start, now),
   { title: "Status", value: ({ status }) => Table.known(status), style: paintStatus, keep: true },
-  {
-    title: "Response",
-    align: "right",
-    value: ({ response_code: code }) => Table.known(code?.toString()),
-    keep: true
-  },
+  { title: "Response", align: "right", value: ({ response_code: code }) => Table.known(code?.toString()), keep: true },
   { title: "URL", value: ({ url }) => Table.known(url) },
   { title: "Error", value: ({ error }) => Table.known(error) }
 ]
@@ -58,11 +53,7 @@ const list = Cli.query(
 
 const replay = Cli.query(
   "notifications replay",
-  {
-    assemblyId: Cli.assemblyId,
-    notifyUrl: Cli.optional("url", "url"),
-    wait: Cli.choice("wait")
-  },
+  { assemblyId: Cli.assemblyId, notifyUrl: Cli.optional("url", "url"), wait: Cli.choice("wait") },
   Notification.Replayed,
   ({ assemblyId, ...options }) => Notifications.replay(assemblyId, Cli.given(options)),
   (replayed) => Output.sentence(`sent notification ${replayed.notification_id}`)

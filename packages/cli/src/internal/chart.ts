@@ -56,13 +56,7 @@ export const make = ({ from, granularity, to }: Window, maxBars: number) => {
   const start = floor(from, base)
   const count = Math.ceil(barsOf(base, start) / Math.max(1, maxBars))
   const step = base * count
-  return {
-    start,
-    step,
-    bars: barsOf(step, start),
-    end,
-    name: word === "week" ? `${count} weeks` : Text.duration(step)
-  }
+  return { start, step, bars: barsOf(step, start), end, name: word === "week" ? `${count} weeks` : Text.duration(step) }
 }
 
 export type TimeAxis = ReturnType<typeof make>

@@ -12,9 +12,7 @@ const installed = "assembly"
  * The words with which a printed command begins. The shell of the user does not find a program in the `node_modules` of a
  * project by its name alone.
  */
-export const Program = Context.Reference<string>("@assembly-effect/cli/Program", {
-  defaultValue: () => installed
-})
+export const Program = Context.Reference<string>("@assembly-effect/cli/Program", { defaultValue: () => installed })
 
 /**
  * Matches `assembly` before a command, a flag or a placeholder such as `<command>`. A path such as `.assembly` does not
@@ -187,9 +185,7 @@ export const render = (doc: HelpDoc.HelpDoc, layout: Layout): ReadonlyArray<Text
     ...section("COMMANDS", rows(below, layout), layout),
     ...section("EXAMPLES", examples(doc.examples ?? [], layout), layout),
     ...more.flatMap((one, index) =>
-      Text.wrap(inProgram(`${index === 0 ? "More:" : "     "} ${one}`, layout.program), widthOf(layout), {
-        whole
-      })
+      Text.wrap(inProgram(`${index === 0 ? "More:" : "     "} ${one}`, layout.program), widthOf(layout), { whole })
     )
   ])
 }

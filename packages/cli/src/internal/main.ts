@@ -92,8 +92,5 @@ export const main = (version: string): void =>
   run(version).pipe(
     Effect.provide(NodeServices.layer),
     Effect.provideService(Help.Program, Help.ofProcess(process.env, process.argv[1] ?? "")),
-    NodeRuntime.runMain({
-      disableErrorReporting: true,
-      teardown: (exit, onExit) => onExit(Failure.codeOfExit(exit))
-    })
+    NodeRuntime.runMain({ disableErrorReporting: true, teardown: (exit, onExit) => onExit(Failure.codeOfExit(exit)) })
   )

@@ -54,12 +54,7 @@ export const timeColumn = <Row>(
   title: string,
   value: (row: Row) => DateTime.DateTime | null | undefined,
   now: DateTime.DateTime
-): Column<Row> => ({
-  title,
-  value: (row) => age(value(row), now),
-  exact: (row) => minute(value(row)),
-  keep: true
-})
+): Column<Row> => ({ title, value: (row) => age(value(row), now), exact: (row) => minute(value(row)), keep: true })
 
 /** A column of sizes. */
 export const sizeColumn = <Row>(value: (row: Row) => number | bigint | null | undefined): Column<Row> => ({

@@ -31,11 +31,7 @@ export const captured = (heard: (written: Written) => void = () => {}) => {
 export const settings = (origin: string) =>
   Layer.succeed(
     ConfigProvider.ConfigProvider,
-    ConfigProvider.fromUnknown({
-      ASSEMBLY_AUTH_KEY: "key",
-      ASSEMBLY_AUTH_SECRET: "secret",
-      ASSEMBLY_BASE_URL: origin
-    })
+    ConfigProvider.fromUnknown({ ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret", ASSEMBLY_BASE_URL: origin })
   )
 
 /** The working directory of the tests, and the number of commands that run in another one. */

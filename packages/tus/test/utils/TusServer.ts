@@ -112,12 +112,7 @@ export const make = Effect.gen(function* () {
   const inner = Http.createServer((request, response) => void tus.handle(request, response))
   const innerPort = yield* Loopback.listen(inner)
   const log: Array<string> = []
-  const state: State = {
-    receipts: true,
-    retell: (receipts) => receipts,
-    assemblyId: "0".repeat(32),
-    checksums: []
-  }
+  const state: State = { receipts: true, retell: (receipts) => receipts, assemblyId: "0".repeat(32), checksums: [] }
   const verified: Array<number> = []
 
   const toReceipt = ({ id, metadata, size }: Uploaded): Receipt => {

@@ -10,10 +10,7 @@ const age = Metric.gauge("durable_job_age", { description: "Seconds since the ol
 
 const ends = Metric.counter("durable_jobs_ended", { description: "Ended attempts", incremental: true })
 
-const takeovers = Metric.counter("durable_takeovers", {
-  description: "Jobs whose runner was lost",
-  incremental: true
-})
+const takeovers = Metric.counter("durable_takeovers", { description: "Jobs whose runner was lost", incremental: true })
 
 /** Sets the gauges. A state without an open job has the age 0. */
 export const counted = Effect.fnUntraced(function* (counts: ReadonlyArray<Count>) {

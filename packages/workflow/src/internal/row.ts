@@ -26,10 +26,7 @@ const File = Schema.Struct({
 })
 
 /** What a runner needs of a job. */
-const Parts = Schema.Struct({
-  params: Assembly.CreateParams,
-  files: Schema.Array(File).check(Schema.isMinLength(1))
-})
+const Parts = Schema.Struct({ params: Assembly.CreateParams, files: Schema.Array(File).check(Schema.isMinLength(1)) })
 
 /** The size of a source in bytes, and the SHA-256 of its identity, when the attempt was queued. */
 const SourceAtRest = Schema.Struct({

@@ -138,12 +138,7 @@ const make = Effect.gen(function* () {
       ),
       Effect.catchTag("StepFailed", (error) => Effect.succeed(error))
     )
-    yield* end(assembly.id, {
-      uploads: toFiles(uploaded),
-      results: toResults(results),
-      failure,
-      usage: usage.total()
-    })
+    yield* end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure, usage: usage.total() })
   })
 
   /**

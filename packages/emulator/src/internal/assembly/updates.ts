@@ -48,10 +48,7 @@ export const progressed = (assemblyId: string, percent: number) =>
 export const failed = (
   assemblyId: string,
   { error, message }: { readonly error: string; readonly message: string }
-): Update => ({
-  ...payload(assemblyId, "assembly_error", { assembly_id: assemblyId, error, message }),
-  isLast: true
-})
+): Update => ({ ...payload(assemblyId, "assembly_error", { assembly_id: assemblyId, error, message }), isLast: true })
 
 /** The followers of one Assembly. */
 interface Channel {

@@ -67,10 +67,7 @@ const ofField: ReadonlyMap<string, readonly [status: number, code: string]> = ne
 
 /** Refuses an invalid form. A missing field is reported before an invalid field. */
 const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
-  const broken = Input.fromSchemaIssue(issue).map(({ message, path: [name = ""] }) => ({
-    name: String(name),
-    message
-  }))
+  const broken = Input.fromSchemaIssue(issue).map(({ message, path: [name = ""] }) => ({ name: String(name), message }))
   const first = broken.find(({ name }) => !Object.hasOwn(form, name)) ?? broken[0] ?? { name: "", message: "" }
   const [status, code] = (Object.hasOwn(form, first.name) ? ofField.get(first.name) : undefined) ?? [
     400,

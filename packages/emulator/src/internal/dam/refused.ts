@@ -21,9 +21,6 @@ export type Reason = keyof typeof refusals
 export type FieldPath = ReadonlyArray<string | number>
 
 /** The DAM refused a request because of a field. */
-export class Refused extends Data.TaggedError("DamRefused")<{
-  readonly reason: Reason
-  readonly path: FieldPath
-}> {}
+export class Refused extends Data.TaggedError("DamRefused")<{ readonly reason: Reason; readonly path: FieldPath }> {}
 
 export const refuse = (reason: Reason, path: FieldPath = []): Refused => new Refused({ reason, path })

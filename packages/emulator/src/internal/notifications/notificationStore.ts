@@ -83,12 +83,7 @@ const make = Effect.gen(function* () {
       ),
     /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
     end: Effect.fnUntraced(function* ({ assembly_id, id }: Due, { code, data, error }: Outcome) {
-      const outcome = {
-        status: code === 200 ? "successful" : "error",
-        response_code: code,
-        response_data: data,
-        error
-      }
+      const outcome = { status: code === 200 ? "successful" : "error", response_code: code, response_data: data, error }
       const millis = yield* Clock.currentTimeMillis
       const attempt = yield* owner(sql`
         UPDATE notifications SET ${sql.update(outcome)}, duration = ${millis} - started_at

@@ -22,10 +22,7 @@ export interface Work {
 }
 
 /** The failure of a Step. The Assembly ends with this error. */
-export class StepFailed extends Data.TaggedError("StepFailed")<{
-  readonly error: string
-  readonly message: string
-}> {}
+export class StepFailed extends Data.TaggedError("StepFailed")<{ readonly error: string; readonly message: string }> {}
 
 /**
  * If a file is larger than `auth.max_size` (spec.md, "Limits") or the limit `fileBytes`, the Assembly fails with this

@@ -15,10 +15,7 @@ export class TusRefusal extends Data.TaggedError("TusRefusal")<{
 }> {}
 
 /** The headers of every tus response, including refusals. */
-export const tusHeaders = {
-  "tus-resumable": TusUpload.tusVersion,
-  "x-content-type-options": "nosniff"
-} as const
+export const tusHeaders = { "tus-resumable": TusUpload.tusVersion, "x-content-type-options": "nosniff" } as const
 
 const toText = ({ code, form, message }: TusRefusal): string =>
   form === "line" ? `${code}: ${message}\n` : JSON.stringify({ error: `${code}: ${message}` })

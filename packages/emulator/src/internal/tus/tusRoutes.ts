@@ -111,11 +111,7 @@ const handlers = Effect.gen(function* () {
   const uploadId = Effect.map(HttpRouter.params, ({ uploadId: id = "" }) => id)
 
   const created = ({ offset, row }: Uploads.Upload) =>
-    empty(201, {
-      location: origin.uploadUrl(row.id),
-      "upload-offset": String(offset),
-      ...expiryHeader(expiry.of(row))
-    })
+    empty(201, { location: origin.uploadUrl(row.id), "upload-offset": String(offset), ...expiryHeader(expiry.of(row)) })
 
   const create = Effect.fnUntraced(function* (request: Request) {
     const { headers } = request
