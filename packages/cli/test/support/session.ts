@@ -91,7 +91,7 @@ const start = (
         if (isReady?.(written) === true) resume(Effect.succeed({ written, exitCode: undefined }))
         if (isAnswered && !isAsked && written.includes("(y/N)")) {
           isAsked = true
-          child.stdin?.end("y")
+          child.stdin?.end("y\r")
         }
         if (isRunning && /\b[1-9]\d%/.test(written)) {
           isRunning = false
