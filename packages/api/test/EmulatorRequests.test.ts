@@ -122,10 +122,14 @@ const isTyped = (
   assert.isTrue(Named !== undefined && error instanceof Named, shown)
 }
 
+/** Params whose region, if they have one, is that of this emulator. */
+const existingRegion = (params: unknown) =>
+  Predicate.hasProperty(params, "region") ? { ...params, region: "eu-west-1" } : params
+
 /** Params of which this emulator has what they name: a region, and no Template that does not exist. */
 const existingParams = (params: unknown) => {
-  const { region, templateId: _templateId, ...rest } = Object(params)
-  return region === undefined ? rest : { ...rest, region: "eu-west-1" }
+  const { templateId: _templateId, ...rest } = Object(existingRegion(params))
+  return rest
 }
 
 const notFound = "DAM_RESOURCE_NOT_FOUND"
@@ -189,7 +193,9 @@ layer(emulator)("the emulator", (it) => {
           const { params, ...input } = one.input
           const path = one.path[0] === "path" ? input.path : pathWith(ids, input.path)
           if (hasOtherPath(path)) continue
-          isRefusal(operation, yield* send(operation, path, { ...input, params: withoutUrl(params) }), one)
+          // Only the rule of the region is about a region that does not exist.
+          const placed = one.path.includes("region") ? params : existingRegion(params)
+          isRefusal(operation, yield* send(operation, path, { ...input, params: withoutUrl(placed) }), one)
         }
       }
     })

@@ -24,7 +24,7 @@ const pages = globSync(sources, { cwd: root })
 
 it("finds the commands and the outputs of a page", () => {
   const page =
-    "```console\n$ a\nb\n\nc\n✓ Delete it? … yes\n$ d <<END\n> e\n> END\n^C\n```\n\n```sh\n$ f\n```\n\n```console\n$ g\n```\n"
+    "```console\n$ a\nb\n\nc\n– Delete it? (y/N) … y\n$ d <<END\n> e\n> END\n^C\n```\n\n```sh\n$ f\n```\n\n```console\n$ g\n```\n"
   assert.deepStrictEqual(Console.commandsOf(page), [
     { text: "a", isInterrupted: false, isAnswered: true },
     { text: "d <<END\ne\nEND", isInterrupted: true, isAnswered: false },

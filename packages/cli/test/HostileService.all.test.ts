@@ -112,7 +112,7 @@ const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>>
 const isForeign = (kind: string): boolean => kind === "plain text" || kind === "a page"
 
 /** The last line of a list that has more pages. */
-const more = /^.*--cursor=.+ goes on, --all lists all\n$/
+const more = /^.*--cursor=.+ continues, --all lists all\n$/
 
 /** The characters that file names and arguments may contain. */
 const name = Hostile.evil.replaceAll(/[\0/]|[\ud800-\udfff]/gu, "")

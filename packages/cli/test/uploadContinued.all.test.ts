@@ -64,7 +64,7 @@ layer(live)("a continued assembly upload", (it) => {
     yield* faults.clear
     expect(first).toMatchObject({ code: 130, stdout: "" })
     expect(lastLine(first.stderr)).toBe(
-      "assembly: all files are uploaded, and their Assembly goes on; run the same command again to wait for its results"
+      "assembly: all files are uploaded, and their Assembly continues; run the same command again to wait for its results"
     )
     expect(yield* Uploading.upload(folder, ["a.txt"])).toMatchObject({ code: 0 })
   })

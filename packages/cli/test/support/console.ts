@@ -29,7 +29,7 @@ export const commandsOf = (page: string): ReadonlyArray<Command> =>
     .map(([, lines = "", output = ""]) => ({
       text: lines.replace(/^[$>] ?/gm, "").trimEnd(),
       isInterrupted: output.split("\n").includes("^C"),
-      isAnswered: /^✓ .+\? … yes$/m.test(output)
+      isAnswered: /\? \(y\/N\) … y$/m.test(output)
     }))
 
 /** The page with other outputs, one for each command. */
