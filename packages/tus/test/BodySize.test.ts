@@ -5,6 +5,8 @@ import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { UploadEvent, UploadSource } from "@assembly-effect/tus"
 import { assert, describe, it, test } from "@assembly-effect/testkit/flow"
 import { Effect, Stream } from "effect"
+import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
 import type { IncomingMessage } from "node:http"
 import * as BodySize from "../src/internal/bodySize.ts"
 import { Clients, Scene, Upload } from "./utils/index.ts"
@@ -129,6 +131,27 @@ const body = (known?: bigint) => {
 
 describe("BodySize", () => {
   const all = 1n << 30n
+
+  it.effect("a size that passed is known to the same client at the same origin, for an hour", function* () {
+    const client = HttpClient.make(() => Effect.die("sends nothing"))
+    const nextAt = (url: string, http = client) =>
+      BodySize.at(url, { chunkSize: undefined, streams: true }).pipe(Effect.provideService(HttpClient.HttpClient, http))
+    const first = yield* nextAt("https://a.example/1")
+    assert.isTrue(first.refused(all))
+    first.passed(all / 2n, 1)
+    yield* TestClock.adjust("59 minutes")
+    assert.strictEqual((yield* nextAt("https://a.example/2")).next(all), all / 2n)
+    assert.strictEqual((yield* nextAt("https://b.example/2")).next(all), all)
+    assert.strictEqual(
+      (yield* nextAt(
+        "https://a.example/2",
+        HttpClient.make(() => Effect.never)
+      )).next(all),
+      all
+    )
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual((yield* nextAt("https://a.example/2")).next(all), all)
+  })
 
   test("is the rest of the source until a body is refused", () => {
     assert.strictEqual(body().size.next(all), all)

@@ -271,6 +271,41 @@ describe("an upload that loses its lease", () => {
   })
 })
 
+describe("an upload whose process slept past its lease", () => {
+  it.live("writes nothing over the entry of the next holder", Journals.platform, function* () {
+    const { store } = Leases.makeStore()
+    const journal = Effect.runSync(UploadJournal.make(store))
+    let hasSlept = false
+    const late: Array<string> = []
+    const slept = UploadJournal.UploadJournal.of({
+      ...journal,
+      put: (key, entry) => {
+        if (hasSlept) late.push(entry.state._tag)
+        return journal.put(key, entry)
+      },
+      lease: (key) =>
+        Effect.as(journal.lease(key), {
+          // Nothing has told the process yet.
+          lost: Effect.never,
+          check: Effect.suspend(() =>
+            hasSlept
+              ? Effect.fail(new UploadJournal.LeaseLost({ key, description: "another process has it" }))
+              : Effect.void
+          )
+        })
+    })
+    const { target } = yield* Scene.make()
+    const error = yield* upload(target, { chunkSize: 100_000 }).pipe(
+      Stream.tap((event) => Effect.sync(() => void (hasSlept ||= event._tag === "Created"))),
+      UploadEvent.result,
+      Effect.flip,
+      Effect.provideService(UploadJournal.UploadJournal, slept)
+    )
+    assert.strictEqual(error._tag, "LeaseLost")
+    assert.deepStrictEqual(late, [])
+  })
+})
+
 describe("an upload that somebody else holds", () => {
   const target = UploadTarget.make({
     tusUrl: "https://a.example.com/",

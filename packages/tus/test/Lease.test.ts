@@ -60,6 +60,17 @@ describe("a lease", () => {
     assert.isFalse(yield* isLeased(second))
   })
 
+  it.effect("whose renewal failed once is renewed within a second, and not a third of its time later", function* () {
+    const { first, leases, way } = two()
+    yield* first.lease("k")
+    way.failing = "before"
+    yield* TestClock.adjust("3400 millis")
+    way.failing = undefined
+    assert.strictEqual(untilIn(leases.get("k")), 10_000)
+    yield* TestClock.adjust("1 second")
+    assert.isAbove(untilIn(leases.get("k")), 14_000)
+  })
+
   it.effect("whose renewals fail runs out: its holder learns it, and the next one gets it", function* () {
     const { first, second, way } = two()
     const { check, lost } = yield* first.lease("k")
