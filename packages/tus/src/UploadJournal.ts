@@ -66,9 +66,10 @@ const Settings = Schema.Struct({
 
 /**
  * - `expiry`: how long an entry is valid after its last write, 24 hours by default, because servers remove unfinished
- *   uploads. An `Untrusted` entry never expires. Each `put` checks at most 16 other entries and leases. Of these, `put`
- *   removes the entries that have expired, and the leases whose own expiry is at least `expiry` in the past. For these
- *   checks, a journal lists the names of its entries and leases at most once an hour.
+ *   uploads. An `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks at most 16 other
+ *   entries and leases. Of these, `put` removes the entries that have expired, and the leases whose own expiry is at
+ *   least `expiry` in the past. For these checks, a journal lists the names of its entries and leases at most once an
+ *   hour.
  * - `completedExpiry`: how long the entry of a completed job is valid after its last write, 60 days by default. After
  *   this time, the next run of the same job starts a new Assembly and uploads the files again. With `"Infinity"`, the
  *   entry of a completed job never expires.

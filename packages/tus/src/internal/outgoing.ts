@@ -77,9 +77,12 @@ export const readWhole = (source: Replayable): Effect.Effect<Uint8Array, SourceF
   )
 
 /**
- * A streamed body on its way, whose pieces wait for the bandwidth. `onMove` is called with the number of sent bytes, and
- * with whether all bytes were sent. `late` returns the time limit after too much time without progress, in milliseconds:
- * `millisOf` returns this limit. The wait for the bandwidth does not count.
+ * A streamed body on its way, whose pieces wait for the bandwidth.
+ *
+ * - `onMove`: is called with the number of sent bytes, and with whether all bytes were sent.
+ * - `millisOf`: the maximum time without progress in milliseconds, before and after the last byte. The wait for the
+ *   bandwidth does not count.
+ * - `late`: returns when this time has passed, with its length in milliseconds.
  */
 export const moving = Effect.fnUntraced(function* <E>(
   body: Stream.Stream<Uint8Array, E>,
