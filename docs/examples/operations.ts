@@ -1,12 +1,11 @@
 /** The programs of docs/operations.md. */
 import { Assemblies, AssemblyClient, Dam, RetryPolicy } from "@assembly-effect/api"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import { Authenticator, Credentials, SmartCdn } from "@assembly-effect/auth"
+import { Authenticator, Credentials, FetchClient, SmartCdn } from "@assembly-effect/auth"
 import type { AssetId } from "@assembly-effect/schema/Identifier"
 import * as Instructions from "@assembly-effect/schema/Instructions"
 import { AssemblyNode } from "@assembly-effect/node"
 import { DateTime, Duration, Effect, Layer, type Redacted, Result, Schedule, Stream } from "effect"
-import { FetchHttpClient } from "effect/http"
 
 // #region lists
 export const failures = (fromDate: DateTime.Utc) =>
@@ -55,7 +54,7 @@ export const withReader = <A, E>(baseUrl: string, program: Effect.Effect<A, E, A
     AuthKeys.create({ scope: ["assemblies:read"], description: "reader" }),
     ({ auth_key: { auth_key: key, auth_secret: secret } }) => {
       const reader = AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+        Layer.provide([Authenticator.layerSigned(), FetchClient.layer]),
         Layer.provide(Credentials.layer({ key, secret }))
       )
       return Effect.provide(program, reader)

@@ -3,10 +3,9 @@
  * bearer token.
  */
 import { AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials, Signer } from "@assembly-effect/auth"
+import { Authenticator, Credentials, FetchClient, Signer } from "@assembly-effect/auth"
 import { Layer, Redacted } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import { FetchHttpClient } from "effect/http"
 import { createHmac, createSecretKey } from "node:crypto"
 
 const signed = (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
@@ -28,6 +27,6 @@ const signedOnNode = (credentials: { readonly key: string; readonly secret: Reda
 const bearer = (token: Redacted.Redacted) => Authenticator.layerBearer(token)
 
 const client = <E>(baseUrl: string, authenticator: Layer.Layer<Authenticator.Authenticator, E>) =>
-  AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticator, FetchHttpClient.layer]))
+  AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticator, FetchClient.layer]))
 
 export { bearer, client, signed, signedOnNode }

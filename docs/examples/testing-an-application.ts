@@ -3,11 +3,10 @@
  * during the tests of the `describe`.
  */
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { Authenticator, Credentials, FetchClient } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
 
 /** The application: counts the Assemblies of the service. */
 const countAssemblies = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), pageSize: 1 }).pipe(
@@ -22,7 +21,7 @@ const client = Layer.unwrap(
       Layer.provide(Credentials.layer(credentials))
     )
   )
-).pipe(Layer.provide([Emulator.layer(), FetchHttpClient.layer]))
+).pipe(Layer.provide([Emulator.layer(), FetchClient.layer]))
 
 layer(client, { excludeTestServices: true })("counting Assemblies", (it) => {
   it.effect("counts those that were created", () =>

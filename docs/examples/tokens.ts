@@ -4,10 +4,9 @@
  * through a folder, encrypted with a key that is derived from the Auth Secret.
  */
 import { AssemblyClient } from "@assembly-effect/api"
-import { Credentials, Tokens } from "@assembly-effect/auth"
+import { Credentials, FetchClient, Tokens } from "@assembly-effect/auth"
 import * as KeyValueTokenStore from "@assembly-effect/auth/KeyValueTokenStore"
 import { Layer, type Redacted } from "effect"
-import { FetchHttpClient } from "effect/http"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 
 export const client = (options: {
@@ -23,6 +22,6 @@ export const client = (options: {
     Layer.provide([
       KeyValueStore.layerFileSystem(options.folder),
       Credentials.layer(options.credentials),
-      FetchHttpClient.layer
+      FetchClient.layer
     ])
   )

@@ -11,7 +11,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as FetchClient from "@assembly-effect/auth/FetchClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
@@ -158,7 +158,7 @@ const journal = IndexedDbJournal.layer().pipe(
 )
 
 const runtime = ManagedRuntime.make(
-  Uploads.layerJournaled.pipe(Layer.provideMerge(Layer.merge(journal, FetchHttpClient.layer)))
+  Uploads.layerJournaled.pipe(Layer.provideMerge(Layer.merge(journal, FetchClient.layer)))
 )
 
 const addAll = (list: FileList | null | undefined) => {

@@ -1,6 +1,7 @@
 export * as AuthError from "./AuthError.ts"
 export * as Authenticator from "./Authenticator.ts"
 export * as Credentials from "./Credentials.ts"
+export * as FetchClient from "./FetchClient.ts"
 export * as Redaction from "./Redaction.ts"
 export * as Signer from "./Signer.ts"
 export * as SmartCdn from "./SmartCdn.ts"

@@ -1,6 +1,7 @@
 /**
  * Redirects on runtimes that differ in what `fetch` may be told of them. The real runtimes are in `scripts/runtimes`.
  */
+import { FetchClient } from "@assembly-effect/auth"
 import * as Sender from "@assembly-effect/auth/unstable/Sender"
 import * as Outcome from "@assembly-effect/auth/unstable/Outcome"
 import * as StreamSender from "@assembly-effect/auth/unstable/StreamSender"
@@ -98,7 +99,9 @@ describe("the options of fetch that an application sets", () => {
     "by the Layer of the client": (fetched) =>
       Effect.provide(twice, Layer.provide(FetchHttpClient.layer, [init, fetched])),
     "by the Layer of a client that is wrapped": (fetched) =>
-      Effect.provide(wrapped, Layer.provide(FetchHttpClient.layer, [init, fetched]))
+      Effect.provide(wrapped, Layer.provide(FetchHttpClient.layer, [init, fetched])),
+    "for a call of FetchClient": (fetched) => Effect.provide(onCall, [FetchClient.layer, fetched]),
+    "by the Layer of FetchClient": (fetched) => Effect.provide(twice, Layer.provide(FetchClient.layer, [init, fetched]))
   }
   it.effect.each(Object.entries(uses))(
     "sends with the fetch options that are set %s, except redirect",
@@ -138,18 +141,20 @@ describe("a response whose URL is not the requested one", () => {
     ["https://api.example.com/", "REQUEST_REDIRECTED"],
     ["https://other.example.com/a?b=c", "REQUEST_REDIRECTED"]
   ] as const)("from %s to a request of https://api.example.com/a?b=c: %s", function* ([url, expected]) {
-    const answered = HttpClient.make((request) =>
-      Effect.sync(() => {
-        const response = Object.defineProperty(new Response(null, { status: 204 }), "url", { value: url })
-        return HttpClientResponse.fromWeb(request, response)
+    const response = () => Object.defineProperty(new Response(null, { status: 204 }), "url", { value: url })
+    const answered = HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, response())))
+    const fetched: typeof fetch = async () => response()
+    const outgoing = { method: "GET", origin: "https://api.example.com", path: "/a?b=c", headers: {} } as const
+    const shown = HttpClient.HttpClient.use((client) =>
+      Effect.match(Sender.of(client)(outgoing, { maxBytes: 1000, millis: Infinity }), {
+        onSuccess: ({ status }): unknown => status,
+        onFailure: (error) => ("code" in error ? error.code : error)
       })
     )
-    const outgoing = { method: "GET", origin: "https://api.example.com", path: "/a?b=c", headers: {} } as const
-    const answer = Sender.of(answered)(outgoing, { maxBytes: 1000, millis: Infinity })
-    const shown = Effect.match(answer, {
-      onSuccess: ({ status }): unknown => status,
-      onFailure: (error) => ("code" in error ? error.code : error)
-    })
-    assert.strictEqual(yield* shown, expected)
+    assert.strictEqual(yield* Effect.provideService(shown, HttpClient.HttpClient, answered), expected)
+    assert.strictEqual(
+      yield* Effect.provide(shown, [FetchClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetched)]),
+      expected
+    )
   })
 })

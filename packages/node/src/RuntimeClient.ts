@@ -1,9 +1,9 @@
 /**
  * Chooses the HTTP client for a server runtime. Only this module makes this choice.
  */
+import * as FetchClient from "@assembly-effect/auth/FetchClient"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Process from "node:process"
@@ -13,7 +13,7 @@ const isBun = () => Process.versions["bun"] !== undefined
 
 /**
  * The HTTP client for the current runtime: `UndiciClient` on Node and Deno, and `fetch` on Bun, because the `undici`
- * module of Bun lacks most functions. In other runtimes, such as a page or workerd, use `FetchHttpClient.layer`.
+ * module of Bun lacks most functions. In other runtimes, such as a page or workerd, use `FetchClient.layer`.
  *
  * On Bun, a `dispatcher` is refused with `InvalidRequest`, the other options are ignored, and the `fetch` of Bun reads the
  * proxy from the environment.
@@ -24,7 +24,7 @@ const isBun = () => Process.versions["bun"] !== undefined
 export const layerWith = (options?: UndiciClient.Options): Layer.Layer<HttpClient.HttpClient, InvalidRequest> =>
   Layer.suspend(() => {
     if (!isBun()) return UndiciClient.layerWith(options)
-    return options?.dispatcher === undefined ? FetchHttpClient.layer : Layer.effectContext(Effect.fail(noDispatcher))
+    return options?.dispatcher === undefined ? FetchClient.layer : Layer.effectContext(Effect.fail(noDispatcher))
   })
 
 const noDispatcher = new InvalidRequest({

@@ -6,11 +6,11 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as FetchClient from "@assembly-effect/auth/FetchClient"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import Undici from "@effect/platform-node/Undici"
 import { Transloadit } from "@transloadit/node"
 import * as DateTime from "effect/DateTime"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import Process from "node:process"
@@ -49,7 +49,7 @@ const sides: Readonly<Record<string, Side.Side>> = {
   fetch: () =>
     ours(
       AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+        Layer.provide([Authenticator.layerSigned(), FetchClient.layer]),
         Layer.provide(Credentials.layer(access))
       )
     ),

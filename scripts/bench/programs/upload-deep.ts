@@ -4,7 +4,7 @@ import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as FetchClient from "@assembly-effect/auth/FetchClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
@@ -26,4 +26,4 @@ export const upload = (
             source
           )
     yield* Stream.runForEach(events, (event) => Effect.sync(() => show(event)))
-  }).pipe(Effect.provide(Upload.layer.pipe(Layer.provide(FetchHttpClient.layer))), Effect.runPromise)
+  }).pipe(Effect.provide(Upload.layer.pipe(Layer.provide(FetchClient.layer))), Effect.runPromise)

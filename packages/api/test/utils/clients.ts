@@ -1,3 +1,4 @@
+import { FetchClient } from "@assembly-effect/auth"
 import { UndiciClient } from "@assembly-effect/node"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { FetchHttpClient, type HttpClient } from "effect/http"
@@ -10,8 +11,9 @@ export const clients: ReadonlyArray<readonly [name: string, layer: Layer.Layer<H
   ["fetch", FetchHttpClient.layer]
 ]
 
-/** Those, and the client that `@assembly-effect/node` has: it does not send through an HttpClient, but dispatches itself. */
+/** Those, and our own, which do not send through an HttpClient, but with `fetch` and with the dispatcher of undici. */
 export const senders: typeof clients = [
   ...clients,
+  ["FetchClient", FetchClient.layer],
   ["the client of AssemblyNode", Layer.orDie(UndiciClient.layerWith({ proxy: "none" }))]
 ]

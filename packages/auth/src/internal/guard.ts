@@ -31,8 +31,8 @@ export const readTwice = refusal("BODY_READ_TWICE", "HTTP client read the reques
 export const changed = refusal("BODY_CHANGED", "HTTP client changed the request body")
 const followed = refusal("REQUEST_REDIRECTED", "HTTP client would have followed a redirect")
 const elsewhere = refusal("REQUEST_REDIRECTED", "HTTP client would have sent the request to another origin")
-const unsendable = refusal("ERR_INVALID_ARG_TYPE", "HTTP client refuses the request")
-const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
+export const unsendable = refusal("ERR_INVALID_ARG_TYPE", "HTTP client refuses the request")
+export const answeredElsewhere = refusal("REQUEST_REDIRECTED", "response came from another URL than the requested one")
 
 const urlOf = (request: Request): URL | undefined => Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
@@ -49,11 +49,11 @@ const change = (ours: Request, leaving: Request): Lost | undefined => {
     : changed
 }
 
-/** Whether the response came from another origin or path than those of its request. The queries are not compared. */
-const isAnsweredElsewhere = ({ request, url }: Response): boolean => {
-  const asked = request.url === url ? undefined : urlOf(request)
-  const from = asked !== undefined && URL.canParse(url) ? new URL(url) : asked
-  return asked?.origin !== from?.origin || asked?.pathname !== from?.pathname
+/** Whether a response came from another origin or path than those that were asked. The queries are not compared. */
+export const isElsewhere = (asked: string, url: string): boolean => {
+  if (asked === url || !URL.canParse(url)) return false
+  const [to, from] = [new URL(asked), new URL(url)]
+  return to.origin !== from.origin || to.pathname !== from.pathname
 }
 
 /**
@@ -176,7 +176,8 @@ export const send = (
             : Effect.fail(watch.refusal)
         ),
         Effect.flatMap((response) => {
-          if (isAnsweredElsewhere(response)) watch.refusal ??= answeredElsewhere
+          if (isElsewhere(urlOf(response.request)?.href ?? response.url, response.url))
+            watch.refusal ??= answeredElsewhere
           // If no send was observed, the request that belongs to the response is checked instead.
           if (first === undefined) watch.refusal ??= change(given, response.request)
           if (watch.refusal !== undefined) return Effect.fail(watch.refusal)

@@ -1,0 +1,81 @@
+/**
+ * What `FetchClient` adds to `fetch`: limits, closed connections and causes. The suites of `api` send every operation with it.
+ */
+import { FetchClient } from "@assembly-effect/auth"
+import * as Sender from "@assembly-effect/auth/unstable/Sender"
+import { assert, describe, it } from "@assembly-effect/testkit/flow"
+import * as Server from "@assembly-effect/testkit/hostile/HostileServer"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
+
+const limits = { maxBytes: 1000, millis: Infinity }
+
+const get = (origin: string, own = limits) =>
+  HttpClient.HttpClient.use((client) => Sender.of(client)({ method: "GET", origin, path: "/a", headers: {} }, own))
+
+/** Answers, and tells when the connection closes. */
+const watched = (answer: Server.Answer) =>
+  Effect.gen(function* () {
+    const arrived = yield* Deferred.make<void>()
+    const closed = yield* Deferred.make<void>()
+    const server = yield* Server.answering((request, response) => {
+      response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      answer(request, response)
+      Deferred.doneUnsafe(arrived, Effect.void)
+    })
+    return { arrived: Deferred.await(arrived), closed: Deferred.await(closed), origin: server.baseUrl }
+  })
+
+describe("a connection is closed", () => {
+  it.live.each([
+    ["silence until the time is over", Server.silence, { ...limits, millis: 20 }, "Late"],
+    ["a response that stalls until the time is over", Server.stall(200), { ...limits, millis: 50 }, "Late"],
+    ["an endless body of more than maxBytes", Server.endless(200), limits, "tooLarge"]
+  ] as const)("after %s", FetchClient.layer, function* ([, answer, own, expected]) {
+    const { closed, origin } = yield* watched(answer)
+    const ended = Effect.match(get(origin, own), { onSuccess: ({ end }) => end, onFailure: ({ _tag }) => _tag })
+    assert.strictEqual(yield* ended, expected)
+    yield* closed
+  })
+
+  it.live.each([
+    ["before a response", Server.silence],
+    ["in the middle of a response", Server.stall(200)]
+  ] as const)("by an interruption %s", FetchClient.layer, function* ([, answer]) {
+    const { arrived, closed, origin } = yield* watched(answer)
+    const fiber = yield* Effect.forkChild(get(origin))
+    yield* arrived
+    yield* Fiber.interrupt(fiber)
+    yield* closed
+  })
+})
+
+describe("a failure of fetch", () => {
+  const unknown = Object.assign(new TypeError("fetch failed"), { cause: { code: "ENOTFOUND" } })
+  const cut = new Response(new ReadableStream({ pull: (body) => body.error({ code: "ECONNRESET" }) }))
+  it.effect.each([
+    ["an unknown host", [unknown], { code: "ENOTFOUND", sent: "no", permanent: true }],
+    [
+      "an unknown host after a response",
+      [new Response("a"), unknown],
+      { code: "ENOTFOUND", sent: "no", permanent: false }
+    ],
+    [
+      "a broken body",
+      [cut],
+      { description: "the server closed the connection in the middle of the response", sent: "maybe" }
+    ]
+  ] as const)("of %s is lost with its cause", function* ([, answers, expected]) {
+    const left = [...answers]
+    const fetched: typeof fetch = async () => {
+      const next = left.shift()
+      if (next instanceof Response) return next
+      throw next
+    }
+    const calls = Effect.forEach(answers, () => Effect.result(get("https://api.example.com")))
+    const results = yield* Effect.provide(calls, [FetchClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetched)])
+    const last = results.at(-1)
+    const lost = last?._tag === "Success" ? last.success.end : last?.failure
+    assert.deepInclude(lost, expected)
+  })
+})
