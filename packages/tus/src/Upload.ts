@@ -16,7 +16,7 @@ import * as Events from "./internal/events.ts"
 import { UploadJournal } from "./internal/journal.ts"
 import { NoSuchUpload } from "./internal/journalError.ts"
 import * as OptionRules from "./internal/options.ts"
-import type { Options, ResumeOptions } from "./internal/options.ts"
+import type { Continued, Given, Options, ResumeOptions } from "./internal/options.ts"
 import { type SourceFailed, sourceFailed, type UploadSource } from "./internal/source.ts"
 import * as Test from "./internal/test.ts"
 import type { UploadError } from "./TusError.ts"
@@ -72,17 +72,12 @@ type Emit = (event: UploadEvent.UploadEvent) => void
  */
 export interface Service {
   readonly run: (
-    target: UploadTarget.UploadTarget,
-    source: UploadSource,
-    options: Options,
-    emit: Emit,
+    given: Given,
     onFailure?: SinkOptions["onFailure"]
   ) => Effect.Effect<UploadEvent.UploadResult, UploadError>
   readonly resume: (
     existing: Existing,
-    source: UploadSource,
-    options: ResumeOptions,
-    emit: Emit
+    given: Continued
   ) => Effect.Effect<UploadEvent.UploadResult, UploadError | NoSuchUpload>
 }
 
@@ -116,7 +111,7 @@ export const events = (
   source: UploadSource,
   options: Options
 ): Stream.Stream<UploadEvent.UploadEvent, UploadError, Upload> =>
-  Events.fromProgram((emit: Emit) => Effect.flatMap(Upload, (upload) => upload.run(target, source, options, emit)))
+  Events.fromProgram((emit: Emit) => Upload.use((upload) => upload.run({ target, source, options, emit })))
 
 /**
  * Uploads a source and returns when all bytes are stored.
@@ -149,7 +144,7 @@ export const run = (
   source: UploadSource,
   options: Options
 ): Effect.Effect<UploadEvent.UploadResult, UploadError, Upload> =>
-  Effect.flatMap(Upload, (upload) => upload.run(target, source, options, silent))
+  Upload.use((upload) => upload.run({ target, source, options, emit: silent }))
 
 /**
  * Continues an existing upload, and returns when all bytes are stored.
@@ -197,7 +192,7 @@ export const resume = (
   source: UploadSource,
   options: ResumeOptions = {}
 ): Effect.Effect<UploadEvent.UploadResult, UploadError | NoSuchUpload, Upload> =>
-  Effect.flatMap(Upload, (upload) => upload.resume(existing, source, options, silent))
+  Upload.use((upload) => upload.resume(existing, { source, options, emit: silent }))
 
 /**
  * Runs the same upload as {@link resume}, and emits its events.
@@ -210,7 +205,7 @@ export const resumeEvents = (
   source: UploadSource,
   options: ResumeOptions = {}
 ): Stream.Stream<UploadEvent.UploadEvent, UploadError | NoSuchUpload, Upload> =>
-  Events.fromProgram((emit: Emit) => Effect.flatMap(Upload, (upload) => upload.resume(existing, source, options, emit)))
+  Events.fromProgram((emit: Emit) => Upload.use((upload) => upload.resume(existing, { source, options, emit })))
 
 /**
  * A sink that uploads the bytes of a stream, and returns when all bytes are stored.
@@ -266,7 +261,7 @@ export const sink = (
       )
       const source: UploadSource = { _tag: "OneShot", size, stream: Stream.fromPull(Effect.succeed(pull)) }
       return Context.get(context, Upload)
-        .run(target, source, options, silent, onFailure)
+        .run({ target, source, options, emit: silent }, onFailure)
         .pipe(
           Effect.catchCause((cause) => Effect.failCause(failure ?? cause)),
           Effect.map((result) => [result] as const)
@@ -274,30 +269,32 @@ export const sink = (
     })
   )
 
-/** Continues the upload at a URL that the program has stored. The marker of its creation is unknown. */
-const atUrl = (
-  { metadata, target, url }: Extract<Existing, { readonly url: unknown }>,
-  source: UploadSource,
-  options: ResumeOptions,
-  emit: Emit
-) => Engine.run(target, source, { ...options, metadata }, emit, { existing: { _tag: "Created", marker: "", url } })
+/** The upload at a URL that the program has stored. The marker of its creation is unknown. */
+const atUrl = ({ metadata, target }: Extract<Existing, { readonly url: unknown }>, given: Continued): Given => ({
+  ...given,
+  target,
+  options: { ...given.options, metadata }
+})
 
 const noJournal = (key: string) => Effect.fail(new NoSuchUpload({ key }))
 
 const make = (http: HttpClient.HttpClient, journal?: UploadJournal["Service"]): Service => {
   const provided = Effect.provideService(HttpClient.HttpClient, http)
   return {
-    run: (target, source, options, emit, onFailure) =>
+    run: (given, onFailure) =>
       provided(
         journal === undefined || onFailure !== undefined
-          ? Engine.run(target, source, options, emit, { isTerminated: onFailure === "terminate" })
-          : journal.engine(journal).run(target, source, options, emit)
+          ? Engine.run(given, { isTerminated: onFailure === "terminate" })
+          : journal.engine(journal).run(given)
       ),
-    resume: (existing, source, options, emit) => {
-      if ("url" in existing) return provided(atUrl(existing, source, options, emit))
-      return journal === undefined
-        ? noJournal(existing.key)
-        : provided(journal.engine(journal).resume(existing, source, options, emit))
+    resume: (existing, given) => {
+      if ("key" in existing) {
+        return journal === undefined
+          ? noJournal(existing.key)
+          : provided(journal.engine(journal).resume(existing, given))
+      }
+      const created = { _tag: "Created", marker: "", url: existing.url } as const
+      return provided(Engine.run(atUrl(existing, given), { existing: created }))
     }
   }
 }
@@ -368,22 +365,16 @@ export const uploaded = (
  * @category layers
  */
 export const layerTest = (
-  answer: (upload: {
-    readonly target: UploadTarget.UploadTarget
-    readonly source: UploadSource
-    readonly options: Options
-  }) => Stream.Stream<UploadEvent.UploadEvent, UploadError> = ({ source, target }) => uploaded(target, source)
+  answer: (upload: Omit<Given, "emit">) => Stream.Stream<UploadEvent.UploadEvent, UploadError> = (upload) =>
+    uploaded(upload.target, upload.source)
 ): Layer.Layer<Upload> => {
-  const answered: Service["run"] = (target, source, options, emit) =>
+  const answered = ({ emit, ...upload }: Given) =>
     Effect.andThen(
-      OptionRules.check(source, options, false),
-      UploadEvent.result(Test.told(answer({ target, source, options }), emit))
+      OptionRules.check(upload.source, upload.options, false),
+      UploadEvent.result(Test.told(answer(upload), emit))
     )
   return Layer.succeed(Upload, {
     run: answered,
-    resume: (existing, source, options, emit) =>
-      "key" in existing
-        ? noJournal(existing.key)
-        : answered(existing.target, source, { ...options, metadata: existing.metadata }, emit)
+    resume: (existing, given) => ("key" in existing ? noJournal(existing.key) : answered(atUrl(existing, given)))
   })
 }

@@ -18,7 +18,7 @@ import type * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "./source.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import type { Delivered, Options as Job } from "./job.ts"
-import type { Options } from "./options.ts"
+import type { Given, Options } from "./options.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
 
@@ -42,10 +42,7 @@ export const permitted = <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effe
 
 /** Uploads one file. `file` is its index. */
 export type UploadOne<R> = (
-  target: UploadTarget.UploadTarget,
-  source: UploadSource,
-  options: Options & { readonly file: number },
-  emit: Events.Emit
+  given: Given<Options & { readonly file: number }>
 ) => Effect.Effect<UploadEvent.UploadResult, UploadError, R>
 
 /** How the upload of one file ended. Undefined if the upload was stopped, or did not start. */
@@ -108,7 +105,7 @@ const uploadAll = <R>(
   const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = job.files[file] ?? { filename: "" }
     const options = { ...job.upload, metadata: { ...metadata, filename, fieldname }, file }
-    const upload = Effect.tap(uploadOne(target, source, options, tell(file)), checkDistinct)
+    const upload = Effect.tap(uploadOne({ target, source, options, emit: tell(file) }), checkDistinct)
     return Effect.flatMap(Effect.result(upload), (ended): Effect.Effect<void, UploadError> => {
       ends[file] = ended
       if (Result.isSuccess(ended)) {

@@ -89,10 +89,7 @@ type Making<E> = Effect.Effect<Upload<E>, Policy.RequestError | InvalidRequest, 
  * the metadata as a header, if it is known.
  */
 export const make = <E>(
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options.Options,
-  emit: Emit,
+  { emit, options, source, target }: Options.Given,
   store: StateStore<E>,
   header?: string
 ): Making<E> =>

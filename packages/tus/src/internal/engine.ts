@@ -16,7 +16,6 @@ import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
 import * as Removal from "./removal.ts"
-import type { UploadSource } from "./source.ts"
 import * as Telemetry from "./telemetry.ts"
 import * as UploadState from "./uploadState.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
@@ -42,7 +41,7 @@ const sendWhole = <E>(upload: Context.Upload<E>, state: UploadState.Piece) => {
  */
 export const ended = (
   { emit, target }: { readonly emit: Emit; readonly target: UploadTarget },
-  state: UploadState.Completed | UploadState.Untrusted
+  state: UploadState.Of<"Completed" | "Untrusted">
 ): Effect.Effect<UploadEvent.UploadResult, UploadUntrusted> => {
   if (state._tag === "Untrusted") {
     const { mayBeWhole, description } = state
@@ -85,10 +84,8 @@ export const perform = <E extends { readonly _tag: string }>(
 
 /** Checks the options, and runs an upload within its span. */
 export const observed = <E extends { readonly _tag: string }, R>(
-  source: UploadSource,
-  options: Partial<Options.Options>,
+  { emit, options, source }: Omit<Options.Given<Partial<Options.Options>>, "target">,
   isReplayed: boolean,
-  emit: Emit,
   program: (emit: Emit, header: string | undefined) => Effect.Effect<UploadEvent.UploadResult, E, R>
 ) =>
   Telemetry.observe(source, emit, (tell, clock) =>
@@ -105,34 +102,25 @@ export const observed = <E extends { readonly _tag: string }, R>(
  * - `isTerminated`: whether an upload that failed or was interrupted is removed from the server.
  */
 interface Beginning {
-  readonly existing?: UploadState.Created
+  readonly existing?: UploadState.Of<"Created">
   readonly isTerminated?: boolean
 }
 
-const start = (
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options.Options,
-  emit: Emit,
-  { existing, isTerminated = false }: Beginning,
-  header?: string
-) => {
+const start = (given: Options.Given, { existing, isTerminated = false }: Beginning, header?: string) => {
+  const { options, source } = given
   const store = UploadState.forgetful(existing ?? UploadState.inParts(source.size, options.parallel ?? 1))
-  return Effect.flatMap(Context.make(target, source, options, emit, store, header), (upload) =>
+  return Effect.flatMap(Context.make(given, store, header), (upload) =>
     isTerminated ? Removal.unlessDone(perform(upload), upload) : perform(upload)
   )
 }
 
 /** Runs an upload whose state is only in memory. */
 export const run = (
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options.Options,
-  emit: Emit,
+  given: Options.Given,
   beginning: Beginning = {}
 ): Effect.Effect<UploadEvent.UploadResult, UploadError, HttpClient.HttpClient> =>
-  observed(source, options, false, emit, (tell, header) => start(target, source, options, tell, beginning, header))
+  observed(given, false, (emit, header) => start({ ...given, emit }, beginning, header))
 
 /** Runs an upload of a job, whose options were checked with those of the job. */
-export const runFile = (target: UploadTarget, source: UploadSource, options: Options.Options, emit: Emit) =>
-  Telemetry.observe(source, emit, (tell) => start(target, source, options, tell, {}))
+export const runFile = (given: Options.Given) =>
+  Telemetry.observe(given.source, given.emit, (emit) => start({ ...given, emit }, {}))

@@ -13,11 +13,9 @@ import type * as Scope from "effect/Scope"
 import type { UploadError } from "../TusError.ts"
 import type { UploadResult } from "../UploadEvent.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
-import type { Emit } from "./events.ts"
 import type * as JournalEntry from "./journalEntry.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./journalError.ts"
-import type { Options, ResumeOptions } from "./options.ts"
-import type { UploadSource } from "./source.ts"
+import type { Continued, Given } from "./options.ts"
 import * as Subtle from "./subtle.ts"
 
 /**
@@ -124,17 +122,10 @@ export interface Entries<A> {
  * @category models
  */
 export type Engine = (journal: UploadJournal["Service"]) => {
-  readonly run: (
-    target: UploadTarget,
-    source: UploadSource,
-    options: Options,
-    emit: Emit
-  ) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient>
+  readonly run: (given: Given) => Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient>
   readonly resume: (
     kept: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-    source: UploadSource,
-    options: ResumeOptions,
-    emit: Emit
+    given: Continued
   ) => Effect.Effect<UploadResult, UploadError | NoSuchUpload, HttpClient.HttpClient>
 }
 

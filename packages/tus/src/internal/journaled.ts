@@ -15,7 +15,6 @@ import * as UploadEvent from "../UploadEvent.ts"
 import { InvalidTarget, type UnsafeLocation, type UploadTarget } from "../UploadTarget.ts"
 import * as Context from "./context.ts"
 import * as Engine from "./engine.ts"
-import type { Emit } from "./events.ts"
 import { foreign } from "./host.ts"
 import * as Journal from "./journal.ts"
 import * as JournalEntry from "./journalEntry.ts"
@@ -33,6 +32,12 @@ import * as UploadState from "./uploadState.ts"
 export const identify = (source: Replayable): Effect.Effect<string, SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined ? Pieces.identityOf(source) : Effect.succeed(identity)
+  )
+
+/** What identifies the bytes of a source in the journal. */
+const contentOf = (source: UploadSource) =>
+  Effect.flatMap(Options.replayable(source), (again) =>
+    Effect.map(identify(again), (identity) => ({ size: again.size, identity }))
   )
 
 /** How long an interruption waits for the response to a request that creates an upload. */
@@ -152,9 +157,7 @@ const differs = (field: TusError.UploadMismatch["field"], expected: string, foun
  */
 const proceed = (
   held: Held,
-  source: Replayable,
-  options: Options.ResumeOptions,
-  emit: Emit,
+  { emit, options, source }: Options.Continued,
   given: JournalEntry.About,
   known?: Known | undefined
 ) =>
@@ -183,7 +186,7 @@ const proceed = (
       }
       const all = { ...options, metadata: named(about.metadata) }
       const store = storeOf(held, about, state)
-      return yield* Engine.perform(yield* Context.make(about.target, source, all, emit, store))
+      return yield* Engine.perform(yield* Context.make({ target: about.target, source, options: all, emit }, store))
     })
   )
 
@@ -194,21 +197,22 @@ const proceed = (
  */
 const start = (
   journal: Journal.UploadJournal["Service"],
-  target: UploadTarget,
-  source: UploadSource,
-  options: Options.Options & { readonly file?: number | undefined },
-  emit: Emit
+  given: Options.Given<Options.Options & { readonly file?: number | undefined }>
 ) =>
   Effect.gen(function* () {
+    const { emit, options, target } = given
     const { file, metadata } = options
-    const again = yield* Options.replayable(source)
-    const identity = yield* identify(again)
-    const given = { target, metadata, size: again.size, identity, ...(file === undefined ? undefined : { file }) }
-    const key = yield* keyFrom(given)
+    const about = {
+      target,
+      metadata,
+      ...(yield* contentOf(given.source)),
+      ...(file === undefined ? undefined : { file })
+    }
+    const key = yield* keyFrom(about)
     const lease = yield* Leasing.hold(journal, key, emit)
     const found = Option.getOrUndefined(yield* journal.get(key))
     const known = found === undefined ? undefined : yield* verify(found, key, target.origins)
-    return yield* proceed({ journal, lease, key }, again, options, emit, given, known)
+    return yield* proceed({ journal, lease, key }, given, about, known)
   }).pipe(Effect.scoped)
 
 /**
@@ -216,29 +220,21 @@ const start = (
  * continues the upload with this key. `origins` are further permitted origins of its URLs.
  */
 export const make = (journal: Journal.UploadJournal["Service"]) => ({
-  run: (target: UploadTarget, source: UploadSource, options: Options.Options, emit: Emit) =>
-    Engine.observed(source, options, true, emit, (tell) => start(journal, target, source, options, tell)),
-  runFile: (
-    target: UploadTarget,
-    source: UploadSource,
-    options: Options.Options & { readonly file: number },
-    emit: Emit
-  ) => Telemetry.observe(source, emit, (tell) => start(journal, target, source, options, tell)),
+  run: (given: Options.Given) => Engine.observed(given, true, (emit) => start(journal, { ...given, emit })),
+  runFile: (given: Options.Given<Options.Options & { readonly file: number }>) =>
+    Telemetry.observe(given.source, given.emit, (emit) => start(journal, { ...given, emit })),
   resume: (
     { key, origins }: { readonly key: string; readonly origins?: ReadonlyArray<string> | undefined },
-    source: UploadSource,
-    options: Options.ResumeOptions,
-    emit: Emit
+    given: Options.Continued
   ) =>
-    Engine.observed(source, options, true, emit, (tell) =>
+    Engine.observed(given, true, (emit) =>
       Effect.gen(function* () {
-        const again = yield* Options.replayable(source)
-        const lease = yield* Leasing.hold(journal, key, tell)
+        const lease = yield* Leasing.hold(journal, key, emit)
         const found = yield* journal.get(key)
         if (Option.isNone(found)) return yield* new NoSuchUpload({ key })
         const known = yield* verify(found.value, key, yield* deployment(found.value.target, origins))
-        const given = { ...known.about, size: again.size, identity: yield* identify(again) }
-        return yield* proceed({ journal, lease, key }, again, options, tell, given, known)
+        const about = { ...known.about, ...(yield* contentOf(given.source)) }
+        return yield* proceed({ journal, lease, key }, { ...given, emit }, about, known)
       }).pipe(Effect.scoped)
     )
 })

@@ -11,6 +11,8 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import type { UploadTarget } from "../UploadTarget.ts"
+import type { Emit } from "./events.ts"
 import type { Replayable, UploadSource } from "./source.ts"
 import * as Receipts from "./receipts.ts"
 import * as Subtle from "./subtle.ts"
@@ -127,6 +129,22 @@ export interface ResumeOptions extends SharedOptions {
   readonly progressInterval?: RequestOptions["retryDelay"]
   readonly restart?: boolean | undefined
 }
+
+/**
+ * One upload: its source, its target and its options. `emit` gets its events, and never makes the upload wait.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Given<O = Options> {
+  readonly target: UploadTarget
+  readonly source: UploadSource
+  readonly options: O
+  readonly emit: Emit
+}
+
+/** An existing upload to continue, whose target is known otherwise. */
+export type Continued = Omit<Given<ResumeOptions>, "target">
 
 type Path = Issue["path"]
 

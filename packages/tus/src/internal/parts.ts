@@ -154,7 +154,7 @@ const concatenate = <E>(upload: Context.Upload<E>, parts: ReadonlyArray<UploadUr
  * complete. The URL is unknown if an earlier run ended after it may have sent the creation. In this case the step
  * only searches for the final upload in the receipts, and adds its URL to the state.
  */
-export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Concatenating) => {
+export const finish = <E>(upload: Context.Upload<E>, { length, marker, url }: UploadState.Of<"Concatenating">) => {
   if (url !== undefined)
     return Effect.andThen(prove(upload, url, length), upload.store.update(UploadState.completed(url, length)))
   return Creation.recover(upload, { marker, size: length }, Creation.ended).pipe(
@@ -249,7 +249,7 @@ const store = <E>(upload: Context.Upload<E>, source: Replayable, parts: Readonly
 export const run = <E>(
   upload: Context.Upload<E>,
   source: Replayable,
-  { parts }: UploadState.Parts
+  { parts }: UploadState.Of<"Parts">
 ): Effect.Effect<void, UploadError | E, HttpClient.HttpClient> => {
   const work = Effect.flatMap(store(upload, source, parts), (urls) => concatenate(upload, urls, source.size))
   return upload.store.settle !== undefined ? work : Removal.unlessDone(work, upload)

@@ -78,7 +78,7 @@ const beginNew = <E>(piece: Piece<E>, marker: string) => {
   const { size } = outgoing
   const begun = Effect.flatMap(smallBody(piece), (body) => {
     const sent = BigInt(body?.length ?? 0)
-    const toState = ({ finished, offset, url }: Creation.Created): UploadState.Created => ({
+    const toState = ({ finished, offset, url }: Creation.Created): UploadState.Of<"Created"> => ({
       _tag: "Created",
       marker,
       url,
@@ -115,7 +115,7 @@ const recover = <E>(piece: Piece<E>, marker: string) =>
     const { size } = outgoing
     const { finished, url } = yield* Creation.recover(piece, { marker, size }, Creation.ended)
     const begun = finished && size !== undefined && !isPart ? { begun: { sent: size, offset: size } } : undefined
-    const created: UploadState.Created = { _tag: "Created", marker, url, ...begun }
+    const created: UploadState.Of<"Created"> = { _tag: "Created", marker, url, ...begun }
     yield* piece.store.update(piece.place(created))
     return created
   })
@@ -129,7 +129,7 @@ const recover = <E>(piece: Piece<E>, marker: string) =>
 export const begin = <E>(
   piece: Piece<E>,
   state: UploadState.Piece
-): Effect.Effect<UploadState.Created, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
+): Effect.Effect<UploadState.Of<"Created">, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
   switch (state._tag) {
     case "Planned":
       return Effect.flatMap(Creation.newMarker, (marker) => beginNew(piece, marker))
@@ -361,7 +361,7 @@ const toEnd = <E>(piece: Sending<E>) =>
 /** Sends the bytes of a piece that the server does not have, and returns the length of the piece. */
 export const finish = <E>(
   piece: Piece<E>,
-  { begun, marker, url }: UploadState.Created
+  { begun, marker, url }: UploadState.Of<"Created">
 ): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> => {
   const transfer = new Transfer(piece, url, begun)
   if (transfer.isDone) return Effect.succeed(transfer.acknowledged)

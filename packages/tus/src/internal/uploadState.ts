@@ -2,6 +2,7 @@
  * The state of an upload as one value, its pure transitions, and the stores that keep it: in memory, and written by a
  * journal. `engine.ts` performs the next step.
  */
+import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { UploadUrl } from "../UploadTarget.ts"
@@ -25,27 +26,11 @@ export interface Begun {
  * - `Created`: the upload is at `url`. `begun` is the response to its creation, if this run has created the upload or
  *   found it complete. Without `begun`, the next step requests the offset from the server.
  */
-export type Piece<Url = UploadUrl> = Planned | Creating | Created<Url>
-
-interface Planned {
-  readonly _tag: "Planned"
-}
-interface Creating {
-  readonly _tag: "Creating"
-  readonly marker: string
-}
-/**
- * Created
- *
- * @since 0.1.0
- * @category models
- */
-export interface Created<Url = UploadUrl> {
-  readonly _tag: "Created"
-  readonly marker: string
-  readonly url: Url
-  readonly begun?: Begun
-}
+export type Piece<Url = UploadUrl> = Data.TaggedEnum<{
+  readonly Planned: {}
+  readonly Creating: { readonly marker: string }
+  readonly Created: { readonly marker: string; readonly url: Url; readonly begun?: Begun }
+}>
 
 /** The bytes of the source from `start` (inclusive) to `end` (exclusive), and their upload. */
 export interface Part<Url = UploadUrl> {
@@ -54,53 +39,39 @@ export interface Part<Url = UploadUrl> {
   readonly piece: Piece<Url>
 }
 
-/** The source is uploaded in parts. */
-export interface Parts<Url = UploadUrl> {
-  readonly _tag: "Parts"
-  readonly parts: ReadonlyArray<Part<Url>>
-}
-
-/**
- * All `parts` are complete. The creation of the final upload, which concatenates the parts, may have been sent. The
- * metadata of this creation contains `marker`. `url` is the URL of the final upload, if this run knows it. `length` is
- * the total length of the parts.
- */
-export interface Concatenating<Url = UploadUrl> {
-  readonly _tag: "Concatenating"
-  readonly marker: string
-  readonly parts: ReadonlyArray<Url>
-  readonly length: bigint
-  readonly url?: Url
-}
-
-/** All bytes are stored at `url`. */
-export interface Completed<Url = UploadUrl> {
-  readonly _tag: "Completed"
-  readonly url: Url
-  readonly length: bigint
-}
-
-/**
- * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains all known URLs of the
- * upload. `description` and `mayBeWhole` are the fields of `UploadUntrusted`. An untrusted state never changes.
- */
-export interface Untrusted<Url = UploadUrl> {
-  readonly _tag: "Untrusted"
-  readonly urls: ReadonlyArray<Url>
-  readonly description: string
-  readonly mayBeWhole: boolean
-}
-
 /**
  * The state of an upload. A state that is a {@link Piece} is the upload of the whole source at one URL. In a journal,
  * `Url` is a text.
+ *
+ * - `Parts`: the source is uploaded in parts.
+ * - `Concatenating`: all `parts` are complete. The creation of the final upload, which concatenates the parts, may have
+ *   been sent. The metadata of this creation contains `marker`. `url` is the URL of the final upload, if this run knows
+ *   it. `length` is the total length of the parts.
+ * - `Completed`: all bytes are stored at `url`.
+ * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains all known
+ *   URLs of the upload. `description` and `mayBeWhole` are the fields of `UploadUntrusted`. An untrusted state never
+ *   changes.
  */
 export type UploadState<Url = UploadUrl> =
   | Piece<Url>
-  | Parts<Url>
-  | Concatenating<Url>
-  | Completed<Url>
-  | Untrusted<Url>
+  | Data.TaggedEnum<{
+      readonly Parts: { readonly parts: ReadonlyArray<Part<Url>> }
+      readonly Concatenating: {
+        readonly marker: string
+        readonly parts: ReadonlyArray<Url>
+        readonly length: bigint
+        readonly url?: Url
+      }
+      readonly Completed: { readonly url: Url; readonly length: bigint }
+      readonly Untrusted: {
+        readonly urls: ReadonlyArray<Url>
+        readonly description: string
+        readonly mayBeWhole: boolean
+      }
+    }>
+
+/** The states with one of these tags. */
+export type Of<Tag extends UploadState["_tag"]> = Extract<UploadState, { readonly _tag: Tag }>
 
 /** A transition of the state. */
 export type Change = (state: UploadState) => UploadState
@@ -191,7 +162,7 @@ export const urlsOf = <Url>(state: UploadState<Url>): ReadonlyArray<Url> => {
 }
 
 /** The stored bytes may differ from the sent bytes. */
-export const untrusted = ({ mayBeWhole, description }: Pick<Untrusted, "description" | "mayBeWhole">): Change =>
+export const untrusted = ({ mayBeWhole, description }: Pick<Of<"Untrusted">, "description" | "mayBeWhole">): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), description, mayBeWhole }))
 
 /**
