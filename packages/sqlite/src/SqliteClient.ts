@@ -84,7 +84,7 @@ const prepareOne = (database: DatabaseSync, sql: string): StatementSync => {
 /** Makes the integers of a row numbers, in place. An integer that a number cannot hold exactly stays a `bigint`. */
 const narrow = <Row extends object>(row: Row): Row => {
   for (const [name, value] of Object.entries(row)) {
-    if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) Object.assign(row, { [name]: Number(value) })
+    if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) Reflect.set(row, name, Number(value))
   }
   return row
 }
