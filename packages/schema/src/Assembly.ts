@@ -6,13 +6,11 @@
  * spec.md.
  */
 import * as Schema from "effect/Schema"
-import { Restrictions } from "./unstable/Auth.ts"
-import { generateFew } from "./internal/generate.ts"
+import { generateFew, lenient, objects, objectsByKey } from "./internal/field.ts"
 import * as Identifier from "./Identifier.ts"
-import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { Count, NonEmptyString } from "./unstable/Scalar.ts"
+import { ByteSize, Count, NonEmptyString, RegularExpression } from "./unstable/Scalar.ts"
 
 /**
  * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
@@ -283,7 +281,9 @@ export type NotificationPayload = typeof NotificationPayload.Type
  * - `quiet`: whether the response has only the id and the state of the Assembly. Such a response has no `tus_url`, so no
  *   file can be uploaded with tus.
  * - `emitExecutionProgress`: whether the update stream reports the progress of the execution.
- * - `auth`: the restrictions of the uploads.
+ * - `auth`: the restrictions of the uploads: `maxSize`, the maximum size of an upload in bytes, and `referer`, a regular
+ *   expression that the HTTP referer must match, if the request has one (spec.md, "Limits" and "Retrieve list of
+ *   Assemblies").
  *
  * Beyond the specification.
  *
@@ -299,7 +299,9 @@ export const CreateParams = renamed({
   redirectUrl: Schema.optionalKey(NonEmptyString),
   quiet: Schema.optionalKey(Schema.Boolean),
   emitExecutionProgress: Schema.optionalKey(Schema.Boolean),
-  auth: Schema.optionalKey(Restrictions)
+  auth: Schema.optionalKey(
+    renamed({ maxSize: Schema.optionalKey(ByteSize), referer: Schema.optionalKey(RegularExpression) })
+  )
 })
 /**
  * @since 0.1.0

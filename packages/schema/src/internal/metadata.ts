@@ -10,7 +10,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { NonEmptyString } from "../unstable/Scalar.ts"
-import { generateFew } from "./generate.ts"
+import { generateFew } from "./field.ts"
 
 const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 

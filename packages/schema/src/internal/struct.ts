@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Struct from "effect/Struct"
-import { lenient } from "./lenient.ts"
+import { lenient } from "./field.ts"
 
 type Names<Fields> = { readonly [K in keyof Fields]?: string }
 

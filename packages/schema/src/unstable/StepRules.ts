@@ -3,8 +3,6 @@
  */
 import * as Predicate from "effect/Predicate"
 import type { Issue } from "../InvalidRequest.ts"
-import { cyclic } from "../internal/cycles.ts"
-import { optionProblems } from "../internal/robotOptions.ts"
 
 /**
  * A name in the `use` of a Step. `path` is the path of the name below the `use`, such as `["steps", 0]`.
@@ -82,6 +80,50 @@ export const used = (step: { readonly [option: string]: unknown }): ReadonlyArra
   )
 ]
 
+/** An option of a robot that the emulator (`@assembly-effect/emulator`) runs. */
+interface Option {
+  readonly isRequired?: boolean
+  readonly expected: string
+  readonly holds: (value: unknown) => boolean
+}
+
+const text: Option = { expected: "at least 1 character", holds: (value) => typeof value === "string" && value !== "" }
+
+const algorithms: ReadonlySet<unknown> = new Set(["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
+
+const robots: ReadonlyMap<unknown, Readonly<Record<string, Option>>> = new Map([
+  ["/transloadit/store", { path: text } as Readonly<Record<string, Option>>],
+  [
+    "/file/hash",
+    { algorithm: { expected: `one of ${[...algorithms].join(", ")}`, holds: (value) => algorithms.has(value) } }
+  ],
+  ["/emulator/fail", { error: text, message: text }],
+  [
+    "/emulator/wait",
+    {
+      seconds: {
+        isRequired: true,
+        expected: "a number of at least 0",
+        holds: (value) => typeof value === "number" && value >= 0 && value < Infinity
+      }
+    }
+  ]
+])
+
+/**
+ * Whether a value contains a variable such as `${fields.name}`. A value with a variable is not checked, because only
+ * the service knows the value of the variable.
+ */
+const hasVariable = (value: unknown): boolean => typeof value === "string" && /\$\{[^{}]+\}/.test(value)
+
+/** The invalid and the missing options of the Step `name`. The options of an unknown robot are not checked. */
+const optionProblems = (name: string, step: Readonly<Record<string, unknown>>): ReadonlyArray<Issue> =>
+  Object.entries(robots.get(step["robot"]) ?? {}).flatMap(([option, { expected, holds, isRequired = false }]) => {
+    const value = step[option]
+    const isValid = value === undefined ? !isRequired : holds(value) || hasVariable(value)
+    return isValid ? [] : [{ path: [name, option], message: `Expected ${expected}` }]
+  })
+
 const robotProblem = (name: string, robot: unknown): string | undefined => {
   if (typeof robot !== "string" || robot === "") return "Expected the robot of the Step, at least 1 character"
   return name === original && robot !== "/upload/handle"
@@ -103,8 +145,34 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
       if (!isWhole || found.name === original || Object.hasOwn(steps, found.name)) return []
       return [{ path, message: "Expected the name of a Step" }]
     }),
-    ...optionProblems(step).map(({ message: broken, option }) => ({ path: [name, option], message: broken }))
+    ...optionProblems(name, step)
   ]
+}
+
+/** Whether the Step with the name `start` uses itself, directly or through other Steps. */
+const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<string>): boolean => {
+  const seen = new Set<string>()
+  const next = [...usedBy(start)]
+  for (let name = next.pop(); name !== undefined; name = next.pop()) {
+    if (name === start) return true
+    if (seen.has(name)) continue
+    seen.add(name)
+    next.push(...usedBy(name))
+  }
+  return false
+}
+
+/**
+ * The names of the Steps that use themselves, directly or through other Steps. A Step without an entry in `uses` uses
+ * no Step. The search does not recurse, because Steps may form a long chain.
+ */
+const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const left = new Map(uses)
+  for (const name of uses.keys()) {
+    // A Step in no circle leads to none through itself, so later searches leave it out.
+    if (!reachesItself(name, (one) => left.get(one) ?? [])) left.delete(name)
+  }
+  return [...left.keys()]
 }
 
 /**

@@ -55,7 +55,7 @@ const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, sc
   return scopes.length === 0 ? authKey.scopes : scopes
 })
 
-const decodeForm = SchemaParser.decodeUnknownEffect(Auth.OpenTokenRequest, { errors: "all" })
+const decodeForm = SchemaParser.decodeUnknownEffect(Auth.TokenRequest, { errors: "all" })
 const encodeAnswer = Schema.encodeEffect(Auth.TokenResponse)
 
 /** The status and the error code for a field that is present and invalid. */
