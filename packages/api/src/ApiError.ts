@@ -534,11 +534,8 @@ export const isService = (error: unknown): boolean => kindOf(error) === "service
 
 /**
  * What {@link match} makes of each error: a function for a tag, for one of the four kinds, and for all others.
- *
- * @since 0.1.0
- * @category models
  */
-export type Cases<E extends { readonly _tag: string }> = {
+type Cases<E extends { readonly _tag: string }> = {
   readonly [Tag in E["_tag"]]?: (error: Extract<E, { readonly _tag: Tag }>) => unknown
 } & { readonly throttled?: (error: Extract<E, { readonly retryAfter: Duration.Duration }>) => unknown } & {
   readonly [K in Exclude<Kind, "throttled">]?: (error: E) => unknown

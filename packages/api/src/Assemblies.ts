@@ -12,15 +12,7 @@ export {
   get,
   newId,
   Replace,
-  replace,
-  type ReplaceOptions
+  replace
 } from "./internal/assemblies.ts"
-export {
-  type AssemblyError,
-  awaitCompletion,
-  type AwaitOptions,
-  type FollowOptions,
-  outcome,
-  watch
-} from "./internal/follow.ts"
+export { type AssemblyError, awaitCompletion, type AwaitOptions, outcome, watch } from "./internal/follow.ts"
 export { List, list, listAll, listPages, Replay, replay, Statistics, statistics } from "./internal/history.ts"

@@ -148,33 +148,6 @@ export const Status = extensible({
  */
 export interface Status extends Structure<typeof Status> {}
 
-/** The fields of a Status that contain its URL. */
-const addresses = ["assembly_url", "assembly_ssl_url"] as const
-
-/**
- * Returns the Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`, or undefined for any other
- * value.
- */
-const idIn = (address: unknown): unknown =>
-  typeof address === "string"
-    ? /^[^?#]*\/assemblies\/([a-f0-9]{32})(?![a-z0-9])/i.exec(address)?.[1]?.toLowerCase()
-    : undefined
-
-/**
- * Whether a Status, decoded or not, belongs to an Assembly other than `assemblyId`. The result is true if another
- * Assembly is named by the field `assembly_id`, by the field `assemblyId` of older responses, or by a URL of the
- * Status. The result is false if the Status contains no Assembly id.
- *
- * Beyond the specification.
- *
- * @since 0.1.0
- * @category predicates
- */
-export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: string): boolean =>
-  [status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(
-    (id) => id !== undefined && id !== null && id !== assemblyId
-  )
-
 /**
  * The state of an Assembly. A `Busy` Assembly will change; `Completed`, `Canceled`, `Aborted` and `Failed` are final.
  * `Unknown` means that the Status contains no known state: request the Status again.

@@ -7,7 +7,7 @@
  * The index does not export this module: `import * as Queue from "@assembly-effect/schema/Queue"`.
  */
 import * as Schema from "effect/Schema"
-import { Since } from "./AssemblyStatistics.ts"
+import { Since } from "./internal/date.ts"
 import { generateFew, lenient } from "./internal/field.ts"
 import { kept, success } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"

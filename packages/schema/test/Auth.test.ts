@@ -7,7 +7,7 @@ import { accepted, accepts, onDecode } from "./support.ts"
 describe("TokenRequest", () => {
   it("is a form of grant_type, aud and the scopes with spaces between them (spec A-8)", () => {
     const request = Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })
-    const wire = { grant_type: "client_credentials", aud: "api2", scope: "assemblies:read dam:write" }
+    const wire = { grant_type: "client_credentials", aud: "api2", scope: "assemblies:read dam:write" } as const
     assert.deepStrictEqual(Schema.encodeSync(Auth.TokenRequest)(request), wire)
     assert.deepStrictEqual(Schema.decodeUnknownSync(Auth.TokenRequest)(wire), request)
   })

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { NonEmptyString } from "../unstable/Scalar.ts"
 
 /**
  * The instant of a UTC date-time in the format of `DateTime.formatIso`, or `None` if its day or time does not exist.
@@ -107,3 +108,16 @@ const fromIso = (iso: string): string => `${iso.replaceAll("-", "/").replace("T"
  * instead of slashes, ISO 8601 such as `2025-09-24T14:30:24.000Z`, and a text without a zone, which means UTC.
  */
 export const ServiceDate = dateText(serviceDate, "a date such as 2025/09/24 14:30:24 GMT", [toIso, fromIso], Math.floor)
+
+/**
+ * The start of a time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can parse, which is
+ * sent unchanged.
+ *
+ * Clause: spec.md, "Retrieve Assembly statistics".
+ */
+export const Since = NonEmptyString.pipe(
+  Schema.decodeTo(Schema.Union([NonEmptyString, moment(Math.floor)]), {
+    decode: SchemaGetter.passthrough({ strict: false }),
+    encode: SchemaGetter.transform((since) => (DateTime.isDateTime(since) ? DateTime.formatIso(since) : since))
+  })
+)

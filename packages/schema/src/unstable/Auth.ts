@@ -57,6 +57,16 @@ export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string &
 export type Scope = typeof Scope.Type
 
 /**
+ * The algorithm of signatures that are made with an Auth Key.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SignatureAlgorithm = Schema.Literals(["sha1", "sha256", "sha384"])
+
+/**
  * A value that makes a signature unique: a string or an integer.
  *
  * Clause: spec.md, "Authentication".

@@ -170,7 +170,7 @@ const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray
   const left = new Map(uses)
   for (const name of uses.keys()) {
     // A Step in no circle leads to none through itself, so later searches leave it out.
-    if (!reachesItself(name, (one) => left.get(one) ?? [])) left.delete(name)
+    if (!reachesItself(name, (step) => left.get(step) ?? [])) left.delete(name)
   }
   return [...left.keys()]
 }
