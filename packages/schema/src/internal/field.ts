@@ -46,20 +46,19 @@ export const objectsByKey = <S extends Schema.Codec<object>>(item: S) =>
 /** A boolean that the service may write as 0 and 1. */
 const Bit = Schema.Union([Schema.Literals([0, 1]), Schema.Boolean])
 
-const decode = SchemaGetter.transform((bit: typeof Bit.Type) => bit === 1 || bit === true)
+const fromBit = (encode: (value: boolean) => typeof Bit.Type) =>
+  Bit.pipe(
+    Schema.decodeTo(Schema.Boolean, {
+      decode: SchemaGetter.transform((bit) => bit === 1 || bit === true),
+      encode: SchemaGetter.transform(encode)
+    })
+  )
 
 /** A boolean that is encoded as 0 or 1. Decoding also accepts true and false. */
-export const Flag = Bit.pipe(
-  Schema.decodeTo(Schema.Boolean, {
-    decode,
-    encode: SchemaGetter.transform((value): typeof Bit.Type => (value ? 1 : 0))
-  })
-)
+export const Flag = fromBit((value) => (value ? 1 : 0))
 
 /** A boolean that is encoded as true or false. Decoding also accepts 0 and 1. */
-export const Switch = Bit.pipe(
-  Schema.decodeTo(Schema.Boolean, { decode, encode: SchemaGetter.transform((value): typeof Bit.Type => value) })
-)
+export const Switch = fromBit((value) => value)
 
 /**
  * Redacts the decoded value of a schema under a label. Encoding accepts any label, because a program may redact a value

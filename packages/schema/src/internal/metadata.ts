@@ -57,13 +57,9 @@ const noOther = Schema.Record(
  * The mandatory keys, which have values, and other keys, whose value may be null.
  */
 const MetadataRecord = Schema.make<
-  Schema.Bottom<
+  Schema.Codec<
     (typeof mandatory)["Type"] & (typeof entries)["Type"],
-    (typeof mandatory)["Encoded"] & (typeof entries)["Encoded"],
-    never,
-    never,
-    SchemaAST.Objects,
-    Schema.Top
+    (typeof mandatory)["Encoded"] & (typeof entries)["Encoded"]
   >
 >(Schema.StructWithRest(mandatory, [entries, noOther]).check(generateFew(6)).ast)
 

@@ -80,35 +80,23 @@ export const used = (step: { readonly [option: string]: unknown }): ReadonlyArra
   )
 ]
 
-/** An option of a robot that the emulator (`@assembly-effect/emulator`) runs. */
-interface Option {
-  readonly isRequired?: boolean
-  readonly expected: string
-  readonly holds: (value: unknown) => boolean
-}
+const algorithms: ReadonlyArray<unknown> = ["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+const isAlgorithm = (value: unknown) => value === undefined || algorithms.includes(value)
 
-const text: Option = { expected: "at least 1 character", holds: (value) => typeof value === "string" && value !== "" }
+const filled = "at least 1 character"
+const isFilled = (value: unknown) => value === undefined || (typeof value === "string" && value !== "")
+const isSeconds = (value: unknown) => typeof value === "number" && value >= 0 && value < Infinity
 
-const algorithms: ReadonlySet<unknown> = new Set(["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
-
-const robots: ReadonlyMap<unknown, Readonly<Record<string, Option>>> = new Map([
-  ["/transloadit/store", { path: text } as Readonly<Record<string, Option>>],
-  [
-    "/file/hash",
-    { algorithm: { expected: `one of ${[...algorithms].join(", ")}`, holds: (value) => algorithms.has(value) } }
-  ],
-  ["/emulator/fail", { error: text, message: text }],
-  [
-    "/emulator/wait",
-    {
-      seconds: {
-        isRequired: true,
-        expected: "a number of at least 0",
-        holds: (value) => typeof value === "number" && value >= 0 && value < Infinity
-      }
-    }
-  ]
-])
+/** The options of the robots that the emulator (`@assembly-effect/emulator`) runs. A test decides whether one may be absent. */
+const options: ReadonlyArray<
+  readonly [robot: string, option: string, expected: string, holds: (value: unknown) => boolean]
+> = [
+  ["/transloadit/store", "path", filled, isFilled],
+  ["/file/hash", "algorithm", `one of ${algorithms.join(", ")}`, isAlgorithm],
+  ["/emulator/fail", "error", filled, isFilled],
+  ["/emulator/fail", "message", filled, isFilled],
+  ["/emulator/wait", "seconds", "a number of at least 0", isSeconds]
+]
 
 /**
  * Whether a value contains a variable such as `${fields.name}`. A value with a variable is not checked, because only
@@ -118,11 +106,11 @@ const hasVariable = (value: unknown): boolean => typeof value === "string" && /\
 
 /** The invalid and the missing options of the Step `name`. The options of an unknown robot are not checked. */
 const optionProblems = (name: string, step: Readonly<Record<string, unknown>>): ReadonlyArray<Issue> =>
-  Object.entries(robots.get(step["robot"]) ?? {}).flatMap(([option, { expected, holds, isRequired = false }]) => {
-    const value = step[option]
-    const isValid = value === undefined ? !isRequired : holds(value) || hasVariable(value)
-    return isValid ? [] : [{ path: [name, option], message: `Expected ${expected}` }]
-  })
+  options.flatMap(([robot, option, expected, holds]) =>
+    step["robot"] !== robot || holds(step[option]) || hasVariable(step[option])
+      ? []
+      : [{ path: [name, option], message: `Expected ${expected}` }]
+  )
 
 const robotProblem = (name: string, robot: unknown): string | undefined => {
   if (typeof robot !== "string" || robot === "") return "Expected the robot of the Step, at least 1 character"
