@@ -6,6 +6,7 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Dam from "@assembly-effect/api/Dam"
+import type * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
@@ -98,7 +99,10 @@ const recording = (responses: Array<string>) =>
     )
   ).pipe(Layer.provide(FetchHttpClient.layer))
 
-const look = (service: AssemblyNode.Keys & { readonly baseUrl: string }, asset: Identifier.AssetId | undefined) => {
+const look = (
+  service: Credentials.Credentials["Service"] & { readonly baseUrl: string },
+  asset: Identifier.AssetId | undefined
+) => {
   const responses: Array<string> = []
   return Effect.provide(walk(asset, responses), AssemblyNode.layerWith(recording(responses), service))
 }

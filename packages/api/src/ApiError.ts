@@ -16,27 +16,6 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { answered, cause, Details, refusal, skewed, subject } from "./unstable/ErrorDetails.ts"
 
-// The following errors have a separate module, so that both modules stay small.
-export {
-  AuthKeyNotCreated,
-  AuthKeyNotDeleted,
-  AuthKeyNotUpdated,
-  AuthSecretNotRetrieved,
-  BillNotFound,
-  JobSlotStatisticsInvalidAggregation,
-  JobSlotStatisticsInvalidTime,
-  JobSlotStatisticsMissingRegion,
-  JobSlotStatisticsUnavailable,
-  TemplateCredentialsNotCreated,
-  TemplateCredentialsNotDeleted,
-  TemplateCredentialsNotFound,
-  TemplateCredentialsNotRead,
-  TemplateCredentialsNotUpdated,
-  TemplateInvalid,
-  TemplateListFailed,
-  TemplateNotFound
-} from "./internal/resourceError.ts"
-
 /**
  * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed, so that the request of
  * the operation was not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only
@@ -235,6 +214,192 @@ export class DamMutationConflict extends refusal<DamMutationConflict>()("DamMuta
 export class DamMutationFailed extends refusal<DamMutationFailed>()("DamMutationFailed") {}
 
 /**
+ * AUTH_KEY_NOT_CREATED: the Auth Key could not be created.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class AuthKeyNotCreated extends refusal<AuthKeyNotCreated>()("AuthKeyNotCreated") {}
+
+/**
+ * AUTH_KEY_NOT_UPDATED: the Auth Key could not be changed.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class AuthKeyNotUpdated extends refusal<AuthKeyNotUpdated>()("AuthKeyNotUpdated") {}
+
+/**
+ * AUTH_KEY_NOT_DELETED: the Auth Key could not be deleted.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class AuthKeyNotDeleted extends refusal<AuthKeyNotDeleted>()("AuthKeyNotDeleted") {}
+
+/**
+ * AUTH_SECRET_NOT_RETRIEVED: the secret of the Auth Key cannot be shown.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class AuthSecretNotRetrieved extends refusal<AuthSecretNotRetrieved>()("AuthSecretNotRetrieved") {}
+
+/**
+ * TEMPLATE_LIST_ERROR: the service returned an error instead of a list.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateListFailed extends refusal<TemplateListFailed>()("TemplateListFailed") {}
+
+/**
+ * TEMPLATE_NOT_FOUND: no Template has this id or name.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateNotFound extends refusal<TemplateNotFound>()("TemplateNotFound") {}
+
+/**
+ * TEMPLATE_VALIDATION_ERROR: a setting or the content of the Template is invalid.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateInvalid extends refusal<TemplateInvalid>()("TemplateInvalid") {}
+
+/**
+ * TEMPLATE_CREDENTIALS_NOT_FOUND: the Template Credentials could not be listed.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateCredentialsNotFound extends refusal<TemplateCredentialsNotFound>()(
+  "TemplateCredentialsNotFound"
+) {}
+
+/**
+ * TEMPLATE_CREDENTIALS_NOT_READ: the Template Credentials could not be read.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateCredentialsNotRead extends refusal<TemplateCredentialsNotRead>()("TemplateCredentialsNotRead") {}
+
+/**
+ * TEMPLATE_CREDENTIALS_NOT_CREATED: the Template Credentials could not be created.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateCredentialsNotCreated extends refusal<TemplateCredentialsNotCreated>()(
+  "TemplateCredentialsNotCreated"
+) {}
+
+/**
+ * TEMPLATE_CREDENTIALS_NOT_UPDATED: the Template Credentials could not be changed.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateCredentialsNotUpdated extends refusal<TemplateCredentialsNotUpdated>()(
+  "TemplateCredentialsNotUpdated"
+) {}
+
+/**
+ * TEMPLATE_CREDENTIALS_NOT_DELETED: the Template Credentials could not be deleted.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class TemplateCredentialsNotDeleted extends refusal<TemplateCredentialsNotDeleted>()(
+  "TemplateCredentialsNotDeleted"
+) {}
+
+/**
+ * BILL_NOT_FOUND: there is no bill for the month. The service sends this error with status 200.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class BillNotFound extends refusal<BillNotFound>()("BillNotFound") {}
+
+/**
+ * PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION: the aggregation is invalid.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobSlotStatisticsInvalidAggregation extends refusal<JobSlotStatisticsInvalidAggregation>()(
+  "JobSlotStatisticsInvalidAggregation"
+) {}
+
+/**
+ * PRIORITY_JOB_SLOT_STATS_INVALID_TIME: `since` is missing or invalid.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobSlotStatisticsInvalidTime extends refusal<JobSlotStatisticsInvalidTime>()(
+  "JobSlotStatisticsInvalidTime"
+) {}
+
+/**
+ * PRIORITY_JOB_SLOT_STATS_MISSING_REGION: a region is required.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobSlotStatisticsMissingRegion extends refusal<JobSlotStatisticsMissingRegion>()(
+  "JobSlotStatisticsMissingRegion"
+) {}
+
+/**
+ * 500 PRIORITY_JOB_SLOT_STATS_ERROR: the statistics could not be loaded.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class JobSlotStatisticsUnavailable extends refusal<JobSlotStatisticsUnavailable>()(
+  "JobSlotStatisticsUnavailable"
+) {}
+
+/**
  * The errors that every operation can have.
  *
  * @since 0.1.0
@@ -369,11 +534,8 @@ export const isService = (error: unknown): boolean => kindOf(error) === "service
 
 /**
  * What {@link match} makes of each error: a function for a tag, for one of the four kinds, and for all others.
- *
- * @since 0.1.0
- * @category models
  */
-export type Cases<E extends { readonly _tag: string }> = {
+type Cases<E extends { readonly _tag: string }> = {
   readonly [Tag in E["_tag"]]?: (error: Extract<E, { readonly _tag: Tag }>) => unknown
 } & { readonly throttled?: (error: Extract<E, { readonly retryAfter: Duration.Duration }>) => unknown } & {
   readonly [K in Exclude<Kind, "throttled">]?: (error: E) => unknown

@@ -10,8 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Schema from "effect/Schema"
+import * as Budget from "./internal/budget.ts"
 import * as Store from "./internal/budgetStore.ts"
-import * as BudgetSettings from "./unstable/BudgetSettings.ts"
 
 export { BudgetStore, BudgetStoreFailed } from "./internal/budgetStore.ts"
 
@@ -30,7 +30,7 @@ export { BudgetStore, BudgetStoreFailed } from "./internal/budgetStore.ts"
  * @since 0.1.0
  * @category options
  */
-export type Options = Schema.Codec.Encoded<typeof BudgetSettings.Settings>
+export type Options = Schema.Codec.Encoded<typeof Budget.Settings>
 
 /**
  * Does the same as {@link layer}, with the stores in the context: a `RateLimiter` for the rates, in memory or in Redis, and a
@@ -42,7 +42,7 @@ export type Options = Schema.Codec.Encoded<typeof BudgetSettings.Settings>
 export const layerNoDeps = (
   options: Options = {}
 ): Layer.Layer<never, InvalidRequest, RateLimiter.RateLimiter | Store.BudgetStore> =>
-  Layer.effect(Low.Budget, BudgetSettings.make(options))
+  Layer.effect(Low.Budget, Budget.make(options))
 
 /**
  * Keeps the pauses and the running Assemblies of one process.

@@ -23,14 +23,7 @@ import type * as Operation from "./unstable/Operation.ts"
 
 export type { Answer, AnswerCase } from "./internal/testing/answers.ts"
 export { sample } from "./internal/testing/sample.ts"
-export {
-  layerGenerated,
-  NeverDrawn,
-  type Options as GeneratedOptions,
-  report,
-  type Report,
-  type Tag
-} from "./internal/testing/generated.ts"
+export { layerGenerated, NeverDrawn, report, type Report } from "./internal/testing/generated.ts"
 // The `of` below takes operations too.
 export * from "@assembly-effect/schema/testing"
 
@@ -70,11 +63,8 @@ export interface OperationInputs<Op extends Operation.Any> extends Testing.Input
  * - `now`: the time of the fixed clock at which the test sends the requests. With it, the limits of `since` are exact.
  * - `params`: generates the params to start from, for example those of the regions that a server has.
  * - `assemblyId`: the Assembly in the path of the requests that `answers` answers.
- *
- * @since 0.1.0
- * @category models
  */
-export interface OfOptions<Op extends Operation.Any> {
+interface OfOptions<Op extends Operation.Any> {
   readonly now?: DateTime.Utc | undefined
   readonly params?: Arbitrary.Arbitrary<Op["params"]["Type"]> | undefined
   readonly assemblyId?: string | undefined

@@ -213,7 +213,7 @@ describe("docs/examples", () => {
       const itself = (value: unknown) => value
       const { list, statistics } = Assemblies
       const counts = [
-        yield* run("api/src/internal/history.ts", itself, "Effect.flatMap("),
+        yield* run("api/src/Assemblies.ts", itself, "Effect.flatMap("),
         yield* run("api/src/internal/assemblies.ts", itself, "Assemblies.create("),
         yield* run("api/src/internal/follow.ts", itself, "Assemblies."),
         yield* run("api/src/Dam.ts", itself, "Dam.move("),

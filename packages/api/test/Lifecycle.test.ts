@@ -51,8 +51,9 @@ describe("the Status of another Assembly", () => {
     assembly_ssl_url: { ...status, assembly_ssl_url: `https://api2.example.com/assemblies/${strangerId}` },
     "assembly_url without assembly_id": {
       ok: "ASSEMBLY_EXECUTING",
-      assembly_url: `http://api2.example.com/assemblies/${strangerId}`
+      assembly_url: `http://api2.example.com/assemblies/${strangerId}?x=1`
     },
+    "assemblyId of older responses": { ok: "ASSEMBLY_EXECUTING", assemblyId: strangerId },
     "assembly_id of an error": { error: "INTERNAL_COMMAND_ERROR", assembly_id: strangerId }
   }
   const operations: Readonly<Record<string, Effect.Effect<unknown, AnyError, Client.AssemblyClient>>> = {
@@ -70,6 +71,20 @@ describe("the Status of another Assembly", () => {
     assert.deepInclude(error, { _tag: "UnexpectedResponse", assemblyId })
     assert.include(error?.message, "the Status of another Assembly")
     assert.notInclude(JSON.stringify(error), strangerId)
+  })
+
+  it.effect.each([
+    {},
+    { assembly_id: null },
+    { assembly_ssl_url: `https://API2.EXAMPLE.COM/ASSEMBLIES/${assemblyId}?x=/assemblies/${strangerId}` },
+    { assembly_ssl_url: "https://api2.example.com/assemblies/other" },
+    { assembly_ssl_url: `https://api2.example.com/assemblies/${strangerId}0` },
+    { assembly_ssl_url: `https://api2.example.com/files/${strangerId}`, parent_id: strangerId }
+  ])("get accepts %j, which names no other Assembly", function* (fields) {
+    const { seen } = yield* outcome(Assemblies.get(assemblyId), [
+      Service.json(200, { ok: "ASSEMBLY_COMPLETED", ...fields })
+    ])
+    assert.strictEqual(seen, "GET ASSEMBLY_COMPLETED")
   })
 
   it.effect("cancel reads the Status again if DELETE returns the Status of another Assembly", function* () {

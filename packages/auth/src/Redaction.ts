@@ -40,11 +40,8 @@ export const mask = "<redacted>"
  *
  * - `secrets`: the secrets of the request, in plain text.
  * - `max`: the number of characters after which a text is cut, 1,000 by default. A cut text ends with `…`.
- *
- * @since 0.1.0
- * @category models
  */
-export interface Options {
+interface Options {
   readonly secrets?: ReadonlyArray<string> | undefined
   readonly max?: number | undefined
 }

@@ -29,14 +29,6 @@ export class Signer extends Context.Service<
 
 export { Algorithm }
 
-/**
- * Whether a text is an {@link Algorithm}. A signature starts with its algorithm, such as `sha384` in `sha384:0a1b…`.
- *
- * @since 0.1.0
- * @category predicates
- */
-export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(Hmac.algorithms, name)
-
 const Settings = Schema.Struct({ algorithm: Schema.optional(Algorithm) })
 
 /**

@@ -31,11 +31,8 @@ import * as TokenStore from "./TokenStore.ts"
 
 /**
  * What a token is needed for: the base URL and the scope of an operation. A scope with white space is a defect.
- *
- * @since 0.1.0
- * @category models
  */
-export interface Request {
+interface Request {
   readonly baseUrl: SecureUrl
   readonly scope?: Auth.Scope | undefined
 }

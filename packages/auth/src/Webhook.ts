@@ -109,6 +109,8 @@ export type Options = Schema.Codec.Encoded<typeof Settings>
 
 const decode = Rules.decoder("Webhook", Settings)
 
+const isAlgorithm = Schema.is(Signer.Algorithm)
+
 const make = Effect.fnUntraced(function* (options: Options = {}) {
   const { algorithms = ["sha384", "sha256"] } = yield* decode(options)
   const { secret } = yield* Credentials.Credentials
@@ -118,7 +120,7 @@ const make = Effect.fnUntraced(function* (options: Options = {}) {
   const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
     const [, prefix = "sha1", digits = ""] = prefixed.exec(signature.trim()) ?? []
     const algorithm = prefix.toLowerCase()
-    if (!Signer.isAlgorithm(algorithm) || !accepted.has(algorithm)) {
+    if (!isAlgorithm(algorithm) || !accepted.has(algorithm)) {
       return yield* mismatch(`the algorithm is not one of ${[...accepted].join(", ")}`)
     }
     const tag = Hex.decode(digits)

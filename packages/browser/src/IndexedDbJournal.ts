@@ -3,10 +3,7 @@
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
-import * as Database from "./internal/database.ts"
-import * as Texts from "./internal/texts.ts"
-import * as WebLocks from "./internal/webLocks.ts"
+import * as Store from "./internal/store.ts"
 
 /**
  * The options of a journal, see `UploadJournal.Options`, and:
@@ -22,37 +19,10 @@ export interface Options extends UploadJournal.Options {
 }
 
 /**
- * The browser services that a journal needs. Without `locks`, the journal uses leases that expire.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Platform {
-  readonly indexedDB: IDBFactory
-  readonly locks?: LockManager | undefined
-}
-
-const defaultName = "assembly-effect-uploads"
-
-/**
- * The store of a journal with the given IndexedDB and locks. The database is open until the scope ends.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const makeStore = (
-  { indexedDB, locks }: Platform,
-  name: string = defaultName
-): Effect.Effect<UploadJournal.Store, UploadJournal.JournalFailed, Scope.Scope> =>
-  Effect.map(Database.make(indexedDB, name), (database) =>
-    Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name))
-  )
-
-/**
  * The IndexedDB and the locks of this page. Frames without an origin, some private windows and programs outside a
  * browser have no IndexedDB. In some of these environments, reading `indexedDB` throws an exception.
  */
-const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
+const platform: Effect.Effect<Store.Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
   const none = new UploadJournal.JournalFailed({ action: "read", description: "IndexedDB is unavailable" })
   try {
     if (!("indexedDB" in globalThis)) return Effect.fail(none)
@@ -104,6 +74,6 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  */
 export const layer = ({ database, ...options }: Options = {}) =>
   UploadJournal.layerStore(
-    Effect.flatMap(platform, (here) => makeStore(here, database)),
+    Effect.flatMap(platform, (here) => Store.make(here, database)),
     options
   )

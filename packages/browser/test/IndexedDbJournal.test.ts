@@ -10,6 +10,7 @@ import { TestClock } from "effect/testing"
 import { IDBDatabase, IDBFactory as MemoryFactory, forceCloseDatabase } from "fake-indexeddb"
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
+import * as Store from "../src/internal/store.ts"
 
 type Journal = UploadJournal.UploadJournal["Service"]
 
@@ -26,8 +27,8 @@ const entry = Effect.map(
 )
 
 /** The journal of a tab. */
-const makeJournal = (platform: IndexedDbJournal.Platform, name?: string) =>
-  Effect.flatMap(IndexedDbJournal.makeStore(platform, name), (store) => UploadJournal.make(store))
+const makeJournal = (platform: Store.Platform, name?: string) =>
+  Effect.flatMap(Store.make(platform, name), (store) => UploadJournal.make(store))
 
 let count = 0
 /** Names of locks are shared by this process: each test has its own. */

@@ -72,7 +72,7 @@ const codes: ReadonlyArray<readonly [code: string, tag: string]> = [
 ]
 
 /** The tags of the errors that a program can get from the packages. No program handles the errors of `assembly`. */
-const tags = globSync(["packages/*/src/*.ts", "packages/api/src/internal/resourceError.ts"], { cwd: root })
+const tags = globSync("packages/*/src/*.ts", { cwd: root })
   .filter((file) => !file.startsWith("packages/cli/"))
   .flatMap((file) =>
     Array.from(read(file).matchAll(/(?:TaggedError|refusal)(?:<\w+>\(\))?\(\s*"(\w+)"/g), ([, tag = ""]) => tag)

@@ -60,6 +60,7 @@ import * as Updates from "./internal/assembly/updates.ts"
 import * as UploadedFiles from "./internal/files/uploadedFiles.ts"
 import * as Workspaces from "./internal/auth/workspaces.ts"
 import * as Limits from "./Limits.ts"
+import * as EmulatorLimits from "./internal/limits.ts"
 import * as Quotas from "./Quotas.ts"
 import type * as RequestLog from "./RequestLog.ts"
 import * as Template from "./Template.ts"
@@ -210,7 +211,7 @@ const storage = ({ data }: Settings) =>
     })
   )
 
-const routes = (onRequest: Options["onRequest"], quotas: Quotas.Values | undefined) =>
+const routes = (onRequest: Options["onRequest"], quotas: typeof Quotas.Settings.Type | undefined) =>
   Layer.mergeAll(
     AssemblyRoutes.layer(quotas),
     AuthKeyRoutes.layer,
@@ -279,7 +280,7 @@ const parts = (options: Settings, onRequest: Options["onRequest"]) => {
     Layer.provide(Server.layer(options.port, options.limits)),
     Layer.provide(Certificate.layer(options.tls)),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-    Layer.provide(Layer.succeed(Limits.Limits, options.limits))
+    Layer.provide(Layer.succeed(EmulatorLimits.Limits, options.limits))
   )
 }
 

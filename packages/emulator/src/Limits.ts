@@ -4,7 +4,6 @@
  */
 import * as Json from "@assembly-effect/schema/unstable/Json"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
-import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -76,11 +75,6 @@ export const Settings = Schema.Struct({
   resultBytes: limit(1_099_511_627_776),
   resultText: limit(8_388_608)
 })
-/**
- * @since 0.1.0
- * @category models
- */
-export type Values = typeof Settings.Type
 
 /**
  * The default limits.
@@ -88,12 +82,4 @@ export type Values = typeof Settings.Type
  * @since 0.1.0
  * @category constants
  */
-export const defaults: Values = Schema.decodeSync(Settings)({})
-
-/**
- * The limits of an emulator, by default {@link defaults}.
- *
- * @since 0.1.0
- * @category references
- */
-export const Limits = Context.Reference<Values>("@assembly-effect/emulator/Limits", { defaultValue: () => defaults })
+export const defaults: typeof Settings.Type = Schema.decodeSync(Settings)({})

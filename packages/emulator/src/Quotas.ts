@@ -36,8 +36,3 @@ export const Settings = Schema.Struct({
   uploading: hours,
   executing: hours
 })
-/**
- * @since 0.1.0
- * @category models
- */
-export type Values = typeof Settings.Type

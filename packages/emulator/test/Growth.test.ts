@@ -6,7 +6,8 @@ import * as Database from "../src/internal/data/database.ts"
 import * as Statement from "../src/internal/data/statement.ts"
 import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import * as UsedSignatures from "../src/internal/auth/usedSignatures.ts"
-import * as Limits from "../src/Limits.ts"
+import { defaults } from "@assembly-effect/emulator/Limits"
+import * as Limits from "../src/internal/limits.ts"
 import { assert, it } from "@assembly-effect/testkit/flow"
 
 setFlagsFromString("--expose-gc")
@@ -23,7 +24,7 @@ it.effect("the used signatures that are remembered are bounded, the latest are k
     assert.isTrue(yield* used.use("f", expires))
   }).pipe(
     Effect.provide(Database.layer(":memory:")),
-    Effect.provideService(Limits.Limits, { ...Limits.defaults, signatures: 3 })
+    Effect.provideService(Limits.Limits, { ...defaults, signatures: 3 })
   )
 )
 

@@ -27,10 +27,11 @@ import type * as Redacted from "effect/Redacted"
 import * as ClockWarning from "./internal/clockWarning.ts"
 import * as Random from "./internal/random.ts"
 import * as SmallFiles from "./internal/smallFiles.ts"
+import * as UndiciSettings from "./internal/undiciSettings.ts"
 import * as NodeMd5 from "./NodeMd5.ts"
 import * as NodeSigner from "./NodeSigner.ts"
 import * as RuntimeClient from "./RuntimeClient.ts"
-import * as UndiciClient from "./UndiciClient.ts"
+import type * as UndiciClient from "./UndiciClient.ts"
 
 /**
  * The services that the Layers of this module provide: the client of the operations, `Upload` and `AssemblyUpload`
@@ -76,17 +77,6 @@ export interface Options extends AssemblyClient.Options {
   readonly http?: UndiciClient.Options | undefined
 }
 
-/**
- * The Auth Key that {@link layer} and {@link layerWith} sign with: its public part and its secret.
- *
- * @since 0.1.0
- * @category options
- */
-export interface Keys {
-  readonly key: string
-  readonly secret: Redacted.Redacted
-}
-
 /** An Authenticator that uses the Credentials in the context. */
 const authenticator = (
   options: Authentication
@@ -102,7 +92,7 @@ const check = Rules.decoder(
   "AssemblyNode.layer",
   Schema.Struct({
     authentication: Schema.optional(Schema.Literals(["signed", "tokens"])),
-    http: Schema.optional(UndiciClient.Settings)
+    http: Schema.optional(UndiciSettings.Settings)
   })
 )
 
@@ -110,8 +100,8 @@ const check = Rules.decoder(
 const checked = <A, E, R>(options: unknown, build: () => Layer.Layer<A, E, R>): Layer.Layer<A, E | InvalidRequest, R> =>
   Layer.unwrap(Effect.map(check(options), build))
 
-/** The client of the operations that signs with the `Keys`, and the `Credentials`. */
-const signing = (options: AssemblyClient.Options & Authentication & Keys) =>
+/** The client of the operations that signs with the `Credentials` among the options, and these `Credentials`. */
+const signing = (options: AssemblyClient.Options & Authentication & Credentials.Credentials["Service"]) =>
   AssemblyClient.layer(options).pipe(
     Layer.provide(authenticator(options)),
     Layer.provideMerge(Credentials.layer(options))
@@ -162,7 +152,7 @@ const around = <A, E, E2, R>(
  * @category layers
  */
 export const layer = (
-  options: Options & Authentication & Keys
+  options: Options & Authentication & Credentials.Credentials["Service"]
 ): Layer.Layer<Services | Credentials.Credentials, InvalidRequest | AuthError.InvalidCredentials> =>
   checked(options, () => around(signing(options), RuntimeClient.layerWith(options.http), options))
 
@@ -181,7 +171,7 @@ export const layer = (
  */
 export const layerWith = <E, R>(
   http: Layer.Layer<HttpClient.HttpClient, E, R>,
-  options: AssemblyClient.Options & Authentication & Keys
+  options: AssemblyClient.Options & Authentication & Credentials.Credentials["Service"]
 ): Layer.Layer<Services | Credentials.Credentials, E | InvalidRequest | AuthError.InvalidCredentials, R> =>
   checked(options, () => around(signing(options), http, options))
 

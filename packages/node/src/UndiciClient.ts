@@ -9,10 +9,10 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Process from "node:process"
+import { type Dispatcher, Settings } from "./internal/undiciSettings.ts"
 import * as UndiciSender from "./internal/undiciSender.ts"
 
 /**
@@ -61,31 +61,6 @@ const isProxyUrl = (text: string): boolean => {
     return false
   }
 }
-
-type Dispatcher = NodeHttpClient.Dispatcher["Service"]
-
-const isDispatcher = (given: unknown): given is Dispatcher =>
-  Predicate.isObject(given) && typeof given["dispatch"] === "function" && typeof given["compose"] === "function"
-
-/**
- * The schema of the {@link Options}.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Settings = Schema.Struct({
-  connections: Schema.optional(Rules.whole(1)),
-  proxy: Schema.optional(Schema.Literals(["environment", "none"])),
-  dispatcher: Schema.optional(Schema.declare(isDispatcher, { expected: "a Dispatcher of undici" }))
-}).check(
-  Schema.makeFilter(({ connections, dispatcher, proxy }) =>
-    Object.entries({ connections, proxy }).flatMap(([name, value]) =>
-      dispatcher === undefined || value === undefined
-        ? []
-        : [{ path: [name], issue: "Expected no value, because the dispatcher decides" }]
-    )
-  )
-)
 
 const settingIssues = Rules.checker(Settings)
 

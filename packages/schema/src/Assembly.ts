@@ -6,13 +6,11 @@
  * spec.md.
  */
 import * as Schema from "effect/Schema"
-import { Restrictions } from "./unstable/Auth.ts"
-import { generateFew } from "./internal/generate.ts"
+import { generateFew, lenient, objects, objectsByKey } from "./internal/field.ts"
 import * as Identifier from "./Identifier.ts"
-import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { Count, NonEmptyString } from "./unstable/Scalar.ts"
+import { ByteSize, Count, NonEmptyString, RegularExpression } from "./unstable/Scalar.ts"
 
 /**
  * The id of an Assembly: 32 lowercase hexadecimal digits. Anybody who knows the id can read the Status, so a client
@@ -150,33 +148,6 @@ export const Status = extensible({
  */
 export interface Status extends Structure<typeof Status> {}
 
-/** The fields of a Status that contain its URL. */
-const addresses = ["assembly_url", "assembly_ssl_url"] as const
-
-/**
- * Returns the Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`, or undefined for any other
- * value.
- */
-const idIn = (address: unknown): unknown =>
-  typeof address === "string"
-    ? /^[^?#]*\/assemblies\/([a-f0-9]{32})(?![a-z0-9])/i.exec(address)?.[1]?.toLowerCase()
-    : undefined
-
-/**
- * Whether a Status, decoded or not, belongs to an Assembly other than `assemblyId`. The result is true if another
- * Assembly is named by the field `assembly_id`, by the field `assemblyId` of older responses, or by a URL of the
- * Status. The result is false if the Status contains no Assembly id.
- *
- * Beyond the specification.
- *
- * @since 0.1.0
- * @category predicates
- */
-export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: string): boolean =>
-  [status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(
-    (id) => id !== undefined && id !== null && id !== assemblyId
-  )
-
 /**
  * The state of an Assembly. A `Busy` Assembly will change; `Completed`, `Canceled`, `Aborted` and `Failed` are final.
  * `Unknown` means that the Status contains no known state: request the Status again.
@@ -283,7 +254,9 @@ export type NotificationPayload = typeof NotificationPayload.Type
  * - `quiet`: whether the response has only the id and the state of the Assembly. Such a response has no `tus_url`, so no
  *   file can be uploaded with tus.
  * - `emitExecutionProgress`: whether the update stream reports the progress of the execution.
- * - `auth`: the restrictions of the uploads.
+ * - `auth`: the restrictions of the uploads: `maxSize`, the maximum size of an upload in bytes, and `referer`, a regular
+ *   expression that the HTTP referer must match, if the request has one (spec.md, "Limits" and "Retrieve list of
+ *   Assemblies").
  *
  * Beyond the specification.
  *
@@ -299,7 +272,9 @@ export const CreateParams = renamed({
   redirectUrl: Schema.optionalKey(NonEmptyString),
   quiet: Schema.optionalKey(Schema.Boolean),
   emitExecutionProgress: Schema.optionalKey(Schema.Boolean),
-  auth: Schema.optionalKey(Restrictions)
+  auth: Schema.optionalKey(
+    renamed({ maxSize: Schema.optionalKey(ByteSize), referer: Schema.optionalKey(RegularExpression) })
+  )
 })
 /**
  * @since 0.1.0

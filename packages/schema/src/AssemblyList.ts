@@ -5,11 +5,12 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { AssemblyId } from "./Assembly.ts"
-import { lenient, orAbsent } from "./internal/lenient.ts"
+import { FromDate, ToDate } from "./internal/date.ts"
+import { lenient, orAbsent } from "./internal/field.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { shortcut } from "./internal/quick.ts"
 import { extensible, renamed } from "./internal/struct.ts"
-import { between, Count, FromDate, ToDate } from "./unstable/Scalar.ts"
+import { between, Count } from "./unstable/Scalar.ts"
 
 /**
  * The state of the Assemblies to list, or `all`.

@@ -6,9 +6,7 @@
  */
 import * as Schema from "effect/Schema"
 import { AssemblyId } from "./Assembly.ts"
-import { Flag } from "./internal/flag.ts"
-import { generateFew } from "./internal/generate.ts"
-import { lenient } from "./internal/lenient.ts"
+import { Flag, generateFew, lenient } from "./internal/field.ts"
 import { extensible, renamed } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString } from "./unstable/Scalar.ts"

@@ -3,10 +3,10 @@
  *
  * The fields of responses have the same names as in the specification.
  */
-import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { Since } from "./internal/date.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { quick } from "./internal/quick.ts"
 import { closed, strict } from "./internal/struct.ts"
@@ -137,47 +137,6 @@ const makeStrict = () =>
  */
 export const StatisticsStrict = makeStrict()
 
-const isSince = (u: unknown): u is string | DateTime.Utc =>
-  typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
-
-/** The first instant of the year 10000, in milliseconds since 1970. */
-const endOfYears = 253_402_300_800_000
-
-const TextOrDateTime = Schema.declare(isSince, {
-  expected: "at least 1 character or a DateTime.Utc",
-  toCodecArbitrary: () =>
-    // The generator makes a DateTime from a number. The generator does not use the schema of a DateTime, whose code is
-    // larger than the rest of this module.
-    Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
-      decode: SchemaGetter.transform((since) => {
-        if (typeof since === "string") return since
-        // `DateTime.makeUnsafe` would add its parsers of texts and of parts of dates to a bundle, although a number
-        // needs no parser.
-        // @effect-diagnostics-next-line globalDate:off
-        return DateTime.fromDateUnsafe(new Date(since % endOfYears))
-      }),
-      encode: SchemaGetter.transform((since) => (typeof since === "string" ? since : since.epochMilliseconds))
-    })
-})
-
-/**
- * The start of the time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can parse,
- * which is sent unchanged. `Assemblies.statistics` of `@assembly-effect/api`, which has a clock, checks that a
- * `DateTime.Utc`, or an ISO 8601 text with `Z` or an offset, is at most 91 days ago. `Queues.statistics` does not check
- * this.
- *
- * Clause: spec.md, "Retrieve Assembly statistics".
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Since = NonEmptyString.pipe(
-  Schema.decodeTo(TextOrDateTime, {
-    decode: SchemaGetter.passthrough({ strict: false }),
-    encode: SchemaGetter.transform((since) => (DateTime.isDateTime(since) ? DateTime.formatIso(since) : since))
-  })
-)
-
 const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_template"])
 
 /**
@@ -207,6 +166,10 @@ const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
 
 /**
  * The params of a statistics request. Unknown keys are refused.
+ *
+ * `since` is the start of the time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can
+ * parse, which is sent unchanged. `Assemblies.statistics` of `@assembly-effect/api`, which has a clock, checks that a
+ * `DateTime.Utc`, or an ISO 8601 text with `Z` or an offset, is at most 91 days ago.
  *
  * Clause: spec.md, "Retrieve Assembly statistics", "no other keys are accepted".
  *

@@ -8,12 +8,10 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { Scope } from "./unstable/Auth.ts"
-import { Switch } from "./internal/flag.ts"
-import { lenient, orAbsent } from "./internal/lenient.ts"
-import { pathSegment } from "./internal/pathSegment.ts"
-import { secret } from "./internal/secret.ts"
-import { ServiceDate } from "./internal/serviceDate.ts"
+import { Scope, SignatureAlgorithm } from "./unstable/Auth.ts"
+import { lenient, orAbsent, secret, Switch } from "./internal/field.ts"
+import { pathSegment } from "./internal/text.ts"
+import { ServiceDate } from "./internal/date.ts"
 import { renamed, success } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString } from "./unstable/Scalar.ts"
@@ -32,21 +30,6 @@ export const AuthKeyId = pathSegment().pipe(Schema.brand("AuthKeyId"))
  * @category models
  */
 export type AuthKeyId = typeof AuthKeyId.Type
-
-/**
- * The algorithm of signatures that are made with an Auth Key.
- *
- * Beyond the specification.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const SignatureAlgorithm = Schema.Literals(["sha1", "sha256", "sha384"])
-/**
- * @since 0.1.0
- * @category models
- */
-export type SignatureAlgorithm = typeof SignatureAlgorithm.Type
 
 /** Scopes in a response: a list, or a text with white space between the scopes. The list and the text may be empty. */
 const Scopes = Schema.Union([Schema.Array(Scope), Schema.String]).pipe(

@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { lenient } from "./internal/lenient.ts"
+import { lenient } from "./internal/field.ts"
 import { kept } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 

@@ -8,7 +8,8 @@ import * as Identifier from "./Identifier.ts"
 import { broken, ofName, type TextRule } from "./internal/text.ts"
 import { closed, extensible, strict } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
-import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./unstable/Scalar.ts"
+import { ByteSize, NonEmptyString, PixelSize } from "./unstable/Scalar.ts"
+import { Timestamp } from "./unstable/Timestamp.ts"
 
 const lowerHex = (digits: number) =>
   Schema.String.check(

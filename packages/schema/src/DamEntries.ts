@@ -11,7 +11,8 @@ import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
 import { renamed, success } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
-import { between, NonEmptyString, Timestamp } from "./unstable/Scalar.ts"
+import { between, NonEmptyString } from "./unstable/Scalar.ts"
+import { Timestamp } from "./unstable/Timestamp.ts"
 
 /**
  * The params of a request to get an asset. `versionId` selects one stored version of the bytes of the asset, by default

@@ -8,8 +8,8 @@
  */
 import * as Schema from "effect/Schema"
 import { AssemblyId } from "./Assembly.ts"
-import { lenient } from "./internal/lenient.ts"
-import { ServiceDate } from "./internal/serviceDate.ts"
+import { lenient } from "./internal/field.ts"
+import { ServiceDate } from "./internal/date.ts"
 import { kept, renamed, success } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString } from "./unstable/Scalar.ts"

@@ -7,9 +7,8 @@
  * The index does not export this module: `import * as Queue from "@assembly-effect/schema/Queue"`.
  */
 import * as Schema from "effect/Schema"
-import { Since } from "./AssemblyStatistics.ts"
-import { generateFew } from "./internal/generate.ts"
-import { lenient } from "./internal/lenient.ts"
+import { Since } from "./internal/date.ts"
+import { generateFew, lenient } from "./internal/field.ts"
 import { kept, success } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString, NonNegativeNumber } from "./unstable/Scalar.ts"

@@ -10,15 +10,13 @@
 import * as Schema from "effect/Schema"
 import * as StepRules from "./unstable/StepRules.ts"
 import { Step } from "./Assembly.ts"
-import { Flag } from "./internal/flag.ts"
-import { generateFew } from "./internal/generate.ts"
-import { lenient, orAbsent } from "./internal/lenient.ts"
-import { pathSegment } from "./internal/pathSegment.ts"
-import { ServiceDate } from "./internal/serviceDate.ts"
+import { Flag, generateFew, lenient, orAbsent } from "./internal/field.ts"
+import { pathSegment } from "./internal/text.ts"
+import { FromDate, ServiceDate, ToDate } from "./internal/date.ts"
 import { extensible, kept, renamed, success } from "./internal/struct.ts"
 import * as Json from "./unstable/Json.ts"
 import { named, type Structure } from "./unstable/Named.ts"
-import { between, ByteSize, Count, FromDate, NonEmptyString, ToDate } from "./unstable/Scalar.ts"
+import { between, ByteSize, Count, NonEmptyString } from "./unstable/Scalar.ts"
 
 /**
  * The id or the name of a Template: 1 to 255 UTF-16 code units, without backslashes, control characters and lone

@@ -9,11 +9,9 @@
  * "@assembly-effect/schema/TemplateCredential"`.
  */
 import * as Schema from "effect/Schema"
-import { generateFew } from "./internal/generate.ts"
-import { lenient, orAbsent } from "./internal/lenient.ts"
-import { pathSegment } from "./internal/pathSegment.ts"
-import { secret } from "./internal/secret.ts"
-import { ServiceDate } from "./internal/serviceDate.ts"
+import { generateFew, lenient, orAbsent, secret } from "./internal/field.ts"
+import { pathSegment } from "./internal/text.ts"
+import { ServiceDate } from "./internal/date.ts"
 import { success } from "./internal/struct.ts"
 import { named, type Structure } from "./unstable/Named.ts"
 import { NonEmptyString } from "./unstable/Scalar.ts"

@@ -19,7 +19,7 @@ import * as Schema from "effect/Schema"
 import * as Rule from "./internal/rules/rule.ts"
 import { rulesOf } from "./internal/rules/trial.ts"
 
-export type { Break, Change, Key, Options, Path, Rules, Values } from "./internal/rules/rule.ts"
+export type { Rules } from "./internal/rules/rule.ts"
 
 /**
  * An input that breaks one rule. `path` is the path of the invalid part, with the key names of `input`. `rule` is the

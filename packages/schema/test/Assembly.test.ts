@@ -89,29 +89,6 @@ describe("Status", () => {
     }
   })
 
-  it("belongs to another Assembly if its id or one of its own URLs says so", () => {
-    const other = "f".repeat(32)
-    const at = (id: string) => `https://api2.example.com/assemblies/${id}`
-    const same = [
-      {},
-      { assembly_id },
-      { assembly_id: null },
-      { assembly_url: at(assembly_id), assembly_ssl_url: `${at(assembly_id).toUpperCase()}?x=/assemblies/${other}` },
-      { assembly_ssl_url: "https://api2.example.com/assemblies/other" },
-      { assembly_ssl_url: at(`${other}0`) },
-      { assembly_ssl_url: `https://api2.example.com/files/${other}`, parent_id: other }
-    ]
-    const strange = [
-      { assembly_id: other },
-      { assembly_id, assembly_ssl_url: at(other) },
-      { assembly_url: `${at(other)}?x=1` },
-      { assemblyId: other },
-      { assembly_id: 5 }
-    ]
-    for (const status of same) assert.isFalse(Assembly.isOfAnother(status, assembly_id), JSON.stringify(status))
-    for (const status of strange) assert.isTrue(Assembly.isOfAnother(status, assembly_id), JSON.stringify(status))
-  })
-
   it("has results that carry workspace, asset_id, version_id and path of stored files (spec R-12)", () => {
     const ids = { asset_id: `${"a".repeat(21)}A`, version_id: `${"v".repeat(21)}A` }
     const file = { id: "f", workspace: "w", path: "/a", more: 1 }

@@ -72,7 +72,7 @@ const scoped = { scope: ["read"] }
 const template = { name: "a", template: {} }
 const credential = { name: "n", type: "t", content: "c" }
 const signed = { key: "k" }
-const grant = { grant_type: "client_credentials", aud: "api2", scope: "read" }
+const grant = { grant_type: "client_credentials", aud: "api2" }
 const fixed = { ...headers, "upload-length": "5" }
 const final = { ...headers, "upload-concat": `final;${part}` }
 

@@ -1,8 +1,10 @@
 import { Identifier } from "@assembly-effect/schema"
 import * as Scalar from "@assembly-effect/schema/unstable/Scalar"
 import * as SecureUrl from "@assembly-effect/schema/unstable/SecureUrl"
+import { Timestamp } from "@assembly-effect/schema/unstable/Timestamp"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
+import * as Dates from "../src/internal/date.ts"
 import { accepted, onDecode, onEncode } from "./support.ts"
 
 describe("JSON Schema", () => {
@@ -20,7 +22,7 @@ describe("JSON Schema", () => {
 })
 
 describe("Timestamp", () => {
-  const decode = Schema.decodeUnknownSync(Scalar.Timestamp)
+  const decode = Schema.decodeUnknownSync(Timestamp)
 
   it("ends in Z with optional seconds and fraction (spec R-27)", () => {
     const valid = [
@@ -47,48 +49,48 @@ describe("Timestamp", () => {
       "26-01-01T10:00:00Z",
       ""
     ]
-    assert.deepStrictEqual(accepted(Scalar.Timestamp, [...valid, ...invalid]), valid)
+    assert.deepStrictEqual(accepted(Timestamp, [...valid, ...invalid]), valid)
   })
 
   it("is a valid calendar date (spec R-27)", () => {
     const days = ["2026-02-29", "2026-02-30", "2026-04-31", "2026-00-01", "2026-13-01", "2026-01-00", "2026-01-32"]
     assert.deepStrictEqual(
       accepted(
-        Scalar.Timestamp,
+        Timestamp,
         days.map((day) => `${day}T10:00:00Z`)
       ),
       []
     )
-    assert.deepStrictEqual(onDecode(Scalar.Timestamp, "2026-02-30T10:00:00Z"), ["Expected a valid calendar date"])
+    assert.deepStrictEqual(onDecode(Timestamp, "2026-02-30T10:00:00Z"), ["Expected a valid calendar date"])
   })
 
   it("keeps its text and names the instant (spec R-27)", () => {
     const timestamp = decode("2026-01-01T10:00:00.123456Z")
     assert.strictEqual(timestamp.text, "2026-01-01T10:00:00.123456Z")
     assert.strictEqual(DateTime.formatIso(timestamp.instant), "2026-01-01T10:00:00.123Z")
-    assert.strictEqual(Schema.encodeSync(Scalar.Timestamp)(timestamp), "2026-01-01T10:00:00.123456Z")
+    assert.strictEqual(Schema.encodeSync(Timestamp)(timestamp), "2026-01-01T10:00:00.123456Z")
     const other = { ...timestamp, instant: DateTime.makeUnsafe("2026-01-01T10:00:00.124Z") }
-    assert.deepStrictEqual(onEncode(Scalar.Timestamp, other), ["Expected Timestamp"])
+    assert.deepStrictEqual(onEncode(Timestamp, other), ["Expected Timestamp"])
   })
 })
 
 describe("FromDate and ToDate", () => {
-  const encode = (schema: typeof Scalar.FromDate, date: string) => Schema.encodeSync(schema)(DateTime.makeUnsafe(date))
+  const encode = (schema: typeof Dates.FromDate, date: string) => Schema.encodeSync(schema)(DateTime.makeUnsafe(date))
 
   it("round a fraction of a second down and up, so that the window never gets smaller (spec O-17)", () => {
     for (const date of ["2026-01-01T10:00:00.001Z", "2026-01-01T10:00:00.500Z", "2026-01-01T10:00:00.999Z"]) {
-      assert.strictEqual(encode(Scalar.FromDate, date), "2026-01-01 10:00:00")
-      assert.strictEqual(encode(Scalar.ToDate, date), "2026-01-01 10:00:01")
+      assert.strictEqual(encode(Dates.FromDate, date), "2026-01-01 10:00:00")
+      assert.strictEqual(encode(Dates.ToDate, date), "2026-01-01 10:00:01")
     }
-    assert.strictEqual(encode(Scalar.FromDate, "1969-12-31T23:59:58.500Z"), "1969-12-31 23:59:58")
-    assert.strictEqual(encode(Scalar.ToDate, "2026-12-31T23:59:59.001Z"), "2027-01-01 00:00:00")
+    assert.strictEqual(encode(Dates.FromDate, "1969-12-31T23:59:58.500Z"), "1969-12-31 23:59:58")
+    assert.strictEqual(encode(Dates.ToDate, "2026-12-31T23:59:59.001Z"), "2027-01-01 00:00:00")
   })
 
   it("stay in the years 0000 to 9999 when rounded", () => {
     const last = DateTime.makeUnsafe("9999-12-31T23:59:59.500Z")
-    assert.strictEqual(Schema.encodeSync(Scalar.FromDate)(last), "9999-12-31 23:59:59")
-    assert.deepStrictEqual(onEncode(Scalar.ToDate, last), ["Expected a UTC date-time, years 0000 to 9999"])
-    assert.deepStrictEqual(onEncode(Scalar.FromDate, DateTime.makeUnsafe(-62_167_219_200_001)), [
+    assert.strictEqual(Schema.encodeSync(Dates.FromDate)(last), "9999-12-31 23:59:59")
+    assert.deepStrictEqual(onEncode(Dates.ToDate, last), ["Expected a UTC date-time, years 0000 to 9999"])
+    assert.deepStrictEqual(onEncode(Dates.FromDate, DateTime.makeUnsafe(-62_167_219_200_001)), [
       "Expected a UTC date-time, years 0000 to 9999"
     ])
   })

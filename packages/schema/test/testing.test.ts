@@ -146,7 +146,7 @@ describe("the inputs of a schema of one's own", () => {
   const move = Testing.of(DamAsset.MoveRequest)
   const Outer = Schema.Struct({ a: Schema.String, list: Schema.Array(Schema.String), p: DamAsset.MoveRequest })
   const Dictionary = Schema.Struct({ a: Schema.String, list: Schema.Record(Schema.String, Schema.String) })
-  const badly = (at: ReadonlyArray<Testing.Key>, bad: unknown = 5, edge: unknown = undefined) =>
+  const badly = (at: Parameters<typeof Testing.required>[0], bad: unknown = 5, edge: unknown = undefined) =>
     Testing.rule({
       at,
       name: "is",

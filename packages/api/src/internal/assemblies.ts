@@ -182,14 +182,6 @@ export const create: (
   createWith(options, undefined)
 
 /**
- * The params and form fields of an Assembly that replaces another Assembly.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
-
-/**
  * `PUT /assemblies/:assemblyId`. The operation is beyond the specification, which names it but does not define it.
  *
  * @since 0.1.0
@@ -212,7 +204,7 @@ export const Replace = Operation.make("Assemblies.replace", "PUT /assemblies/:as
  * @since 0.1.0
  * @category operations
  */
-export const replace = (assemblyId: Assembly.AssemblyId, options: ReplaceOptions) =>
+export const replace = (assemblyId: Assembly.AssemblyId, options: Omit<CreateOptions, "assemblyId">) =>
   AssemblyClient.use((client) => client.run(Replace, { path: { assemblyId }, ...partsOf(options) }))
 
 /**

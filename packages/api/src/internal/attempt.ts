@@ -5,19 +5,20 @@ import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type { Gathered } from "@assembly-effect/auth/unstable/Outcome"
+import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import type * as Sender from "@assembly-effect/auth/unstable/Sender"
 import type { SecureUrl } from "@assembly-effect/schema/unstable/SecureUrl"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../unstable/Operation.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
 import * as Exchange from "../unstable/Exchange.ts"
-import * as ClockSkew from "./clockSkew.ts"
 import * as Request from "./request.ts"
 import * as Response from "./response.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -29,7 +30,7 @@ export interface Environment {
   readonly http: HttpClient.HttpClient
   readonly send: Sender.Sender
   readonly maxBytes: number
-  readonly skew: ClockSkew.ClockSkew
+  readonly skew: Skew
 }
 
 /**
@@ -49,6 +50,47 @@ export interface Limits {
   readonly attemptTime: number
   readonly until: number
   readonly deadline: number
+}
+
+/**
+ * The clock skew between the service and this machine.
+ *
+ * A `Date` header is not trustworthy: it may come from a proxy or a broken service. Therefore, only the operation that
+ * was refused uses the time in the header, for its next attempt. The skew is kept for other operations only if the
+ * response to that attempt does not report an expired signature, and its `Date` shows the same skew. A correction is
+ * dropped if a later response contradicts it.
+ *
+ * Times are in milliseconds. `max` is the largest skew that is corrected, in either direction. `kept` is the skew that
+ * all operations start with, or 0.
+ */
+interface Skew {
+  readonly max: number
+  kept: number
+}
+
+/**
+ * Two clock skews with at most this difference (in milliseconds) count as equal, because a `Date` has whole seconds,
+ * and a response takes some time to arrive.
+ */
+const tolerance = 60_000
+
+/** The correction that an error suggests, unless it is larger than `max`. */
+const suggestedSkew = ({ max }: Skew, error: Response.Failed["error"]): number | undefined => {
+  const skew = error instanceof ApiError.AuthenticationFailed ? error.clockSkew : undefined
+  return skew !== undefined && Math.abs(skew) <= max ? skew : undefined
+}
+
+/**
+ * Call this function with each response to a request that was signed with the correction `used`, unless the response
+ * reports an expired signature. Keeps the correction if the `Date` of the response shows the same skew, and drops the
+ * correction if the `Date` shows another skew.
+ */
+const acceptSkew = (skew: Skew, used: number, headers: Headers.Headers, now: number): void => {
+  if (used === 0 && skew.kept === 0) return
+  const told = Wait.clockSkew(headers, now)
+  if (Option.isNone(told)) return
+  if (Math.abs(told.value - used) <= tolerance) skew.kept = used
+  else if (used !== 0) skew.kept = 0
 }
 
 const isAboutExpiry = (error: Response.Failed["error"] | undefined): boolean =>
@@ -166,7 +208,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
       const secrets = () => Request.secretsOf(operation, encoded, proof, authenticator.secrets)
       const answer = read(response, { subject, path, secrets, now })
       const error = Option.getOrUndefined(Exit.findErrorOption(answer))?.error
-      if (isSigned && !isAboutExpiry(error)) ClockSkew.accepted(skew, clockSkew, response.headers, now)
+      if (isSigned && !isAboutExpiry(error)) acceptSkew(skew, clockSkew, response.headers, now)
       if (budget === undefined || !(error instanceof ApiError.RateLimited)) return answer
       // The wait of a 413 is the time until another Assembly can be created.
       return Effect.andThen(budget.pause(error.status === 413 ? need : "request", error.retryAfter), answer)
@@ -202,7 +244,7 @@ export const compile = (operation: Operation.Any, environment: Environment) => {
           isRefused = true
           if ((yield* authenticator.refused(proof, refusal)) === "retry") return yield* attempt(false)
         }
-        const suggested = ClockSkew.suggested(skew, error)
+        const suggested = suggestedSkew(skew, error)
         if (suggested !== undefined && !isSkewCorrected) {
           clockSkew = suggested
           isSkewCorrected = true

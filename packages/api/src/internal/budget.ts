@@ -1,23 +1,34 @@
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
+import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as ServiceOrigins from "@assembly-effect/schema/unstable/ServiceOrigins"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import type * as RateLimiter from "effect/persistence/RateLimiter"
+import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
 import * as Pacing from "../unstable/Pacing.ts"
-import { type BudgetStore, uptime } from "./budgetStore.ts"
+import { BudgetStore, uptime } from "./budgetStore.ts"
 import * as Lane from "./lane.ts"
 
-/** See `Budget.Options`. */
-export interface Settings {
-  readonly account: string
-  readonly created: number | false | undefined
-  readonly running: number | false | undefined
-  readonly requests: number | undefined
-}
+const Quota = Schema.optional(Schema.Union([Rules.whole(1), Schema.Literal(false)]))
+
+/**
+ * The rules of `Budget.Options`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Settings = Schema.Struct({
+  created: Quota,
+  running: Quota,
+  requests: Schema.optional(Rules.whole(1)),
+  account: Schema.optional(Rules.notBlank.check(Schema.isMaxLength(200)))
+})
+
+const decode = Rules.decoder("Budget.layer", Settings)
 
 /** The quotas of the public service: Assemblies created in a minute, and Assemblies running at once. */
 const ofPublicService = 250
@@ -43,11 +54,17 @@ const pauses = (need: Budget.Need) =>
 
 const broken = () => new Budget.NotAdmitted({ wait: Option.none() })
 
-export const make = (
-  limiter: RateLimiter.RateLimiter,
-  store: BudgetStore["Service"],
-  { account, created, requests, running }: Settings
-): Budget.Budget => {
+/**
+ * Makes a budget over the stores in the context.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.fnUntraced(function* (options: Schema.Codec.Encoded<typeof Settings> = {}) {
+  const { account = "default", created, requests, running } = yield* decode(options)
+  const limiter = yield* RateLimiter.RateLimiter
+  const store = yield* BudgetStore
+
   /** A quota at a URL, or undefined if there is none. */
   const quotaAt = (url: string, quota: number | false | undefined): number | undefined => {
     if (quota !== undefined) return quota === false ? undefined : quota
@@ -166,5 +183,5 @@ export const make = (
       return limit === undefined ? Effect.void : Effect.ignore(hold(assemblyId, limit))
     },
     release: (url, assemblyId) => (quotaAt(url, running) === undefined ? Effect.void : release(assemblyId))
-  }
-}
+  } satisfies Budget.Budget
+})

@@ -206,7 +206,7 @@ const Settings = Schema.Struct({
 })
 
 /**
- * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly.
+ * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly. `watch` has no `timeout`.
  *
  * - `interval`: the first pause between two readings, 1 second by default. Each further pause is 1.5 times as long, up
  *   to `maxInterval`. Up to a tenth of each pause is added at random. In `watch`, the pauses start again at `interval`
@@ -215,18 +215,11 @@ const Settings = Schema.Struct({
  * - `maxInterval`: the longest pause before the random part is added, 10 seconds by default.
  * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. If a rate limit requests a longer
  *   pause, the error is `RateLimited`.
+ * - `timeout`: the time limit of the whole `awaitCompletion`. By default the limit is 1 hour, without the waits for the
+ *   budget of the account.
  *
  * Each duration must be positive and finite. If a duration breaks this rule, nothing is read, and the error is
  * `InvalidRequest`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FollowOptions extends Omit<AwaitOptions, "timeout"> {}
-
-/**
- * - `timeout`: the time limit of the whole `awaitCompletion`. By default the limit is 1 hour, without the waits for the
- *   budget of the account. The other options are those of {@link FollowOptions}.
  *
  * @since 0.1.0
  * @category models
@@ -304,7 +297,7 @@ export const awaitCompletion: (
  * @since 0.1.0
  * @category operations
  */
-export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = {}) =>
+export const watch = (assemblyId: Assembly.AssemblyId, options: Omit<AwaitOptions, "timeout"> = {}) =>
   Stream.unwrap(
     Effect.gen(function* () {
       const settings = yield* decodeWatch(options)

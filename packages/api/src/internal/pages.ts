@@ -1,7 +1,6 @@
 import * as Input from "@assembly-effect/schema/unstable/Input"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "../ApiError.ts"
 import * as Exchange from "../unstable/Exchange.ts"
@@ -12,15 +11,13 @@ interface Page {
   readonly count?: number
 }
 
-/** The state of a walk through the pages. */
-interface Walk<P, E> {
+/**
+ * A page of a walk. `request` was started when the previous page was emitted. `seen` has the ids of the entries on the
+ * last two pages: the next page repeats some of these entries if new entries have shifted them.
+ */
+interface Walk<P, E, R> {
   readonly page: number
-  /** The request for this page, which was started when the previous page was emitted. */
-  readonly request: Fiber.Fiber<P, E> | undefined
-  /**
-   * The ids of the entries on the last two pages. The next page repeats some of these entries if new entries have
-   * shifted them.
-   */
+  readonly request: Effect.Effect<P, E, R>
   readonly seen: ReadonlyArray<ReadonlySet<string>>
 }
 
@@ -31,24 +28,6 @@ interface Walk<P, E> {
 const isLast = (found: Page, page: number, pageSize: number): boolean =>
   found.items.length === 0 ||
   (found.count === undefined ? found.items.length < pageSize : page * pageSize >= found.count)
-
-/** Emits a page and starts the request for the next page. */
-const step =
-  <P extends Page, E, R>(list: (page: number) => Effect.Effect<P, E, R>, pageSize: number, scope: Scope.Scope) =>
-  (walk: Walk<P, E> | undefined): Effect.Effect<readonly [P, Walk<P, E> | undefined] | undefined, E, R> =>
-    Effect.gen(function* () {
-      if (walk === undefined) return undefined
-      const found = yield* walk.request === undefined ? list(walk.page) : Fiber.join(walk.request)
-      const items = found.items.filter(({ id }) => !walk.seen.some((page) => page.has(id)))
-      const next: Walk<P, E> | undefined = isLast(found, walk.page, pageSize)
-        ? undefined
-        : {
-            page: walk.page + 1,
-            request: yield* Effect.forkIn(list(walk.page + 1), scope),
-            seen: [...walk.seen.slice(-1), new Set(found.items.map(({ id }) => id))]
-          }
-      return [{ ...found, items }, next] as const
-    })
 
 /** The first page and the number of items on a page, if the query does not contain them. */
 const defaults = { page: 1, pageSize: 50 }
@@ -61,10 +40,22 @@ export const walk = <Query extends { readonly page?: number; readonly pageSize?:
   Stream.unwrap(
     Effect.map(Effect.scope, (scope) => {
       const { page: first, pageSize } = { ...defaults, ...query }
-      const begin: Walk<P, E> = { page: first, request: undefined, seen: [] }
-      return Stream.unfold<Walk<P, E> | undefined, P, E, R>(
-        begin,
-        step((page) => list(Input.isRecord(query) ? { ...query, page, pageSize } : query), pageSize, scope)
+      const request = (page: number) => list(Input.isRecord(query) ? { ...query, page, pageSize } : query)
+      const begin: Walk<P, E, R> = { page: first, request: Effect.suspend(() => request(first)), seen: [] }
+      return Stream.unfold(begin as typeof begin | undefined, (walked) =>
+        Effect.gen(function* () {
+          if (walked === undefined) return undefined
+          const { page, seen } = walked
+          const found = yield* walked.request
+          const items = found.items.filter(({ id }) => !seen.some((ids) => ids.has(id)))
+          if (isLast(found, page, pageSize)) return [{ ...found, items }, undefined] as const
+          const next: Walk<P, E, R> = {
+            page: page + 1,
+            request: Fiber.join(yield* Effect.forkIn(request(page + 1), scope)),
+            seen: [...seen.slice(-1), new Set(found.items.map(({ id }) => id))]
+          }
+          return [{ ...found, items }, next] as const
+        })
       )
     })
   )

@@ -175,6 +175,21 @@ const withId = (assemblyId: string | undefined, body: unknown): unknown => {
   return isWithoutId && textOf(body, "ok") !== undefined ? { ...body, assembly_id: assemblyId } : body
 }
 
+/** The Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`; undefined for any other value. */
+const idIn = (address: unknown): unknown =>
+  typeof address === "string"
+    ? /^[^?#]*\/assemblies\/([a-f0-9]{32})(?![a-z0-9])/i.exec(address)?.[1]?.toLowerCase()
+    : undefined
+
+/**
+ * Whether the field `assembly_id` of a Status, the field `assemblyId` of older responses, or a URL of the Status names
+ * another Assembly. False if the Status contains no Assembly id.
+ */
+const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: string): boolean =>
+  [status["assembly_id"], status["assemblyId"], idIn(status["assembly_url"]), idIn(status["assembly_ssl_url"])].some(
+    (id) => id !== undefined && id !== null && id !== assemblyId
+  )
+
 const excerptBytes = 8 * 1024
 
 /**
@@ -204,7 +219,7 @@ export const decoder = (operation: Operation.Any, maxBytes: number) => {
     const { assemblyId } = asked.subject
     if (isStatus && assemblyId !== undefined && Predicate.isObject(body.success)) {
       // The error repeats no part of the body, because the id of an Assembly is a capability.
-      if (Assembly.isOfAnother(body.success, assemblyId)) return refused("the Status of another Assembly", "")
+      if (isOfAnother(body.success, assemblyId)) return refused("the Status of another Assembly", "")
     }
     const decoded = decodeSuccess(isStatus ? withId(assemblyId, body.success) : body.success)
     return Result.isSuccess(decoded) ? Exit.succeed(decoded.success) : refused(brokenRule(decoded.failure), read.text)

@@ -162,16 +162,9 @@ export const make = <
     errors: {},
     retry: isRead ? "safe" : []
   }
+  const described: object = { ...defaults, ...operation, name, method, path }
   // A field that the description leaves out has the type of its default.
-  return { ...defaults, ...operation, name, method, path } as Operation<
-    Path,
-    Auth,
-    Variables,
-    Params,
-    Fields,
-    Result,
-    Errors
-  >
+  return described as Operation<Path, Auth, Variables, Params, Fields, Result, Errors>
 }
 
 /**

@@ -14,6 +14,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../unstable/Diagnosis.ts"
@@ -42,11 +43,10 @@ const lengthOf = (body: HttpBody.HttpBody): number | undefined => (body._tag ===
 const change = (ours: Request, leaving: Request): Lost | undefined => {
   if (leaving.url !== ours.url && urlOf(leaving)?.origin !== urlOf(ours)?.origin) return elsewhere
   const length = lengthOf(ours.body)
-  const lengths = length === undefined ? [] : [lengthOf(leaving.body), leaving.headers["content-length"]]
-  return leaving.headers["content-encoding"] === ours.headers["content-encoding"] &&
-    lengths.every((one) => Number(one ?? length) === length)
-    ? undefined
-    : changed
+  const declared = [lengthOf(leaving.body), leaving.headers["content-length"]]
+  const hasLength = declared.every((one) => length === undefined || Number(one ?? length) === length)
+  const hasEncoding = leaving.headers["content-encoding"] === ours.headers["content-encoding"]
+  return hasLength && hasEncoding ? undefined : changed
 }
 
 /** Whether a response came from another origin or path than those that were asked. The queries are not compared. */
@@ -80,50 +80,13 @@ export interface Watch {
  * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. These facts are
  * kept until the client is garbage-collected.
  */
-const clients = new WeakMap<HttpClient.HttpClient, { readonly hosts: Set<string>; isSeen: boolean }>()
+const clients = new WeakMap<HttpClient.HttpClient, { readonly hosts: Set<string | undefined>; isSeen: boolean }>()
 
-/** Adds the redirect mode to the application's options of `fetch`, such as its `dispatcher` or `credentials`. */
+/** The application's options of `fetch`, such as its `dispatcher` or `credentials`. */
+const Options = FetchHttpClient.RequestInit
+
 const withRedirect = <R>(context: Context.Context<R>, redirect: RequestRedirect): Context.Context<R> =>
-  Context.add(context, FetchHttpClient.RequestInit, {
-    ...Context.getOrUndefined(context, FetchHttpClient.RequestInit),
-    redirect
-  })
-
-/** Whether the headers among the options of `fetch` can be sent. Effect iterates over them. */
-const hasHeaders = (init: RequestInit | undefined): boolean => {
-  try {
-    return typeof new Headers(init?.headers ?? undefined) === "object"
-  } catch {
-    return false
-  }
-}
-
-/**
- * The context of one request. This context sets every reference that the guard needs, so that a value in the
- * application's context cannot disable the guard. The redirect mode is added when the client sends, because only then
- * the options of `fetch` are in the context that the Layer of the client was built with.
- */
-const rules = (redirect: RequestRedirect, onSend: (leaving: Request, init: RequestInit | undefined) => void) =>
-  Context.make(HttpClient.TracerDisabledWhen, (leaving: Request) => {
-    const fiber = Fiber.getCurrent()
-    onSend(leaving, fiber && Context.getOrUndefined(fiber.context, FetchHttpClient.RequestInit))
-    fiber?.setContext(withRedirect(fiber.context, redirect))
-    return true
-  }).pipe(Context.add(Tracer.DisablePropagation, false))
-
-/** Turns a failure of the client into a `Lost`, or into the response that the client treated as a failure. */
-const settle = (
-  cause: Cause.Cause<HttpClientError.HttpClientError>,
-  circumstances: Diagnosis.Circumstances
-): Effect.Effect<Response, Lost> => {
-  const error = Cause.squash(cause)
-  if (HttpClientError.isHttpClientError(error) && error.reason._tag === "StatusCodeError") {
-    return Effect.succeed(error.reason.response)
-  }
-  // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
-  const refused = Cause.hasFails(cause) ? Diagnosis.diagnose(error, circumstances) : Diagnosis.refusedBy(error)
-  return refused === undefined ? Effect.failCause(cause as Cause.Cause<never>) : Effect.fail(refused)
-}
+  Context.add(context, Options, { ...Context.getOrUndefined(context, Options), redirect })
 
 /**
  * Sends a request once, to its own origin and with its own body, in a scope that frees its connection. Any status is a
@@ -138,15 +101,12 @@ export const send = (
   guardBody: (ours: Request, watch: Watch) => BodyGuard
 ): Effect.Effect<Response, Lost, Scope.Scope> =>
   Effect.suspend(() => {
-    const known = clients.get(http) ?? { hosts: new Set<string>(), isSeen: false }
+    const known = clients.get(http) ?? { hosts: new Set(), isSeen: false }
     clients.set(http, known)
     const watch: Watch = { sends: known.isSeen ? 0 : undefined, refusal: undefined }
     const { given, holds } = guardBody(ours, watch)
     const url = urlOf(ours)
-    const host = url?.host ?? ""
     let first: Request | undefined
-    // A client that has responded although none of its sends was observed gets the redirect mode before it sends.
-    const hides = !known.isSeen && known.hosts.size > 0
 
     const objection = (leaving: Request): Lost | undefined => {
       if (first === undefined) return change(given, leaving) ?? (holds(leaving.body) ? undefined : changed)
@@ -154,35 +114,49 @@ export const send = (
       return ours.method === "GET" || ours.method === "HEAD" ? change(given, leaving) : repeated
     }
 
-    const onSend = (leaving: Request, init: RequestInit | undefined) => {
+    /** Is called before each send. A predicate of the HTTP client can fail only by an exception. */
+    const onSend = (leaving: Request): boolean => {
       known.isSeen = true
-      const found = objection(leaving) ?? (hasHeaders(init) ? undefined : unsendable)
+      const fiber = Fiber.getCurrent()
+      const init = fiber && Context.getOrUndefined(fiber.context, Options)
+      // Effect iterates over the headers among the options of `fetch`.
+      const headers = Result.try(() => new Headers(init?.headers ?? undefined))
+      const found = objection(leaving) ?? (Result.isSuccess(headers) ? undefined : unsendable)
       if (found !== undefined) watch.refusal ??= new Lost({ ...found, sent: first === undefined ? "no" : "maybe" })
-      // A predicate of the HTTP client cannot fail in another way.
       if (watch.refusal !== undefined) throw watch.refusal
       watch.sends = (watch.sends ?? 0) + 1
       first ??= leaving
+      // Only now the options of `fetch` are in the context that the Layer of the client was built with.
+      fiber?.setContext(withRedirect(fiber.context, redirect))
+      return true
     }
 
-    return HttpClient.withScope(http)
-      .execute(given)
-      .pipe(
-        Effect.updateContext((context: Context.Context<Scope.Scope>) =>
-          Context.merge(hides ? withRedirect(context, redirect) : context, rules(redirect, onSend))
-        ),
-        Effect.catchCause((cause): Effect.Effect<Response, Lost> =>
-          watch.refusal === undefined || Cause.hasInterrupts(cause)
-            ? settle(cause, { sends: watch.sends, knowsHost: known.hosts.has(host), url })
-            : Effect.fail(watch.refusal)
-        ),
-        Effect.flatMap((response) => {
-          if (isElsewhere(urlOf(response.request)?.href ?? response.url, response.url))
-            watch.refusal ??= answeredElsewhere
-          // If no send was observed, the request that belongs to the response is checked instead.
-          if (first === undefined) watch.refusal ??= change(given, response.request)
-          if (watch.refusal !== undefined) return Effect.fail(watch.refusal)
-          known.hosts.add(host)
-          return Effect.succeed(response)
-        })
-      )
+    const sent = HttpClient.withScope(http).execute(given)
+    return sent.pipe(
+      // References of the application's context cannot disable the guard.
+      Effect.provideService(HttpClient.TracerDisabledWhen, onSend),
+      Effect.provideService(Tracer.DisablePropagation, false),
+      Effect.updateContext((context: Context.Context<Scope.Scope>) =>
+        // A client that has responded although none of its sends was observed gets the redirect mode before it sends.
+        known.isSeen || known.hosts.size === 0 ? context : withRedirect(context, redirect)
+      ),
+      Effect.catchCause((cause): Effect.Effect<Response, Lost> => {
+        const error = Cause.squash(cause)
+        if (watch.refusal !== undefined && !Cause.hasInterrupts(cause)) return Effect.fail(watch.refusal)
+        const reason = HttpClientError.isHttpClientError(error) ? error.reason : undefined
+        if (reason?._tag === "StatusCodeError") return Effect.succeed(reason.response)
+        const about = { sends: watch.sends, knowsHost: known.hosts.has(url?.host), url }
+        // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
+        const lost = Cause.hasFails(cause) ? Diagnosis.diagnose(error, about) : Diagnosis.refusedBy(error)
+        return lost === undefined ? Effect.failCause(cause as Cause.Cause<never>) : Effect.fail(lost)
+      }),
+      Effect.flatMap((response) => {
+        const asked = urlOf(response.request)?.href ?? response.url
+        if (isElsewhere(asked, response.url)) watch.refusal ??= answeredElsewhere
+        // If no send was observed, the request that belongs to the response is checked instead.
+        if (first === undefined) watch.refusal ??= change(given, response.request)
+        known.hosts.add(url?.host)
+        return watch.refusal === undefined ? Effect.succeed(response) : Effect.fail(watch.refusal)
+      })
+    )
   })

@@ -20,7 +20,7 @@ export const Algorithm = Schema.Literals(["sha384", "sha256", "sha1"])
  */
 export type Algorithm = typeof Algorithm.Type
 
-export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
+const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha384: Mac.hmacSha384,
   sha256: Mac.hmacSha256,
   sha1: Mac.hmacSha1

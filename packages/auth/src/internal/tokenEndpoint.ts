@@ -38,14 +38,14 @@ export interface Answer {
 /** The maximum size of a response in bytes. A response with a token is much smaller. */
 const maxBytes = 64 * 1024
 
-const encodeForm = Schema.encodeSync(Auth.OpenTokenRequest)
+const encodeForm = Schema.encodeSync(Auth.TokenRequest)
 const decodeToken = Schema.decodeUnknownOption(Auth.TokenResponse)
 const decodeError = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
 const toRequest = ({ audience, baseUrl, scopes }: Grant, { credentials }: Environment): Sender.Outgoing => {
   const [first, ...others] = scopes
   // As `Tokens` documents, a scope with white space is a defect.
-  const form = encodeForm(Auth.OpenTokenRequest.make(first === undefined ? {} : { scope: [first, ...others] }))
+  const form = encodeForm(Auth.TokenRequest.make(first === undefined ? {} : { scope: [first, ...others] }))
   const { origin, pathname } = new URL(baseUrl)
   return {
     method: "POST",

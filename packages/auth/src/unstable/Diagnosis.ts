@@ -29,6 +29,8 @@ type Kind = readonly [words: string, ...traits: ReadonlyArray<"unsent" | "perman
 
 const unknownHost: Kind = ["the host is unknown", "unsent", "permanent"]
 const refused: Kind = ["the HTTP client refuses the request", "unsent", "permanent"]
+const untrusted: Kind = ["the certificate of the server is not trusted", "unsent", "permanent"]
+const handshake: Kind = ["the TLS handshake failed", "permanent"]
 
 /** The first expression that matches a code decides its kind. `ConnectionRefused` and `ConnectionClosed` are Bun's. */
 const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
@@ -43,15 +45,11 @@ const kinds: ReadonlyArray<readonly [code: RegExp, kind: Kind]> = [
   [/^ERR_INVALID_ARG_TYPE$/, [refused[0], "permanent"]],
   [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, refused],
   [/^ERR_(INVALID_(ARG_VALUE|CHAR|HTTP_TOKEN|PROTOCOL|URL)|HTTP_INVALID_HEADER_VALUE|UNESCAPED_CHARACTERS)$/, refused],
-  [
-    /^(CERT_|UNABLE_TO_|ERR_TLS_CERT|(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$)|SELF_SIGNED_CERT/,
-    ["the certificate of the server is not trusted", "unsent", "permanent"]
-  ],
+  [/^(CERT_|UNABLE_TO_|ERR_TLS_CERT)|SELF_SIGNED_CERT/, untrusted],
+  [/^(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/, untrusted],
   // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure.
-  [
-    /^(EPROTO$|ERR_SSL_(WRONG|PACKET|HTTP|UNSUPPORTED|NO)_|ERR_SSL_.*_(UNRECOGNIZED_NAME|ALERT_(PROTOCOL|UNKNOWN_CA|HANDSHAKE|BAD_CERT|CERT).*)$)/,
-    ["the TLS handshake failed", "permanent"]
-  ],
+  [/^(EPROTO$|ERR_SSL_(WRONG|PACKET|HTTP|UNSUPPORTED|NO)_)/, handshake],
+  [/^ERR_SSL_.*_(UNRECOGNIZED_NAME$|ALERT_(PROTOCOL|UNKNOWN_CA|HANDSHAKE|BAD_CERT|CERT))/, handshake],
   [/^HPE_/, ["the response is not HTTP"]]
 ]
 
@@ -76,19 +74,14 @@ const codeOf = ({ code, name }: Foreign): string | undefined => {
   return name === "HTTPParserError" ? "HPE_INVALID_CONSTANT" : undefined
 }
 
-/** Whether an error occurred before any byte of the request was sent. */
-const isUnsent = ({ syscall, ...error }: Foreign): boolean =>
-  syscall === undefined ? kindOf(codeOf(error)).includes("unsent") : syscall === "connect" || syscall === "getaddrinfo"
-
 /**
  * The host and the port of the proxy to which no connection was made, if the error shows that this was another host or
  * port than that of the request.
  */
 const proxyOf = ({ address, hostname, port }: Foreign, url: URL): string | undefined => {
-  const { hostname: host, port: own, protocol } = url
-  if (typeof hostname === "string") return hostname === host ? undefined : hostname
-  const isOwn = port === Number(own || (protocol === "https:" ? 443 : 80))
-  if (typeof address !== "string" || typeof port !== "number" || isOwn) return undefined
+  if (typeof hostname === "string") return hostname === url.hostname ? undefined : hostname
+  const own = Number(url.port || (url.protocol === "https:" ? 443 : 80))
+  if (typeof address !== "string" || typeof port !== "number" || port === own) return undefined
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`
 }
 
@@ -105,43 +98,35 @@ const sent = (before: boolean, { sends }: Circumstances): "no" | "maybe" =>
 const lost = (description: string, about: Partial<Lost> = {}): Lost =>
   new Lost({ sent: "maybe", permanent: false, ...about, description })
 
-/**
- * The phase of a failure after the status has arrived.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const inResponse = " in the middle of the response"
+const unsupported = { code: "STREAM_UNSUPPORTED", permanent: true }
 
 /**
- * Describes the cause of a failure, which is an error of a runtime.
+ * Describes the cause of a failure, which is an error of a runtime. `hasBegun`: whether the status had arrived.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
+export const fromCause = (cause: unknown, about: Circumstances, hasBegun = false): Lost => {
   const chain = chainOf(cause)
-  const messages = chain.map(({ message }) => String(message))
-  // With this message, `fetch` reports a redirect that it does not follow. The error has no code.
-  if (messages.includes("unexpected redirect"))
-    return lost("redirects are not followed", { code: "REQUEST_REDIRECTED" })
+  const texts = chain.map(({ message }) => String(message))
+  // With this text, `fetch` reports a redirect that it does not follow. The error has no code.
+  if (texts.includes("unexpected redirect")) return lost("redirects are not followed", { code: "REQUEST_REDIRECTED" })
   const found = chain.findLast((error) => codeOf(error) !== undefined) ?? {}
   const code = codeOf(found)
-  const status = messages.map((message) => proxyStatus.exec(message)?.[1]).find(Boolean)
+  const status = texts.map((text) => proxyStatus.exec(text)?.[1]).find(Boolean)
   if (status !== undefined) {
-    const permanent = Number(status) < 500
-    return lost(`the proxy responded with status ${status}`, { code, sent: sent(true, circumstances), permanent })
+    const answered = { code, sent: sent(true, about), permanent: Number(status) < 500 }
+    return lost(`the proxy responded with status ${status}`, answered)
   }
   const kind = kindOf(code)
-  const { knowsHost, url } = circumstances
-  const proxy = url === undefined ? undefined : proxyOf(found, url)
-  return lost((proxy === undefined ? "" : `proxy ${proxy}: `) + kind[0] + phase, {
-    code,
-    sent: sent(isUnsent(found), circumstances),
-    // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop
-    // without a network.
-    permanent: kind.includes("permanent") && !(kind === unknownHost && knowsHost)
-  })
+  const proxy = about.url && proxyOf(found, about.url)
+  const words = (proxy === undefined ? "" : `proxy ${proxy}: `) + kind[0]
+  const isUnsent = kind.includes("unsent") || found["syscall"] === "connect" || found["syscall"] === "getaddrinfo"
+  // If a host has responded before, it exists. Therefore the failure of its name lookup is temporary, as on a laptop
+  // without a network.
+  const permanent = kind.includes("permanent") && !(kind === unknownHost && about.knowsHost)
+  const description = hasBegun ? `${words} in the middle of the response` : words
+  return lost(description, { code, sent: sent(isUnsent, about), permanent })
 }
 
 /**
@@ -151,33 +136,20 @@ export const fromCause = (cause: unknown, circumstances: Circumstances, phase: s
  * @since 0.1.0
  * @category utilities
  */
-export const diagnose = (
-  error: unknown,
-  circumstances: Circumstances = { sends: undefined, knowsHost: true }
-): Lost => {
-  if (!HttpClientError.isHttpClientError(error)) {
-    return lost("the HTTP client failed", { sent: sent(false, circumstances) })
-  }
-  const { reason } = error
-  switch (reason._tag) {
+export const diagnose = (error: unknown, about: Circumstances = { sends: undefined, knowsHost: true }): Lost => {
+  const reason = HttpClientError.isHttpClientError(error) ? error.reason : undefined
+  switch (reason?._tag) {
     case "TransportError":
       // If a wrapper of the client refused the request, `description` contains the reason.
-      return reason.description === undefined
-        ? fromCause(reason.cause, circumstances, "")
-        : lost(reason.description, { sent: sent(false, circumstances) })
+      if (reason.description === undefined) return fromCause(reason.cause, about)
+      return lost(reason.description, { sent: sent(false, about) })
     case "DecodeError":
-      return fromCause(reason.cause, circumstances, inResponse)
+      return fromCause(reason.cause, about, true)
     case "EncodeError":
       if (reason.cause !== undefined) return lost("the stream of the request body failed")
-      return lost("this runtime cannot stream a request body", {
-        code: "STREAM_UNSUPPORTED",
-        sent: (circumstances.sends ?? 0) <= 1 ? "no" : "maybe",
-        permanent: true
-      })
-    case "InvalidUrlError":
-      return lost("the URL is not valid", { sent: "no", permanent: true })
+      return lost("this runtime cannot stream a request body", { ...unsupported, sent: sent(true, about) })
     default:
-      return lost(`the request failed (${reason._tag})`)
+      return lost("the HTTP client failed", { sent: sent(false, about) })
   }
 }
 

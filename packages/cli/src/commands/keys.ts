@@ -22,7 +22,7 @@ const settings = {
   description: Cli.optional("description", "text"),
   canShowAuthSecret: Cli.choice("can-show-secret"),
   isAllowedForSmartCdn: Cli.choice("smart-cdn"),
-  signatureAlgo: Flag.Literals("algorithm", AuthKey.SignatureAlgorithm.literals).pipe(Flag.optional)
+  signatureAlgo: Flag.Literals("algorithm", Auth.SignatureAlgorithm.literals).pipe(Flag.optional)
 }
 
 /** The Auth Key without its secret. */

@@ -74,7 +74,7 @@ class Exchange extends AsyncResource implements Handler {
     const hasBegun = this.#gathering.head !== undefined
     const knowsHost = this.#known.has(this.#origin)
     const about = { url: new URL(this.#origin), knowsHost, sends: 1 }
-    this.#gathering.end(Diagnosis.fromCause(cause, about, hasBegun ? Diagnosis.inResponse : ""))
+    this.#gathering.end(Diagnosis.fromCause(cause, about, hasBegun))
   }
 }
 

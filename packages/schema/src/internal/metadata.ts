@@ -10,7 +10,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { NonEmptyString } from "../unstable/Scalar.ts"
-import { generateFew } from "./generate.ts"
+import { generateFew } from "./field.ts"
 
 const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 
@@ -57,13 +57,9 @@ const noOther = Schema.Record(
  * The mandatory keys, which have values, and other keys, whose value may be null.
  */
 const MetadataRecord = Schema.make<
-  Schema.Bottom<
+  Schema.Codec<
     (typeof mandatory)["Type"] & (typeof entries)["Type"],
-    (typeof mandatory)["Encoded"] & (typeof entries)["Encoded"],
-    never,
-    never,
-    SchemaAST.Objects,
-    Schema.Top
+    (typeof mandatory)["Encoded"] & (typeof entries)["Encoded"]
   >
 >(Schema.StructWithRest(mandatory, [entries, noOther]).check(generateFew(6)).ast)
 

@@ -5,7 +5,8 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Struct from "effect/Struct"
-import { lenient } from "./lenient.ts"
+import type { Named } from "../unstable/Named.ts"
+import { lenient } from "./field.ts"
 
 type Names<Fields> = { readonly [K in keyof Fields]?: string }
 
@@ -20,19 +21,10 @@ type Renamed<Fields extends Schema.Struct.Fields, Keys extends Names<Fields>> = 
   readonly [K in keyof Fields as WireName<K, Keys> extends infer Name extends string ? Name : never]: Fields[K]
 }
 
-type Codec<Fields extends Schema.Struct.Fields, Wire extends Schema.Struct.Fields> = Schema.Bottom<
+type Codec<Fields extends Schema.Struct.Fields, Wire extends Schema.Struct.Fields> = Named<
   Schema.Struct.Type<Fields>,
-  Schema.Struct.Encoded<Wire>,
-  Schema.Struct.DecodingServices<Fields>,
-  Schema.Struct.EncodingServices<Fields>,
-  SchemaAST.Objects,
-  Schema.Codec<
-    Schema.Struct.Type<Fields>,
-    Schema.Struct.Encoded<Wire>,
-    Schema.Struct.DecodingServices<Fields>,
-    Schema.Struct.EncodingServices<Fields>
-  >,
-  Schema.Struct.MakeIn<Fields>
+  Schema.Struct<Fields>,
+  Schema.Struct.Encoded<Wire>
 >
 
 /** Matches every key except `names`. */
@@ -76,14 +68,14 @@ export const extensible = <const Fields extends Schema.Struct.Fields>(fields: Fi
 export const success = <const Ok extends string, const Fields extends Schema.Struct.Fields>(ok: Ok, fields: Fields) =>
   Schema.Struct({ ok: Schema.Literal(ok), message: lenient(Schema.String), ...fields })
 
-const closing = (fields: Schema.Struct.Fields): SchemaAST.Objects =>
+const closing = (fields: Schema.Struct.Fields): SchemaAST.AST =>
   Schema.StructWithRest(Schema.Struct(fields), [noOther(Object.keys(fields))]).ast
 
 const rename = (
   fields: Schema.Struct.Fields,
   keys: Readonly<Record<string, string | undefined>>,
-  toObjects: (fields: Schema.Struct.Fields) => SchemaAST.Objects
-): SchemaAST.Objects => {
+  toObjects: (fields: Schema.Struct.Fields) => SchemaAST.AST
+): SchemaAST.AST => {
   const toWire: Record<string, string> = {}
   const fromWire: Record<string, string> = {}
   for (const key of Object.keys(fields)) {
@@ -95,7 +87,7 @@ const rename = (
   const to = toObjects(Struct.map(fields, Schema.toType))
   return Schema.make<Schema.Codec<object>>(from).pipe(
     Schema.decodeTo(
-      Schema.make<Schema.Bottom<object, object, never, never, SchemaAST.Objects, Schema.Top>>(to),
+      Schema.make<Schema.Codec<object>>(to),
       SchemaTransformation.transform({ decode: Struct.renameKeys(fromWire), encode: Struct.renameKeys(toWire) })
     )
   ).ast

@@ -3,9 +3,10 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { secret } from "../internal/secret.ts"
+import { secret } from "../internal/field.ts"
 import { renamed } from "../internal/struct.ts"
-import { ByteSize, IsoDateTime, NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
+import { ByteSize, NonEmptyString, NonNegativeNumber, RegularExpression } from "./Scalar.ts"
+import { IsoDateTime } from "./Timestamp.ts"
 
 /**
  * The known scopes. The operations of the specification need `assemblies:read` and `dam:write`. The other scopes are
@@ -56,6 +57,16 @@ export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string &
 export type Scope = typeof Scope.Type
 
 /**
+ * The algorithm of signatures that are made with an Auth Key.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SignatureAlgorithm = Schema.Literals(["sha1", "sha256", "sha384"])
+
+/**
  * A value that makes a signature unique: a string or an integer.
  *
  * Clause: spec.md, "Authentication".
@@ -70,22 +81,6 @@ export const Nonce = Schema.Union([Schema.String, Schema.Int])
  */
 export type Nonce = typeof Nonce.Type
 
-const isRegExp = Schema.makeFilter<string>(
-  (text) => {
-    try {
-      return new RegExp(text) instanceof RegExp
-    } catch {
-      return false
-    }
-  },
-  {
-    expected: "a valid regular expression",
-    arbitraryConstraint: {
-      patterns: [{ source: "^(?:[a-z0-9]{1,8}(?:\\\\\\.|\\.\\*|[/-])){0,4}[a-z]{1,3}$", flags: "" }]
-    }
-  }
-)
-
 /**
  * The `auth` object of params. `expires` is an ISO 8601 date-time; this schema does not check that it is in the future.
  * `nonce` is unique per request. `referer` is a regular expression that the HTTP referer must match, if the request has
@@ -98,7 +93,7 @@ export const AuthParams = Schema.Struct({
   key: NonEmptyString,
   expires: Schema.optionalKey(IsoDateTime),
   nonce: Schema.optionalKey(Nonce),
-  referer: Schema.optionalKey(Schema.String.check(isRegExp)),
+  referer: Schema.optionalKey(RegularExpression),
   max_size: Schema.optionalKey(ByteSize)
 })
 /**
@@ -106,21 +101,6 @@ export const AuthParams = Schema.Struct({
  * @category models
  */
 export type AuthParams = typeof AuthParams.Type
-
-/**
- * The keys of {@link AuthParams} that a caller chooses for an Assembly: `maxSize`, the maximum size of an upload in
- * bytes, and `referer`, a regular expression that the HTTP referer must match, if the request has one (spec.md, "Limits"
- * and "Retrieve list of Assemblies").
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Restrictions = renamed({ maxSize: Schema.optionalKey(ByteSize), referer: AuthParams.fields.referer })
-/**
- * @since 0.1.0
- * @category models
- */
-export type Restrictions = typeof Restrictions.Type
 
 /**
  * {@link AuthParams} of a signed request. `expires` is required (spec.md, "Authentication").
@@ -147,36 +127,25 @@ const Scopes = Schema.String.check(
   })
 )
 
-const unscoped = { grantType: Schema.tag("client_credentials"), aud: Schema.tag("api2") }
-
 /**
- * The form fields of a token request. The Auth Key must have the requested scopes (spec.md, "Authentication").
+ * The form fields of a token request. The Auth Key must have the requested scopes (spec.md, "Authentication"). Without a
+ * scope, which is beyond the specification, the token gets all scopes of the Auth Key.
  *
  * @example `Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })`
  *
  * @since 0.1.0
  * @category schemas
  */
-export const TokenRequest = renamed({ ...unscoped, scope: Scopes })
+export const TokenRequest = renamed({
+  grantType: Schema.tag("client_credentials"),
+  aud: Schema.tag("api2"),
+  scope: Schema.optionalKey(Scopes)
+})
 /**
  * @since 0.1.0
  * @category models
  */
 export type TokenRequest = typeof TokenRequest.Type
-
-/**
- * {@link TokenRequest} with an optional scope. Without a scope the token gets all scopes of the Auth Key. Beyond the
- * specification.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const OpenTokenRequest = renamed({ ...unscoped, scope: Schema.optionalKey(Scopes) })
-/**
- * @since 0.1.0
- * @category models
- */
-export type OpenTokenRequest = typeof OpenTokenRequest.Type
 
 const TokenText = Schema.String.check(
   Schema.isPattern(/^[!-~]+$/u, { expected: "at least 1 character, visible ASCII only" })

@@ -1,12 +1,8 @@
 /**
- * Numbers, dates and strings that several resources share.
+ * Numbers and strings that several resources share.
  */
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
-
-// These schemas have separate modules, so that a bundle leaves out the schemas that its program does not use.
-export { FromDate, ToDate } from "../internal/listDate.ts"
-export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
 
@@ -98,3 +94,27 @@ export const Count = ByteSize
  * @category schemas
  */
 export const PixelSize = between(1, Number.MAX_SAFE_INTEGER)
+
+/**
+ * A regular expression.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const RegularExpression = Schema.String.check(
+  Schema.makeFilter(
+    (text) => {
+      try {
+        return new RegExp(text) instanceof RegExp
+      } catch {
+        return false
+      }
+    },
+    {
+      expected: "a valid regular expression",
+      arbitraryConstraint: {
+        patterns: [{ source: "^(?:[a-z0-9]{1,8}(?:\\\\\\.|\\.\\*|[/-])){0,4}[a-z]{1,3}$", flags: "" }]
+      }
+    }
+  )
+)

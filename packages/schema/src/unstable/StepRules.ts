@@ -3,8 +3,6 @@
  */
 import * as Predicate from "effect/Predicate"
 import type { Issue } from "../InvalidRequest.ts"
-import { cyclic } from "../internal/cycles.ts"
-import { optionProblems } from "../internal/robotOptions.ts"
 
 /**
  * A name in the `use` of a Step. `path` is the path of the name below the `use`, such as `["steps", 0]`.
@@ -82,6 +80,38 @@ export const used = (step: { readonly [option: string]: unknown }): ReadonlyArra
   )
 ]
 
+const algorithms: ReadonlyArray<unknown> = ["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+const isAlgorithm = (value: unknown) => value === undefined || algorithms.includes(value)
+
+const filled = "at least 1 character"
+const isFilled = (value: unknown) => value === undefined || (typeof value === "string" && value !== "")
+const isSeconds = (value: unknown) => typeof value === "number" && value >= 0 && value < Infinity
+
+/** The options of the robots that the emulator (`@assembly-effect/emulator`) runs. A test decides whether one may be absent. */
+const options: ReadonlyArray<
+  readonly [robot: string, option: string, expected: string, holds: (value: unknown) => boolean]
+> = [
+  ["/transloadit/store", "path", filled, isFilled],
+  ["/file/hash", "algorithm", `one of ${algorithms.join(", ")}`, isAlgorithm],
+  ["/emulator/fail", "error", filled, isFilled],
+  ["/emulator/fail", "message", filled, isFilled],
+  ["/emulator/wait", "seconds", "a number of at least 0", isSeconds]
+]
+
+/**
+ * Whether a value contains a variable such as `${fields.name}`. A value with a variable is not checked, because only
+ * the service knows the value of the variable.
+ */
+const hasVariable = (value: unknown): boolean => typeof value === "string" && /\$\{[^{}]+\}/.test(value)
+
+/** The invalid and the missing options of the Step `name`. The options of an unknown robot are not checked. */
+const optionProblems = (name: string, step: Readonly<Record<string, unknown>>): ReadonlyArray<Issue> =>
+  options.flatMap(([robot, option, expected, holds]) =>
+    step["robot"] !== robot || holds(step[option]) || hasVariable(step[option])
+      ? []
+      : [{ path: [name, option], message: `Expected ${expected}` }]
+  )
+
 const robotProblem = (name: string, robot: unknown): string | undefined => {
   if (typeof robot !== "string" || robot === "") return "Expected the robot of the Step, at least 1 character"
   return name === original && robot !== "/upload/handle"
@@ -103,8 +133,34 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
       if (!isWhole || found.name === original || Object.hasOwn(steps, found.name)) return []
       return [{ path, message: "Expected the name of a Step" }]
     }),
-    ...optionProblems(step).map(({ message: broken, option }) => ({ path: [name, option], message: broken }))
+    ...optionProblems(name, step)
   ]
+}
+
+/** Whether the Step with the name `start` uses itself, directly or through other Steps. */
+const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<string>): boolean => {
+  const seen = new Set<string>()
+  const next = [...usedBy(start)]
+  for (let name = next.pop(); name !== undefined; name = next.pop()) {
+    if (name === start) return true
+    if (seen.has(name)) continue
+    seen.add(name)
+    next.push(...usedBy(name))
+  }
+  return false
+}
+
+/**
+ * The names of the Steps that use themselves, directly or through other Steps. A Step without an entry in `uses` uses
+ * no Step. The search does not recurse, because Steps may form a long chain.
+ */
+const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const left = new Map(uses)
+  for (const name of uses.keys()) {
+    // A Step in no circle leads to none through itself, so later searches leave it out.
+    if (!reachesItself(name, (step) => left.get(step) ?? [])) left.delete(name)
+  }
+  return [...left.keys()]
 }
 
 /**

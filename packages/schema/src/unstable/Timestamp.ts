@@ -6,7 +6,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { instantOf } from "../internal/listDate.ts"
+import { instantOf } from "../internal/date.ts"
 
 /**
  * A date-time: the text that the service wrote, and its instant.

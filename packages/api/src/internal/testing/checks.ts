@@ -6,8 +6,8 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import type * as Operation from "../../unstable/Operation.ts"
+import * as Assemblies from "../../Assemblies.ts"
 import { checkSteps } from "../assemblies.ts"
-import { checkSince } from "../history.ts"
 import { oneOf } from "./answers.ts"
 
 /** The rules of a check, and valid params of a schema that pass this check. */
@@ -67,6 +67,6 @@ const nothing: Check = { rules: [], accepted: (params) => params }
 
 /** The rules of the check of an operation. */
 export const of = ({ check, params }: Operation.Any, now: DateTime.Utc | undefined): Check => {
-  if (check === checkSince) return lookback(now)
+  if (check === Assemblies.Statistics.check) return lookback(now)
   return check === checkSteps ? instructions(params) : nothing
 }

@@ -87,13 +87,8 @@ type TagsIn<Module> = {
   [Name in keyof Module]: Module[Name] extends new (...args: never) => { readonly _tag: infer Tag } ? Tag : never
 }[keyof Module]
 
-/**
- * `Success`, or the tag of an error of an operation.
- *
- * @since 0.1.0
- * @category models
- */
-export type Tag = "Success" | Extract<TagsIn<typeof ApiError>, string>
+/** `Success`, or the tag of an error of an operation. */
+type Tag = "Success" | Extract<TagsIn<typeof ApiError>, string>
 
 /**
  * - `seed`: the same seed gives the same answers, in the order in which each operation is called.

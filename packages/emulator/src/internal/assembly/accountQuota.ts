@@ -35,7 +35,7 @@ type Store = Effect.Effect<boolean, Refusal.Refusal | StorageFailed>
  * The quotas of a Workspace for its Assemblies. The result stores a new Assembly, or refuses to, if the Workspace has
  * used up its quota.
  */
-export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefined) {
+export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
   if (quotas === undefined) return (_workspace: string, store: Store): Store => store
   const execution = yield* Execution.Execution
   const sql = yield* SqlClient.SqlClient

@@ -75,7 +75,7 @@ const creating = {
 /** The maximum length of a keyword, in characters. */
 const maxKeyword = 256
 
-const routes = Effect.fnUntraced(function* (quotas: Quotas.Values | undefined) {
+const routes = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
   const creation = yield* Creation.make(quotas)
   const listing = yield* AssemblyListing.make
 
@@ -118,4 +118,4 @@ const routes = Effect.fnUntraced(function* (quotas: Quotas.Values | undefined) {
 })
 
 /** The routes under `/assemblies`. */
-export const layer = (quotas: Quotas.Values | undefined) => HttpRouter.addAll(routes(quotas))
+export const layer = (quotas: typeof Quotas.Settings.Type | undefined) => HttpRouter.addAll(routes(quotas))

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import * as Limits from "../../Limits.ts"
+import * as Limits from "../limits.ts"
 import type * as Quotas from "../../Quotas.ts"
 import * as AccountQuota from "./accountQuota.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
@@ -81,7 +81,7 @@ const lowest = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 /** Creates, replays and cancels Assemblies. */
-export const make = Effect.fnUntraced(function* (quotas: Quotas.Values | undefined) {
+export const make = Effect.fnUntraced(function* (quotas: typeof Quotas.Settings.Type | undefined) {
   const admit = yield* AccountQuota.make(quotas)
   const assemblies = yield* AssemblyStore.AssemblyStore
   const execution = yield* Execution.Execution

@@ -3,7 +3,7 @@ import * as StepRules from "@assembly-effect/schema/unstable/StepRules"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import type * as Limits from "../../Limits.ts"
+import type * as Limits from "../limits.ts"
 import type { Robot } from "../robots/robot.ts"
 import { StepFailed } from "../robots/robot.ts"
 

@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Limits from "../../Limits.ts"
+import * as Limits from "../limits.ts"
 import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
 import { Refused } from "../http/refusal.ts"
@@ -23,7 +23,7 @@ const Time = Schema.NullOr(Schema.DateTimeUtcFromMillis)
 const settings = {
   description: Schema.NullOr(Schema.String),
   scopes: Schema.fromJsonString(Schema.Array(Auth.Scope)),
-  signature_algo: Schema.NullOr(Record.SignatureAlgorithm),
+  signature_algo: Schema.NullOr(Auth.SignatureAlgorithm),
   is_allowed_for_smartcdn: Schema.BooleanFromBit,
   can_show_auth_secret: Schema.BooleanFromBit
 }

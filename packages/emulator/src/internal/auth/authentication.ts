@@ -129,6 +129,8 @@ const checkReferer = ({ params: { auth }, referer }: Claim) => {
 
 const utf8 = new TextEncoder()
 
+const isAlgorithm = Schema.is(Signer.Algorithm)
+
 /**
  * Returns the signature in lower case if it is valid for `text`. Used signatures are stored in lower case, because
  * otherwise a client could use a signature again with upper-case digits.
@@ -136,7 +138,7 @@ const utf8 = new TextEncoder()
 const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
   const canonical = signature.toLowerCase()
   const algorithm = canonical.slice(0, canonical.indexOf(":"))
-  if (!Signer.isAlgorithm(algorithm)) return Option.none()
+  if (!isAlgorithm(algorithm)) return Option.none()
   const signer = yield* Signer.make({ secret, algorithm }).pipe(Effect.orDie)
   const expected = Redacted.value(yield* signer.sign(text))
   return Mac.timingSafeEqual(utf8.encode(canonical), utf8.encode(expected)) ? Option.some(canonical) : Option.none()

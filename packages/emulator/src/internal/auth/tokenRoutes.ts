@@ -13,7 +13,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Limits from "../../Limits.ts"
+import * as Limits from "../limits.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as BearerTokens from "./bearerTokens.ts"
 import * as Form from "../http/form.ts"
@@ -55,7 +55,7 @@ const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, sc
   return scopes.length === 0 ? authKey.scopes : scopes
 })
 
-const decodeForm = SchemaParser.decodeUnknownEffect(Auth.OpenTokenRequest, { errors: "all" })
+const decodeForm = SchemaParser.decodeUnknownEffect(Auth.TokenRequest, { errors: "all" })
 const encodeAnswer = Schema.encodeEffect(Auth.TokenResponse)
 
 /** The status and the error code for a field that is present and invalid. */

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Limits from "../../Limits.ts"
+import * as Limits from "../limits.ts"
 import * as Statement from "../data/statement.ts"
 
 /** Forgets expired signatures. This function is exported, because a test checks the query plan. */

@@ -1,6 +1,6 @@
 import type * as DamEntries from "@assembly-effect/schema/DamEntries"
 import type * as Identifier from "@assembly-effect/schema/Identifier"
-import type { Timestamp } from "@assembly-effect/schema/unstable/Scalar"
+import type { Timestamp } from "@assembly-effect/schema/unstable/Timestamp"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Http from "node:http"
 import type * as Http2 from "node:http2"
 import * as Net from "node:net"
-import type * as Limits from "../../Limits.ts"
+import type * as Limits from "../limits.ts"
 import * as Refusal from "./refusal.ts"
 
 /**

@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type * as Limits from "../../Limits.ts"
+import type * as Limits from "../limits.ts"
 import * as Refusal from "./refusal.ts"
 
 /** The fields of a form or query by name, including `params` and `signature`. */

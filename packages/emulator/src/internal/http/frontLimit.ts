@@ -42,7 +42,7 @@ const refused = HttpServerResponse.jsonUnsafe(
 )
 
 /** Refuses the requests of a client that has sent too much within 10 seconds, like the limiter in front of the service. */
-export const around = (quotas: Quotas.Values): Around.Around => {
+export const around = (quotas: typeof Quotas.Settings.Type): Around.Around => {
   const clients = new Map<string, ReturnType<typeof makeClient>>()
   return Effect.fnUntraced(function* (handler, request) {
     const now = yield* Clock.currentTimeMillis

@@ -6,7 +6,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import * as Limits from "../../Limits.ts"
+import * as Limits from "../limits.ts"
 import type * as Quotas from "../../Quotas.ts"
 import type * as RequestLog from "../../RequestLog.ts"
 import * as Around from "./around.ts"
@@ -80,7 +80,7 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
  * The middleware of every request, the outermost first, and the route for unknown paths. `Cors` is outside
  * `Faults`, so that the responses of injected faults have CORS headers too.
  */
-export const layer = (listener: RequestLog.Listener | undefined, quotas: Quotas.Values | undefined) =>
+export const layer = (listener: RequestLog.Listener | undefined, quotas: typeof Quotas.Settings.Type | undefined) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const origin = yield* Origin.Origin

@@ -1,6 +1,6 @@
 import * as Http2 from "node:http2"
 import type * as Net from "node:net"
-import type * as Limits from "../../Limits.ts"
+import type * as Limits from "../limits.ts"
 import { toMillis } from "./connections.ts"
 
 /** The maximum number of concurrent requests on one connection. */

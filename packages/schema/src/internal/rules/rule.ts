@@ -31,7 +31,7 @@ export type Key = string | number | readonly [decoded: string, wire: string]
  * @since 0.1.0
  * @category models
  */
-export type Values =
+type Values =
   | Arbitrary.Arbitrary<unknown>
   | { readonly decoded: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> }
   | { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire: Arbitrary.Arbitrary<unknown> }

@@ -2,8 +2,17 @@
  * Stores a journal in a database: its entries, and its leases if the browser has no Web Locks. Entries and leases are
  * texts.
  */
-import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
-import type { Database } from "./database.ts"
+import type { JournalFailed, Leases, Store } from "@assembly-effect/tus/UploadJournal"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type Database, make as open } from "./database.ts"
+import * as WebLocks from "./webLocks.ts"
+
+/** The browser services that a journal needs. Without `locks`, the journal uses leases that expire. */
+export interface Platform {
+  readonly indexedDB: IDBFactory
+  readonly locks?: LockManager | undefined
+}
 
 /**
  * Converts a stored value to a text. Another program may have written a value that is not a text. Such a value is read
@@ -46,15 +55,19 @@ const swap =
     })
 
 /**
- * A store whose entries are on the disk when a write ends, if the browser supports the durability `strict`. If `locks`
- * is undefined, the store uses leases instead.
+ * The store of a journal in the database `name`, which is open until the scope ends. Its entries are on the disk when a
+ * write ends, if the browser supports the durability `strict`.
  */
-export const make = (database: Database, locks: Locks | undefined): Store => ({
-  ...textsIn(database, "entries"),
-  set: (key, text) =>
-    database.run({ action: "write", store: "entries", mode: "readwrite", durability: "strict" }, (texts) => {
-      texts.put(text, key)
-      return (): void => undefined
-    }),
-  leases: locks ?? { ...textsIn(database, "leases"), swap: swap(database) }
-})
+export const make = (
+  { indexedDB, locks }: Platform,
+  name = "assembly-effect-uploads"
+): Effect.Effect<Store, JournalFailed, Scope.Scope> =>
+  Effect.map(open(indexedDB, name), (database) => ({
+    ...textsIn(database, "entries"),
+    set: (key, text) =>
+      database.run({ action: "write", store: "entries", mode: "readwrite", durability: "strict" }, (texts) => {
+        texts.put(text, key)
+        return (): void => undefined
+      }),
+    leases: locks === undefined ? { ...textsIn(database, "leases"), swap: swap(database) } : WebLocks.make(locks, name)
+  }))

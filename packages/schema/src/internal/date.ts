@@ -1,6 +1,6 @@
 /**
- * The date-times of a list request. This is a separate module, because nearly every bundle needs the numbers of
- * `Scalar`, but not the dates.
+ * Date-times as text. This is a separate module, because nearly every bundle needs the numbers of `Scalar`, but not the
+ * dates.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { NonEmptyString } from "../unstable/Scalar.ts"
 
 /**
  * The instant of a UTC date-time in the format of `DateTime.formatIso`, or `None` if its day or time does not exist.
@@ -44,7 +45,7 @@ const moment = (round: Round) =>
  * A date-time as text that `pattern` matches. `toIso` and `fromIso` convert it to and from the format of
  * `DateTime.formatIso`, in whole seconds when it is written.
  */
-export const dateText = (
+const dateText = (
   pattern: RegExp,
   expected: string,
   [toIso, fromIso]: readonly [toIso: (text: string) => string, fromIso: (iso: string) => string],
@@ -92,3 +93,31 @@ export const FromDate = listDate(Math.floor)
  * @category schemas
  */
 export const ToDate = listDate(Math.ceil)
+
+const serviceDate = /^(\d{4})[/-](\d{2})[/-](\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.(\d{3})\d*)?(?: ?GMT|Z)?$/u
+
+const toIso = (text: string): string => {
+  const [, year, month, day, time, millis = "000"] = serviceDate.exec(text) ?? []
+  return `${year}-${month}-${day}T${time}.${millis}Z`
+}
+
+const fromIso = (iso: string): string => `${iso.replaceAll("-", "/").replace("T", " ")} GMT`
+
+/**
+ * A date of a resource. Encoding writes whole seconds, such as `2025/09/24 14:30:24 GMT`. Decoding also accepts hyphens
+ * instead of slashes, ISO 8601 such as `2025-09-24T14:30:24.000Z`, and a text without a zone, which means UTC.
+ */
+export const ServiceDate = dateText(serviceDate, "a date such as 2025/09/24 14:30:24 GMT", [toIso, fromIso], Math.floor)
+
+/**
+ * The start of a time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can parse, which is
+ * sent unchanged.
+ *
+ * Clause: spec.md, "Retrieve Assembly statistics".
+ */
+export const Since = NonEmptyString.pipe(
+  Schema.decodeTo(Schema.Union([NonEmptyString, moment(Math.floor)]), {
+    decode: SchemaGetter.passthrough({ strict: false }),
+    encode: SchemaGetter.transform((since) => (DateTime.isDateTime(since) ? DateTime.formatIso(since) : since))
+  })
+)
