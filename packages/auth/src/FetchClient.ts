@@ -64,8 +64,8 @@ const senderOf = (own: Context.Context<never>): Sender.Sender => {
         })
         const fail = (cause: unknown) => {
           const about = { url: new URL(origin), knowsHost: known.has(origin), sends: 1 }
-          const phase = gathering.head === undefined ? "" : Diagnosis.inResponse
-          gathering.end(cause instanceof Lost ? cause : Diagnosis.fromCause(cause, about, phase))
+          const hasBegun = gathering.head !== undefined
+          gathering.end(cause instanceof Lost ? cause : Diagnosis.fromCause(cause, about, hasBegun))
         }
         const end = () => {
           hasEnded = true
