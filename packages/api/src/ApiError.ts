@@ -408,24 +408,24 @@ export class JobSlotStatisticsUnavailable extends refusal<JobSlotStatisticsUnava
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
 
 /**
- * The fields of an error about an Assembly that ended without completing. `description` is the `message` in the Status
- * of the Assembly, or the code if there is no message.
+ * Makes the base class of an error about an Assembly that ended without completing. `description` is the `message` in the
+ * Status of the Assembly, or the code if there is no message. The message contains only the first digits of the Assembly
+ * id. These digits are enough to find the Assembly, but do not grant access to it.
  */
-const ending = {
-  assemblyId: Schema.String,
-  code: Schema.String,
-  description: Schema.String,
-  reason: Schema.optionalKey(Schema.Json)
-}
-
-/**
- * The message contains only the first digits of the Assembly id. These digits are enough to find the Assembly, but do
- * not grant access to it.
- */
-const ended =
-  (how: string) =>
-  ({ assemblyId, code, description }: Schema.Struct<typeof ending>["Type"]): string =>
-    `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${description === "" || description === code ? "" : `: ${description}`}`
+const ending =
+  <Self>() =>
+  <const Tag extends string>(tag: Tag, how: string) =>
+    Expected.TaggedError<Self>()(
+      tag,
+      {
+        assemblyId: Schema.String,
+        code: Schema.String,
+        description: Schema.String,
+        reason: Schema.optionalKey(Schema.Json)
+      },
+      ({ assemblyId, code, description }) =>
+        `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${description === "" || description === code ? "" : `: ${description}`}`
+    )
 
 /**
  * The Assembly has failed. `code` and `reason` are the `error` and `reason` in the Status of the Assembly.
@@ -434,7 +434,7 @@ const ended =
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyFailed extends Expected.TaggedError<AssemblyFailed>()("AssemblyFailed", ending, ended("failed")) {}
+export class AssemblyFailed extends ending<AssemblyFailed>()("AssemblyFailed", "failed") {}
 
 /**
  * The Assembly was canceled: ASSEMBLY_CANCELED.
@@ -442,11 +442,7 @@ export class AssemblyFailed extends Expected.TaggedError<AssemblyFailed>()("Asse
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyCanceled extends Expected.TaggedError<AssemblyCanceled>()(
-  "AssemblyCanceled",
-  ending,
-  ended("was canceled")
-) {}
+export class AssemblyCanceled extends ending<AssemblyCanceled>()("AssemblyCanceled", "was canceled") {}
 
 /**
  * The service aborted the Assembly (REQUEST_ABORTED), for example because a connection was closed before the service
@@ -455,11 +451,7 @@ export class AssemblyCanceled extends Expected.TaggedError<AssemblyCanceled>()(
  * @since 0.1.0
  * @category errors
  */
-export class AssemblyAborted extends Expected.TaggedError<AssemblyAborted>()(
-  "AssemblyAborted",
-  ending,
-  ended("was aborted")
-) {}
+export class AssemblyAborted extends ending<AssemblyAborted>()("AssemblyAborted", "was aborted") {}
 
 type Kind = "throttled" | "authentication" | "network" | "service"
 

@@ -5,16 +5,17 @@
 import type { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import * as Rules from "@assembly-effect/schema/unstable/Options"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Pull from "effect/Pull"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as PerCall from "./unstable/PerCall.ts"
-import * as Pauses from "./internal/pauses.ts"
 import type * as Operation from "./unstable/Operation.ts"
 
 /**
@@ -158,18 +159,19 @@ export const make = ({ base = 250, maxPause = 10_000, maxWait = longest, retries
  * @category utilities
  */
 export const pauses = (policy: Policy): ((failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>) => {
-  const next = Pauses.make(policy)
-  return (failure) => {
-    if (!isRetryable(failure)) return Effect.succeedNone
+  let step: Effect.Success<ReturnType<typeof Schedule.toStep<unknown, Failure, never, never>>> | undefined
+  return Effect.fnUntraced(function* (failure) {
+    if (!isRetryable(failure)) return Option.none()
+    if (step === undefined || failure.failures === 1) step = yield* Schedule.toStep(policy)
     const wait = asked(failure)
-    return Effect.map(
-      next(failure, failure.failures === 1),
-      Option.flatMap((pause) => {
+    return yield* step(yield* Clock.currentTimeMillis, failure).pipe(
+      Effect.map(([, pause]) => {
         const own = Duration.toMillis(pause)
         return wait > Math.max(own, longest) ? Option.none() : Option.some(Duration.millis(Math.max(own, wait)))
-      })
+      }),
+      Pull.catchDone(() => Effect.succeedNone)
     )
-  }
+  })
 }
 
 /**

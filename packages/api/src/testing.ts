@@ -64,7 +64,7 @@ export interface OperationInputs<Op extends Operation.Any> extends Testing.Input
  * - `params`: generates the params to start from, for example those of the regions that a server has.
  * - `assemblyId`: the Assembly in the path of the requests that `answers` answers.
  */
-interface OfOptions<Op extends Operation.Any> {
+type OfOptions<Op extends Operation.Any> = {
   readonly now?: DateTime.Utc | undefined
   readonly params?: Arbitrary.Arbitrary<Op["params"]["Type"]> | undefined
   readonly assemblyId?: string | undefined

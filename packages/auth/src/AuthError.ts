@@ -60,6 +60,12 @@ const describe =
   ({ code, status }: { readonly code?: string | undefined; readonly status: number }): string =>
     `${meaning} (status ${status}${code === undefined ? "" : `, ${code}`})`
 
+/** Makes the base class of an error with the fields of a {@link Refusal}. */
+const refusal =
+  <Self>() =>
+  <const Tag extends string>(tag: Tag, meaning: string) =>
+    Expected.TaggedError<Self>()(tag, Refusal.fields, describe(meaning))
+
 /**
  * The service does not know the Auth Key, or the Auth Secret is wrong: the code `GET_ACCOUNT_UNKNOWN_AUTH_KEY` or
  * `TOKEN_INVALID_CREDENTIALS`, or a 401 without a code of `ScopeNotGranted`, `AudienceRefused` or `TokenRateLimited`. A
@@ -68,10 +74,9 @@ const describe =
  * @since 0.1.0
  * @category errors
  */
-export class WrongCredentials extends Expected.TaggedError<WrongCredentials>()(
+export class WrongCredentials extends refusal<WrongCredentials>()(
   "WrongCredentials",
-  Refusal.fields,
-  describe("The Auth Key or the Auth Secret is wrong")
+  "The Auth Key or the Auth Secret is wrong"
 ) {}
 
 /**
@@ -93,10 +98,9 @@ export class ScopeNotGranted extends Expected.TaggedError<ScopeNotGranted>()(
  * @since 0.1.0
  * @category errors
  */
-export class AudienceRefused extends Expected.TaggedError<AudienceRefused>()(
+export class AudienceRefused extends refusal<AudienceRefused>()(
   "AudienceRefused",
-  Refusal.fields,
-  describe("The service issues no tokens for this audience")
+  "The service issues no tokens for this audience"
 ) {}
 
 /**
@@ -106,11 +110,7 @@ export class AudienceRefused extends Expected.TaggedError<AudienceRefused>()(
  * @since 0.1.0
  * @category errors
  */
-export class TokenRefused extends Expected.TaggedError<TokenRefused>()(
-  "TokenRefused",
-  Refusal.fields,
-  describe("The service refused the token request")
-) {}
+export class TokenRefused extends refusal<TokenRefused>()("TokenRefused", "The service refused the token request") {}
 
 /**
  * Too many token requests. `retryAfter` is the pause that the service requests, or zero if the service requests none.

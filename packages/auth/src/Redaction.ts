@@ -41,7 +41,7 @@ export const mask = "<redacted>"
  * - `secrets`: the secrets of the request, in plain text.
  * - `max`: the number of characters after which a text is cut, 1,000 by default. A cut text ends with `…`.
  */
-interface Options {
+type Options = {
   readonly secrets?: ReadonlyArray<string> | undefined
   readonly max?: number | undefined
 }

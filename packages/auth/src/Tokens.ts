@@ -32,7 +32,7 @@ import * as TokenStore from "./TokenStore.ts"
 /**
  * What a token is needed for: the base URL and the scope of an operation. A scope with white space is a defect.
  */
-interface Request {
+type Request = {
   readonly baseUrl: SecureUrl
   readonly scope?: Auth.Scope | undefined
 }

@@ -75,7 +75,7 @@ const codes: ReadonlyArray<readonly [code: string, tag: string]> = [
 const tags = globSync("packages/*/src/*.ts", { cwd: root })
   .filter((file) => !file.startsWith("packages/cli/"))
   .flatMap((file) =>
-    Array.from(read(file).matchAll(/(?:TaggedError|refusal)(?:<\w+>\(\))?\(\s*"(\w+)"/g), ([, tag = ""]) => tag)
+    Array.from(read(file).matchAll(/(?:TaggedError|refusal|ending)(?:<\w+>\(\))?\(\s*"(\w+)"/g), ([, tag = ""]) => tag)
   )
 
 layer(NodeServices.layer)("guides", (it) => {

@@ -137,7 +137,7 @@ const makeStrict = () =>
  */
 export const StatisticsStrict = makeStrict()
 
-const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_template"])
+const isTemplate = (id: string | null): id is string => id !== null && id !== "" && id !== "no_template"
 
 /**
  * A Template ID, or `all` for the totals of all Templates. An absent value means Assemblies without a Template; on the
@@ -149,16 +149,14 @@ const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
     Schema.optionalKey(
       Schema.String.check(
-        Schema.makeFilter((id) => !withoutTemplate.has(id), {
+        Schema.makeFilter(isTemplate, {
           expected: "a Template ID or all (leave it out for Assemblies without a Template)",
           arbitraryConstraint: { minLength: 1 }
         })
       )
     ),
     {
-      decode: SchemaGetter.transformOptional((wire: Option.Option<string | null>) =>
-        Option.filter(wire, (id): id is string => !withoutTemplate.has(id))
-      ),
+      decode: SchemaGetter.transformOptional((wire: Option.Option<string | null>) => Option.filter(wire, isTemplate)),
       encode: SchemaGetter.passthrough({ strict: false })
     }
   )

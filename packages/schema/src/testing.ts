@@ -18,8 +18,9 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Rule from "./internal/rules/rule.ts"
 import { rulesOf } from "./internal/rules/trial.ts"
+import type { Break, Change, Key, Rules } from "./unstable/TestingRules.ts"
 
-export type { Rules } from "./internal/rules/rule.ts"
+export type { Rules }
 
 /**
  * An input that breaks one rule. `path` is the path of the invalid part, with the key names of `input`. `rule` is the
@@ -85,7 +86,7 @@ const anyOf = <A>(all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitra
   all.length === 0 ? none : Rule.oneOf(...all)
 
 /** The inputs that a change makes of the first values that have a place for it. */
-const changed = <A>(values: Arbitrary.Arbitrary<ReadonlyArray<A>>, changes: Arbitrary.Arbitrary<Rule.Change>) =>
+const changed = <A>(values: Arbitrary.Arbitrary<ReadonlyArray<A>>, changes: Arbitrary.Arbitrary<Change>) =>
   Arbitrary.filterMap(Arbitrary.all([values, changes]), ([all, { apply, path }]) =>
     // See `Invalid`: the type says what a valid input is.
     Result.fromOption(
@@ -98,7 +99,7 @@ const inputsOf = <A>(all: Arbitrary.Arbitrary<{ readonly input: A }>): Arbitrary
   Arbitrary.map(all, ({ input }) => input)
 
 /** The rules in one form, applied to the valid inputs of `base`. */
-const casesOf = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule.Break>): ReadonlyArray<Case<A>> => {
+const casesOf = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Break>): ReadonlyArray<Case<A>> => {
   const one = Arbitrary.map(base, (valid) => [valid])
   let found: ReadonlyArray<A> | undefined
   // The simplest values first, so that a bug in an optional part does not fail at the limits of other parts.
@@ -115,7 +116,7 @@ const casesOf = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule.Brea
   }))
 }
 
-const withEdges = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule.Break>): Arbitrary.Arbitrary<A> => {
+const withEdges = <A>(base: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Break>): Arbitrary.Arbitrary<A> => {
   const one = Arbitrary.map(base, (valid) => [valid])
   const edges = rules.flatMap(({ edge }) => (edge === undefined ? [] : [inputsOf(changed(one, edge))]))
   return edges.length === 0 ? base : Rule.oneOf(base, anyOf(edges))
@@ -131,7 +132,7 @@ const positiveZeros = (value: unknown): unknown => {
   return value === 0 ? 0 : value
 }
 
-const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules: Rule.Rules): Inputs<T, E> => {
+const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules: Rules): Inputs<T, E> => {
   const encode = (value: T) => positiveZeros(base.wire(value)) as E
   const wire = Arbitrary.map(base.decoded, encode)
   const cases = { decoded: casesOf(base.decoded, rules.decoded), wire: casesOf(wire, rules.wire) }
@@ -155,12 +156,12 @@ const build = <T, E>(base: Forms<Arbitrary.Arbitrary<T>, (value: T) => E>, rules
 export const from = <T, E>(
   decoded: Arbitrary.Arbitrary<T>,
   encode: (value: T) => E,
-  ...rules: ReadonlyArray<Rule.Rules>
+  ...rules: ReadonlyArray<Rules>
 ): Inputs<T, E> => build({ decoded, wire: encode }, Rule.join(rules))
 
 /** Checks that the rules of a test belong to its schema. */
 const check = <A>(
-  breaks: ReadonlyArray<Rule.Break>,
+  breaks: ReadonlyArray<Break>,
   cases: ReadonlyArray<Case<A>>,
   valid: ReadonlyArray<unknown>,
   run: (input: unknown) => Exit.Exit<unknown, unknown>
@@ -199,7 +200,7 @@ const check = <A>(
  * @since 0.1.0
  * @category constructors
  */
-export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: ReadonlyArray<Rule.Rules>): Inputs<T, E> => {
+export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: ReadonlyArray<Rules>): Inputs<T, E> => {
   const values = Arbitrary.schema(schema)
   const encode = Schema.encodeSync(schema)
   const inputs = from(values, encode, ...rules)
@@ -218,12 +219,12 @@ export const make = <T, E>(schema: Schema.ConstraintCodec<T, E>, ...rules: Reado
  * @category combinators
  */
 export const at = (
-  path: ReadonlyArray<Rule.Key>,
+  path: ReadonlyArray<Key>,
   { rules }: { readonly rules: Forms<ReadonlyArray<Case<unknown>>, ReadonlyArray<Case<unknown>>> }
-): Rule.Rules =>
+): Rules =>
   Rule.inBoth((form) => {
     const outer = Rule.pathIn(form, path)
-    return rules[form].map(({ code, edge, invalid, name, path: inner }): Rule.Break => ({
+    return rules[form].map(({ code, edge, invalid, name, path: inner }): Break => ({
       name: outer.map(String).join(".") + (inner.length === 0 ? ": " : ".") + name,
       at: outer,
       path: [...outer, ...inner],

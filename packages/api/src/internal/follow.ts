@@ -14,9 +14,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
-import * as Ref from "effect/Ref"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
@@ -24,7 +22,6 @@ import { AssemblyClient } from "../AssemblyClient.ts"
 import type * as Operation from "../unstable/Operation.ts"
 import * as ServiceUrl from "../unstable/ServiceUrl.ts"
 import { type Get, getFor } from "./assemblies.ts"
-import * as Pauses from "./pauses.ts"
 
 /**
  * The error for an Assembly that ended without completing.
@@ -69,27 +66,25 @@ const detailsOf = (status: Assembly.Status) => {
 }
 
 /**
- * The pauses between readings of the Status: the first pause is `first`, and each further pause is 1.5 times as long as
- * the previous pause, up to `max`.
+ * The pauses between readings of the Status, in milliseconds: the first pause is `first`, and each further pause is 1.5
+ * times as long as the previous pause, up to `max`.
  */
 interface Pace {
-  readonly first: Duration.Duration
-  readonly max: Duration.Duration
+  readonly first: number
+  readonly max: number
 }
 
-const growing = ({ first, max }: Pace): Schedule.Schedule<Duration.Duration> =>
-  Schedule.min([Schedule.exponential(first, 1.5), Schedule.spaced(max)])
+const grown = ({ max }: Pace, pause: number): number => Math.min(pause * 1.5, max)
 
-/** Adds up to a tenth to each pause at random, so that many watchers do not read at the same time. */
-const spread = <Output>(schedule: Schedule.Schedule<Output>): Schedule.Schedule<Output> =>
-  Schedule.modifyDelay(schedule, ({ duration }) =>
-    Effect.map(Random.next, (chance) => Duration.times(duration, 1 + chance / 10))
-  )
+/** Adds up to a tenth to a pause at random, so that many watchers do not read at the same time. */
+const spread = (pause: number): Effect.Effect<number> => Effect.map(Random.next, (chance) => pause * (1 + chance / 10))
 
-const paced = (pace: Pace) => spread(growing(pace))
-
-/** Recognises the error by its tag, because the client may be of a second copy of this package. */
-const isRateLimited = (error: unknown): error is ApiError.RateLimited => Predicate.isTagged(error, "RateLimited")
+/**
+ * The pause that a rate limit requests, or `Infinity` for any other error. Recognises the error by its tag, because the
+ * client may be of a second copy of this package.
+ */
+const millisAsked = (error: unknown): number =>
+  Predicate.isTagged(error, "RateLimited") ? Duration.toMillis((error as ApiError.RateLimited).retryAfter) : Infinity
 
 /**
  * Reads the Status. After a rate limit, reads it again, because a rate limit says nothing about the Assembly. If a rate
@@ -98,55 +93,57 @@ const isRateLimited = (error: unknown): error is ApiError.RateLimited => Predica
 const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
   pace: Pace,
-  maxWait: Duration.Duration
+  maxWait: number,
+  pause = pace.first
 ): Effect.Effect<Assembly.Status, E, R> =>
-  Effect.retry(read, {
-    while: (error) => isRateLimited(error) && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait),
-    schedule: paced(pace).pipe(
-      Schedule.setInputType<E>(),
-      Schedule.modifyDelay(({ duration, input }) =>
-        Effect.succeed(isRateLimited(input) ? Duration.max(duration, input.retryAfter) : duration)
-      )
-    )
-  })
+  Effect.catchIf(
+    read,
+    (error) => millisAsked(error) <= maxWait,
+    (error) => {
+      const again = patiently(read, pace, maxWait, grown(pace, pause))
+      return Effect.flatMap(spread(pause), (millis) => Effect.delay(again, Math.max(millis, millisAsked(error))))
+    }
+  )
 
 /** Reads the Status until it is final, and returns the outcome. */
 const poll = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
-  pace: Pace
+  pace: Pace,
+  pause = pace.first
 ): Effect.Effect<Result.Result<Assembly.Status, AssemblyError>, E, R> =>
-  Effect.map(read, outcome).pipe(
-    Effect.repeat({ until: Option.isSome, schedule: paced(pace) }),
-    Effect.flatMap(Option.match({ onNone: () => poll(read, pace), onSome: Effect.succeed }))
-  )
+  Effect.flatMap(read, (status) => {
+    const ended = outcome(status)
+    if (Option.isSome(ended)) return Effect.succeed(ended.value)
+    const again = poll(read, pace, grown(pace, pause))
+    return Effect.flatMap(spread(pause), (millis) => Effect.delay(again, millis))
+  })
 
 /**
- * The pause between two readings of the Status while the update stream is connected. These readings find changes whose
- * events were lost.
+ * The pause between two readings of the Status while the update stream is connected, in milliseconds. These readings find
+ * changes whose events were lost.
  */
-const silent = Duration.seconds(30)
+const silent = 30_000
 
 /**
- * The time between an event and the reading of the Status. Therefore events (such as progress) cause at most 4 readings
- * a second.
+ * The time between an event and the reading of the Status, in milliseconds. Therefore events (such as progress) cause at
+ * most 4 readings a second.
  */
-const settle = Duration.millis(250)
+const settle = 250
 
 /** The maximum length of one event in UTF-16 code units. */
 const maxEventSize = 1024 * 1024
 
 /** The pace of connection attempts. Polling continues between the attempts. */
-const reconnect: Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
+const reconnect: Pace = { first: 1000, max: 30_000 }
 
 /**
  * The update stream of an Assembly, and its signals to the loop that reads the Status. A value in `changed` asks for a
- * reading. `connected` is true while the stream is connected.
+ * reading.
  */
 interface Updates {
   readonly open: AssemblyClient["Service"]["open"]
-  readonly url: ServiceUrl.ServiceUrl
   readonly changed: Queue.Queue<void>
-  readonly connected: Ref.Ref<boolean>
+  isConnected: boolean
 }
 
 /**
@@ -154,7 +151,7 @@ interface Updates {
  * right Assembly is an answer. The start of a connection is a signal too, because the Status may have changed while
  * nothing was connected. Returns whether any event arrived.
  */
-const listen = ({ changed, connected, open, url }: Updates): Effect.Effect<boolean> =>
+const listen = (updates: Updates, url: ServiceUrl.ServiceUrl): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let events = 0
     const parser = Sse.makeParser(
@@ -163,21 +160,24 @@ const listen = ({ changed, connected, open, url }: Updates): Effect.Effect<boole
       },
       { maxEventSize, dispatchEmptyNamedEvents: true }
     )
-    const begin = Effect.andThen(Ref.set(connected, true), Queue.offer(changed, undefined))
+    const signal = Queue.offer(updates.changed, undefined)
     return Effect.flatMap(
-      open(url, { operation: "Assemblies.watch", accept: "text/event-stream" }),
-      ({ status, stream }) => (status === 200 ? Effect.as(begin, stream) : Effect.succeed(Stream.empty))
+      updates.open(url, { operation: "Assemblies.watch", accept: "text/event-stream" }),
+      ({ status, stream }) => {
+        updates.isConnected = status === 200
+        return updates.isConnected ? Effect.as(signal, stream) : Effect.succeed(Stream.empty)
+      }
     ).pipe(
       Stream.unwrap,
       Stream.decodeText,
       Stream.runForEach((piece) => {
         const before = events
         parser.feed(piece)
-        return events === before ? Effect.void : Queue.offer(changed, undefined)
+        return events === before ? Effect.void : signal
       }),
       // The stream only makes the watch faster. Polling finds everything that the stream misses.
       Effect.ignore,
-      Effect.ensuring(Ref.set(connected, false)),
+      Effect.ensuring(Effect.sync(() => (updates.isConnected = false))),
       Effect.map(() => events > 0)
     )
   })
@@ -186,16 +186,16 @@ const listen = ({ changed, connected, open, url }: Updates): Effect.Effect<boole
  * Listens to the update stream, and connects again when it ends. The pause between connections grows as long as no
  * event arrives. After a connection with an event, the pause is short.
  */
-const keepListening = (updates: Updates): Effect.Effect<unknown> =>
-  listen(updates).pipe(
-    Effect.repeat({ until: Boolean, schedule: spread(growing(reconnect)) }),
-    Effect.repeat(spread(Schedule.spaced(reconnect.first)))
-  )
+const keepListening = (updates: Updates, url: ServiceUrl.ServiceUrl, growing = reconnect.first): Effect.Effect<never> =>
+  Effect.flatMap(listen(updates, url), (hasHeard) => {
+    const again = keepListening(updates, url, hasHeard ? reconnect.first : grown(reconnect, growing))
+    return Effect.flatMap(spread(hasHeard ? reconnect.first : growing), (millis) => Effect.delay(again, millis))
+  })
 
-/** The last Status, and whether the last reading changed it. */
+/** The last Status, and the pause before the next reading. */
 interface Reading {
   readonly status: Assembly.Status
-  readonly isNew: boolean
+  readonly pause: number
 }
 
 const Settings = Schema.Struct({
@@ -240,14 +240,14 @@ const decodeWatch = Rules.decoder("Assemblies.watch", Settings)
 
 type Settings = typeof Settings.Type
 
-const paceOf = ({ interval = Duration.seconds(1), maxInterval = Duration.seconds(10) }: Settings): Pace => ({
-  first: interval,
-  max: maxInterval
-})
+const paceOf = ({ interval = Duration.seconds(1), maxInterval = Duration.seconds(10) }: Settings): Pace => {
+  const max = Duration.toMillis(maxInterval)
+  return { first: Math.min(Duration.toMillis(interval), max), max }
+}
 
 /** Reads the Status once. After a rate limit, waits and reads again. */
 const readingOf = (operation: string, assemblyId: Assembly.AssemblyId, settings: Settings) =>
-  patiently(getFor(operation, assemblyId), paceOf(settings), settings.maxWait ?? Duration.minutes(1))
+  patiently(getFor(operation, assemblyId), paceOf(settings), Duration.toMillis(settings.maxWait ?? 60_000))
 
 /**
  * Waits until an Assembly has completed, by polling its Status. If the Assembly ends in another way, the error is
@@ -302,39 +302,22 @@ export const watch = (assemblyId: Assembly.AssemblyId, options: Omit<AwaitOption
     Effect.gen(function* () {
       const settings = yield* decodeWatch(options)
       const { open, origins } = yield* AssemblyClient
+      const pace = paceOf(settings)
       const read = readingOf("Assemblies.watch", assemblyId, settings)
-      const changed = yield* Queue.sliding<void>(1)
-      const connected = yield* Ref.make(false)
+      const updates: Updates = { open, changed: yield* Queue.sliding<void>(1), isConnected: false }
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url, origins)
-      if (Option.isSome(url) && !Assembly.isOver(first)) {
-        yield* Effect.forkScoped(keepListening({ open, url: url.value, changed, connected }))
-      }
-      const pauseOf = Pauses.make(
-        growing(paceOf(settings)).pipe(
-          Schedule.modifyDelay(({ duration }) =>
-            Effect.map(Ref.get(connected), (isConnected) => (isConnected ? silent : duration))
-          ),
-          spread
-        )
-      )
-      const next = (last: Reading) =>
+      if (Option.isSome(url) && !Assembly.isOver(first)) yield* Effect.forkScoped(keepListening(updates, url.value))
+
+      const next = Effect.fnUntraced(function* (last: Reading) {
+        const millis = yield* spread(updates.isConnected ? silent : last.pause)
+        yield* Queue.take(updates.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(millis))
+        const status = yield* read
         // After a change the pauses are short again.
-        Effect.flatMap(pauseOf(undefined, last.isNew), (pause) =>
-          Queue.take(changed).pipe(
-            Effect.andThen(Effect.sleep(settle)),
-            Effect.timeoutOption(Option.getOrElse(pause, () => silent)),
-            Effect.andThen(read),
-            Effect.map((status): readonly [Assembly.Status, Reading] => [
-              status,
-              { status, isNew: !Equal.equals(status, last.status) }
-            ])
-          )
-        )
-      const later = Stream.unfold<Reading, Assembly.Status, Effect.Error<ReturnType<typeof next>>, AssemblyClient>(
-        { status: first, isNew: true },
-        next
-      )
+        const pause = Equal.equals(status, last.status) ? grown(pace, last.pause) : pace.first
+        return [status, { status, pause }] as const
+      })
+      const later = Stream.unfold({ status: first, pause: pace.first } as Reading, next)
       return Stream.concat(Stream.succeed(first), later).pipe(Stream.takeUntil(Assembly.isOver), Stream.changes)
     })
   )

@@ -112,11 +112,8 @@ export interface Any extends Operation<
 
 type None = typeof nothing
 
-/** The fields of an operation that {@link make} takes. */
-type Described = Exclude<keyof Any, "name" | "method" | "path">
-
-/** The fields of an operation that have no default. */
-type Named = "success" | "creates" | "confidential" | "check"
+/** The fields of an operation that {@link make} takes. All but `success` have a default, or may be absent. */
+type Described = Exclude<keyof Any, "name" | "method" | "path" | "success">
 
 /**
  * Describes an operation by its name, its method and path, such as `"GET /dam/assets/:assetId"`, and its other fields.
@@ -141,7 +138,7 @@ export const make = <
 >(
   name: string,
   route: `${Any["method"]} ${Path}`,
-  operation: Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, Named> &
+  operation: Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, "success"> &
     Partial<Pick<Operation<Path, Auth, Variables, Params, Fields, Result, Errors>, Described>> & {
       readonly retry?: "safe" | "never" | ReadonlyArray<keyof Errors>
     } & ([Variable<Path>] extends [keyof Variables]

@@ -75,11 +75,6 @@ export const SignatureAlgorithm = Schema.Literals(["sha1", "sha256", "sha384"])
  * @category schemas
  */
 export const Nonce = Schema.Union([Schema.String, Schema.Int])
-/**
- * @since 0.1.0
- * @category models
- */
-export type Nonce = typeof Nonce.Type
 
 /**
  * The `auth` object of params. `expires` is an ISO 8601 date-time; this schema does not check that it is in the future.
@@ -96,11 +91,6 @@ export const AuthParams = Schema.Struct({
   referer: Schema.optionalKey(RegularExpression),
   max_size: Schema.optionalKey(ByteSize)
 })
-/**
- * @since 0.1.0
- * @category models
- */
-export type AuthParams = typeof AuthParams.Type
 
 /**
  * {@link AuthParams} of a signed request. `expires` is required (spec.md, "Authentication").
@@ -183,8 +173,3 @@ export const TokenResponse = Schema.Struct({
   expires_in: Schema.optionalKey(NonNegativeNumber),
   scope: Schema.optionalKey(Schema.String)
 })
-/**
- * @since 0.1.0
- * @category models
- */
-export type TokenResponse = typeof TokenResponse.Type

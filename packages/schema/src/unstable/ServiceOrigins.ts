@@ -64,9 +64,6 @@ const parseOrigin = (written: string): string | undefined => {
   return written === origin || written === origin + port ? origin : undefined
 }
 
-/** Caches the last origin, because most URLs have the same origin as the previous URL. */
-let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
-
 /**
  * Returns the normalized origin of an absolute http or https URL: in lower case, without a default port. Returns
  * undefined for any other text. Returns undefined also if the URL has user info, or a host or a port that is not in
@@ -78,9 +75,7 @@ let latest: { readonly written: string; readonly origin: string | undefined } = 
  */
 export const originOf = (url: string): string | undefined => {
   const written = /^https?:\/\/[^/?#]*/i.exec(url)?.[0].toLowerCase()
-  if (written === undefined) return undefined
-  if (written !== latest.written) latest = { written, origin: parseOrigin(written) }
-  return latest.origin
+  return written === undefined ? undefined : parseOrigin(written)
 }
 
 const entryRule =

@@ -137,30 +137,21 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
   ]
 }
 
-/** Whether the Step with the name `start` uses itself, directly or through other Steps. */
-const reachesItself = (start: string, usedBy: (name: string) => ReadonlyArray<string>): boolean => {
+/**
+ * Whether a Step uses itself, directly or through other Steps. A Step without an entry in `uses` uses no Step. The search
+ * does not recurse, because Steps may form a long chain.
+ */
+const usesItself = (start: string, uses: ReadonlyMap<string, ReadonlyArray<string>>): boolean => {
   const seen = new Set<string>()
-  const next = [...usedBy(start)]
+  const next = [start]
   for (let name = next.pop(); name !== undefined; name = next.pop()) {
-    if (name === start) return true
-    if (seen.has(name)) continue
-    seen.add(name)
-    next.push(...usedBy(name))
+    for (const other of uses.get(name) ?? []) {
+      if (other === start) return true
+      if (!seen.has(other)) next.push(other)
+      seen.add(other)
+    }
   }
   return false
-}
-
-/**
- * The names of the Steps that use themselves, directly or through other Steps. A Step without an entry in `uses` uses
- * no Step. The search does not recurse, because Steps may form a long chain.
- */
-const cyclic = (uses: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<string> => {
-  const left = new Map(uses)
-  for (const name of uses.keys()) {
-    // A Step in no circle leads to none through itself, so later searches leave it out.
-    if (!reachesItself(name, (step) => left.get(step) ?? [])) left.delete(name)
-  }
-  return [...left.keys()]
 }
 
 /**
@@ -178,11 +169,9 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
   const uses = new Map(
     Object.entries(members).map(([name, step]) => [name, Predicate.isObject(step) ? used(step) : []] as const)
   )
-  return [
-    ...found,
-    ...cyclic(uses).map((name): Issue => ({
-      path: [name, "use"],
-      message: "Expected Steps that do not use this Step, directly or through others"
-    }))
-  ]
+  const message = "Expected Steps that do not use this Step, directly or through others"
+  const circular = new Map(uses)
+  // A Step in no circle leads to none through itself, so later searches leave it out.
+  for (const name of uses.keys()) if (!usesItself(name, circular)) circular.delete(name)
+  return [...found, ...Array.from(circular.keys(), (name): Issue => ({ path: [name, "use"], message }))]
 }

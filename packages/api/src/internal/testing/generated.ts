@@ -90,23 +90,6 @@ type TagsIn<Module> = {
 /** `Success`, or the tag of an error of an operation. */
 type Tag = "Success" | Extract<TagsIn<typeof ApiError>, string>
 
-/**
- * - `seed`: the same seed gives the same answers, in the order in which each operation is called.
- * - `weights`: how often each tag is drawn, 1 by default, and 0 for never: `{ Success: 5, TimedOut: 0 }`.
- * - `delay`: the longest time that an answer takes, none by default. A test with a `TestClock` has to adjust it. An
- *   answer that takes longer than the time limit of the request is `TimedOut`.
- * - `report`: counts the answers.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Options {
-  readonly seed: number | string
-  readonly weights?: { readonly [Name in Tag]?: number | undefined } | undefined
-  readonly delay?: Duration.Input | undefined
-  readonly report?: Report | undefined
-}
-
 /** The classes of errors have the names of their tags. */
 const tags = new Set(["Success", ...Object.keys(ApiError)])
 
@@ -214,6 +197,12 @@ const weigh = (operation: string, cases: ReadonlyArray<Answers.AnswerCase>, weig
  *
  * **Details**
  *
+ * - `seed`: the same seed gives the same answers, in the order in which each operation is called.
+ * - `weights`: how often each tag is drawn, 1 by default, and 0 for never: `{ Success: 5, TimedOut: 0 }`.
+ * - `delay`: the longest time that an answer takes, none by default. A test with a `TestClock` has to adjust it. An
+ *   answer that takes longer than the time limit of the request is `TimedOut`.
+ * - `report`: counts the answers.
+ *
  * It is not part of `AssemblyClient`, because programs in production do not need the generators.
  *
  * @example
@@ -229,7 +218,12 @@ const weigh = (operation: string, cases: ReadonlyArray<Answers.AnswerCase>, weig
  * @since 0.1.0
  * @category layers
  */
-export const layerGenerated = (options: Options): Layer.Layer<AssemblyClient.AssemblyClient, InvalidRequest> =>
+export const layerGenerated = (options: {
+  readonly seed: number | string
+  readonly weights?: { readonly [Name in Tag]?: number | undefined } | undefined
+  readonly delay?: Duration.Input | undefined
+  readonly report?: Report | undefined
+}): Layer.Layer<AssemblyClient.AssemblyClient, InvalidRequest> =>
   Layer.effect(
     AssemblyClient.AssemblyClient,
     Effect.gen(function* () {

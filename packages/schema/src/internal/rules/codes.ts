@@ -9,7 +9,7 @@ import * as Identifier from "../../Identifier.ts"
 import * as Queue from "../../Queue.ts"
 import * as Template from "../../Template.ts"
 import * as TemplateCredential from "../../TemplateCredential.ts"
-import type { Path } from "./rule.ts"
+import type { Path } from "../../unstable/TestingRules.ts"
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 

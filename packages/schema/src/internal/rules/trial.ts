@@ -11,20 +11,10 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Input from "../../unstable/Input.ts"
+import type { Break, Change, Path, Rules } from "../../unstable/TestingRules.ts"
 import { codeOf } from "./codes.ts"
 import * as Hostile from "./hostile.ts"
-import {
-  type Break,
-  type Change,
-  type Form,
-  inBoth,
-  oneOf,
-  type Path,
-  remover,
-  type Rules,
-  sample,
-  setter
-} from "./rule.ts"
+import { type Form, inBoth, oneOf, remover, sample, setter } from "./rule.ts"
 
 type Codec = Schema.ConstraintCodec<unknown, unknown>
 
