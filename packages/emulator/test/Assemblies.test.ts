@@ -12,7 +12,6 @@ import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const text = (value: string) => new TextEncoder().encode(value)
 const fromDate = DateTime.makeUnsafe("2020-01-01T00:00:00Z")
-const unknownId = Assembly.AssemblyId.make("0".repeat(32))
 
 layer(layerEmulator())("Assemblies", (it) => {
   it.effect("without uploads completes at once", function* () {
@@ -94,13 +93,6 @@ layer(layerEmulator())("Assemblies", (it) => {
     const status = yield* uploadOne({ steps: storeAt("a/../b") }, text("x"))
     assert.strictEqual(status.error, "INTERNAL_COMMAND_ERROR")
     assert.strictEqual(status.uploads?.length, 1)
-  })
-
-  it.effect("is not found under an id that nobody has", function* () {
-    const missing = yield* Effect.flip(Assemblies.get(unknownId))
-    assert.deepInclude(missing, { _tag: "ServiceFailure", code: "ASSEMBLY_NOT_FOUND", status: 404 })
-    const other = yield* send(HttpClientRequest.get("/no/operation"))
-    assert.deepInclude(json(other), { error: "SERVER_404", http_code: 404 })
   })
 
   it.effect("refuses a form that breaks a rule", function* () {

@@ -1,8 +1,7 @@
 /** Tests which requests for Auth Keys are refused, and with which message. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import { HttpClientRequest } from "effect/http"
 import { as, call, createKey, given, refused } from "./keys.ts"
-import { layer as layerEmulator, send } from "./support.ts"
+import { layer as layerEmulator } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const admin = given("admin")
@@ -58,14 +57,6 @@ layer(layerEmulator({ workspaces }))("A request for an Auth Key", (it) => {
       ["POST", `/auth_keys/show_secret/${id}`, "AUTH_SECRET_NOT_RETRIEVED"]
     ] as const) {
       assert.match(refused(yield* call(method, path, admin), 400, code), /^authKeyId: Expected an id without control/)
-    }
-  })
-
-  it.effect("with another body than a form is refused with the code of its operation", function* () {
-    for (const type of ["application/json", "text/plain"]) {
-      const answer = yield* send(HttpClientRequest.post("/auth_keys").pipe(HttpClientRequest.bodyText("{}", type)))
-      const message = refused(answer, 400, "AUTH_KEY_NOT_CREATED")
-      assert.match(message, /^The operation does not accept a body of type /)
     }
   })
 

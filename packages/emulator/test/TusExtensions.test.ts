@@ -133,10 +133,4 @@ layer(layerEmulator())("A download", (it) => {
     refused(yield* send(HttpClientRequest.get(url)), 400, "ERR_UPLOAD_NOT_FINISHED")
     refused(yield* send(HttpClientRequest.get("/resumable/files/none")), 404, "ERR_UPLOAD_NOT_FOUND")
   })
-
-  it.effect("of an upload on its way is announced to end", function* () {
-    const created = yield* createUpload(yield* waiting, { "upload-length": "5" })
-    const expires = new Date(created.headers["upload-expires"] ?? "").getTime()
-    assert.isAbove(expires, new Date(created.headers["date"] ?? "").getTime())
-  })
 })
