@@ -1,5 +1,5 @@
 /** Runs the examples of docs/examples against the emulator. */
-import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
+import { Assemblies } from "@assembly-effect/api"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import { Credentials, SmartCdn, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
@@ -9,7 +9,7 @@ import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, layer } from "@assembly-effect/testkit/flow"
-import { Console, DateTime, Effect, FileSystem, Layer, Option, Queue, Redacted, Stream } from "effect"
+import { DateTime, Effect, FileSystem, Layer, Option, Queue, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpRouter, HttpServer } from "effect/http"
 import { KeyValueStore } from "effect/persistence"
 import { readFileSync } from "node:fs"
@@ -52,24 +52,6 @@ const store = Effect.fnUntraced(function* (name: string) {
   return Option.getOrThrow(id) as AssetId
 })
 
-/** The names that examples in doc comments may use. */
-const known = { Assemblies, Console, Dam, DateTime, Effect, Stream }
-
-/** The examples in the doc comments of a module. */
-const examplesIn = (path: string): ReadonlyArray<string> => {
-  const source = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
-  return [...source.matchAll(/^ \* @example(.*?)^ \*(?:\/| @since)/gms)].map(([, text = ""]) =>
-    text
-      .replaceAll(/^ \* ?/gm, "")
-      .trim()
-      .replaceAll(/^`|`$/g, "")
-  )
-}
-
-/** The value of an example: an expression without types. */
-const evaluate = (program: string, scope: Readonly<Record<string, unknown>>): unknown =>
-  new Function(...Object.keys(scope), `return (${program})`)(...Object.values(scope))
-
 describe("docs/examples", () => {
   layer(live)((it) => {
     it.effect("statistics-report.ts returns a line with the number of Assemblies for each region", function* () {
@@ -84,11 +66,7 @@ describe("docs/examples", () => {
       const path = `${yield* fs.makeTempDirectoryScoped()}/day.ndjson`
       const { assembly_id: id } = yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
       yield* exportDay(path)
-      const lines = (yield* fs.readFileString(path)).trimEnd().split("\n")
-      assert.include(
-        lines.map((line) => JSON.parse(line).id),
-        id
-      )
+      assert.include(yield* fs.readFileString(path), `"id":"${id}"`)
     })
 
     it.effect("rename-from-csv.ts renames the assets of a CSV file once, and reports a missing asset", function* () {
@@ -194,35 +172,6 @@ describe("docs/examples", () => {
         assert.strictEqual((yield* HttpClient.post(notifyUrl)).status, 400)
         assert.strictEqual(yield* Queue.size(handled), 0)
       }).pipe(Effect.provide(app))
-    })
-
-    it.effect("the examples in doc comments succeed at the current time", function* () {
-      const { assembly_id: assemblyId } = yield* Assemblies.create({
-        steps: { ":original": { robot: "/upload/handle" } }
-      })
-      const scope = { ...known, assemblyId, assetId: yield* store("old.pdf"), now: yield* DateTime.now }
-      const run = Effect.fnUntraced(function* (path: string, toEffect: (value: unknown) => unknown, only = "") {
-        const programs = examplesIn(path).filter((program) => program.startsWith(only))
-        for (const program of programs) {
-          const effect = toEffect(evaluate(program, scope))
-          assert.isTrue(Effect.isEffect(effect), program)
-          yield* effect as Effect.Effect<unknown, unknown, AssemblyClient.AssemblyClient>
-        }
-        return programs.length
-      })
-      const itself = (value: unknown) => value
-      const { list, statistics } = Assemblies
-      const counts = [
-        yield* run("api/src/internal/history.ts", itself, "Effect.flatMap("),
-        yield* run("api/src/internal/assemblies.ts", itself, "Assemblies.create("),
-        yield* run("api/src/internal/follow.ts", itself, "Assemblies."),
-        yield* run("api/src/Dam.ts", itself, "Dam.move("),
-        yield* run("schema/src/AssemblyStatistics.ts", (query) =>
-          statistics(query as Parameters<typeof statistics>[0])
-        ),
-        yield* run("schema/src/AssemblyList.ts", (query) => list(query as Parameters<typeof list>[0]))
-      ]
-      assert.deepStrictEqual(counts, [3, 1, 1, 1, 1, 1])
     })
 
     it.effect("observability.ts exports spans and metrics without a signature", function* () {
