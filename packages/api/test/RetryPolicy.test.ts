@@ -128,7 +128,6 @@ describe("how long it waits", () => {
     const error = { error: "RATE_LIMIT_REACHED" }
     const lines: ReadonlyArray<readonly [Service.Line, number]> = [
       [Service.json(429, { ...error, info: { retryIn: 30 } }), 30_000],
-      [Service.json(400, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn: 25 } }), 25_000],
       [Service.json(429, error, { "retry-after": "45" }), 45_000],
       [Service.json(429, error, { "retry-after": "Thu, 01 Jan 1970 00:00:50 GMT" }), 50_000],
       [Service.text(503, html, { "retry-after": "20" }), 20_000]

@@ -37,35 +37,6 @@ layer(layerEmulator({ workspaces }))("A request for an Auth Key", (it) => {
       message
     )
   })
-
-  it.effect("to change one is refused, by field and rule", function* () {
-    const { id } = yield* createKey(admin, { scope: ["read"] })
-    for (const [params, message] of [
-      [{ scope: ["x"] }, /^scope\.0: Expected a scope that GET/],
-      [{ description: "d".repeat(1001) }, /^description: Expected at most 1000 characters$/]
-    ] as const) {
-      const answer = yield* call("PUT", `/auth_keys/${id}`, admin, params)
-      assert.match(refused(answer, 400, "AUTH_KEY_NOT_UPDATED"), message)
-    }
-  })
-
-  it.effect("with an invalid id is refused with the code of its operation", function* () {
-    const id = "%00"
-    for (const [method, path, code] of [
-      ["PUT", `/auth_keys/${id}`, "AUTH_KEY_NOT_UPDATED"],
-      ["DELETE", `/auth_keys/${id}`, "AUTH_KEY_NOT_DELETED"],
-      ["POST", `/auth_keys/show_secret/${id}`, "AUTH_SECRET_NOT_RETRIEVED"]
-    ] as const) {
-      assert.match(refused(yield* call(method, path, admin), 400, code), /^authKeyId: Expected an id without control/)
-    }
-  })
-
-  it.effect("to list them or the scopes has no rule but the nonce", function* () {
-    for (const path of ["/auth_keys", "/auth_keys/scopes"]) {
-      const message = refused(yield* call("GET", path, admin, { nonce: {} }), 400, "SERVER_400")
-      assert.match(message, /^nonce: /)
-    }
-  })
 })
 
 layer(layerEmulator({ workspaces, limits: { authKeys: 3 } }))("A Workspace", (it) => {

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
 import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
 import { as, north, south, workspaces } from "./keys.ts"
-import { call, malformed } from "./signedCalls.ts"
+import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
@@ -16,7 +16,6 @@ const s3 = { key: "an id", secret, bucket: "photos", bucket_region: "eu-west-1" 
 const content = Redacted.make(s3)
 
 const path = "/template_credentials"
-const nowhere = CredentialId.make("nowhere")
 
 /** Creates Template Credentials, and returns their id. */
 const made = Effect.fnUntraced(function* (name: string, fields: object = s3) {
@@ -142,16 +141,6 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
     }
   })
 
-  it.effect.each([
-    ["GET", path, "TEMPLATE_CREDENTIALS_NOT_FOUND"],
-    ["GET", `${path}/types`, "INVALID_FORM_DATA"],
-    ["GET", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_READ"],
-    ["POST", path, "TEMPLATE_CREDENTIALS_NOT_CREATED"],
-    ["PUT", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_UPDATED"],
-    ["DELETE", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_DELETED"]
-  ] as const)("%s %s with malformed params is refused with %s", function* ([method, at, code]) {
-    assert.strictEqual(yield* malformed(method, at), code)
-  })
   it.effect("are listed in an order, on one page, and not by invalid params", function* () {
     const ids = [yield* made("b"), yield* made("a")]
     const names = (params: object) =>

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import { as, north, south, workspaces } from "./keys.ts"
-import { call, malformed } from "./signedCalls.ts"
+import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
@@ -61,15 +61,6 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
     assert.strictEqual((yield* Templates.delete(name)).ok, "TEMPLATE_DELETED")
   })
 
-  it.effect.each([
-    ["GET", "/templates", "TEMPLATE_LIST_ERROR"],
-    ["GET", "/templates/nowhere", "INVALID_FORM_DATA"],
-    ["POST", "/templates", "TEMPLATE_VALIDATION_ERROR"],
-    ["PUT", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
-    ["DELETE", "/templates/nowhere", "INVALID_FORM_DATA"]
-  ] as const)("%s %s with malformed params is refused with %s", function* ([method, path, code]) {
-    assert.strictEqual(yield* malformed(method, path), code)
-  })
   it.effect("are listed with their last use, and not by invalid params", function* () {
     const start = DateTime.startOf(yield* DateTime.now, "second")
     const used = yield* Templates.create({ name: "used", template: { steps } })

@@ -19,10 +19,6 @@ export const requestOf = (method: HttpMethod, path: string, fields: Readonly<Rec
     : HttpClientRequest.bodyUrlParams(request, fields)
 }
 
-/** Sends params that are not a JSON object, without a signature. Returns the error code. */
-export const malformed = (method: HttpMethod, path: string) =>
-  Effect.map(send(requestOf(method, path, { params: "[" })), (answer) => json(answer)["error"])
-
 let nonce = 0
 
 /**
