@@ -47,5 +47,3 @@ describe("invalid Steps", () => {
     assert.deepStrictEqual(error.issues[0]?.path, ["steps", "a", "use"])
   })
 })
-
-describe("valid Steps", () => {})
