@@ -5,6 +5,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { createHash } from "node:crypto"
 import {
+  begin,
   createUpload,
   head,
   json,
@@ -48,8 +49,8 @@ layer(layerEmulator())("An Assembly", (it) => {
     }
     const status = yield* Assemblies.create({ steps, numExpectedUploadFiles: 1 })
     const following = yield* follow(status)
-    const { headers } = yield* createUpload(status, { "upload-length": "3" })
-    yield* patch(headers["location"] ?? "", 0, new TextEncoder().encode("abc"))
+    const { url } = yield* createUpload(status, { "upload-length": "3" })
+    yield* patch(url, 0, new TextEncoder().encode("abc"))
     assert.strictEqual((yield* statusOf(status)).ok, "ASSEMBLY_EXECUTING")
 
     const events = eventsIn(yield* Fiber.join(following))
@@ -100,9 +101,7 @@ layer(layerEmulator())("An Assembly", (it) => {
   })
 
   it.effect("is canceled while bytes come, which ends their request and the next one", function* () {
-    const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-    const { headers } = yield* createUpload(status, { "upload-length": "10" })
-    const url = headers["location"] ?? ""
+    const { assembly: status, url } = yield* begin({ "upload-length": "10" })
     const stuck = yield* Effect.forkChild(patchForever(url, new Uint8Array(3)))
     yield* Effect.repeat(statusOf(status), { until: ({ bytes_received }) => bytes_received === 3 })
     const canceled = yield* Assemblies.cancel(status.assembly_id)

@@ -183,7 +183,7 @@ layer(layerEmulator({ limits: small }))("An Assembly", (it) => {
     const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 3 })
     const upload = (headers: Readonly<Record<string, string>>) => createUpload(assembly, headers)
     const created = yield* upload({ "upload-length": "0", "upload-concat": "partial" })
-    const final = upload({ "upload-concat": `final;${created.headers["location"]}` })
+    const final = upload({ "upload-concat": `final;${created.url}` })
     // A partial upload counts as an upload.
     assert.deepStrictEqual([(yield* final).status, (yield* final).status], [201, 413])
   })

@@ -37,7 +37,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 /** Uploads one file to an Assembly, and returns the Status after that. */
 const upload = Effect.fnUntraced(function* (assemblyId: AssemblyId, text: string) {
   const created = yield* createUpload(yield* Assemblies.get(assemblyId), { "upload-length": String(text.length) })
-  yield* patch(created.headers["location"] ?? "", 0, bytes(text))
+  yield* patch(created.url, 0, bytes(text))
   return yield* Assemblies.get(assemblyId)
 })
 
@@ -105,7 +105,7 @@ layer(layerEmulator({ workspaces }))("A new Assembly that replaces one", (it) =>
       assert.strictEqual((yield* Assemblies.get(AssemblyId.make(String(old)))).ok, "ASSEMBLY_CANCELED")
     }
     // The upload belongs to the replaced Assembly, which has ended.
-    assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, bytes("old"))).status, 403)
+    assert.strictEqual((yield* patch(created.url, 0, bytes("old"))).status, 403)
     assert.strictEqual((yield* upload(uploading, "newer")).ok, "ASSEMBLY_COMPLETED")
     assert.strictEqual((yield* upload(executing, "newer")).ok, "ASSEMBLY_COMPLETED")
   })
