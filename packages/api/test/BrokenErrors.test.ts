@@ -81,7 +81,8 @@ describe.each(senders)("with %s", (_name, http) => {
       [Server.endless(403), { description: "a body of more than 1024 bytes" }],
       [Server.text(403, new Uint8Array([0x7b, 0xff, 0xfe])), { description: "a body that is not UTF-8" }],
       [Server.cut(403, "x".repeat(100)), { description: "an incomplete body" }],
-      [Server.text(429, "x".repeat(2000), pause), limited]
+      [Server.text(429, "x".repeat(2000), pause), limited],
+      [Server.text(429, ""), { ...limited, retryAfter: Duration.zero }]
     ]
     for (const [answer, expected] of cases) {
       server.script(answer)

@@ -2,9 +2,8 @@
 import { Assemblies, RetryPolicy } from "@assembly-effect/api"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Templates from "@assembly-effect/api/Templates"
-import { Instructions } from "@assembly-effect/schema"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer } from "effect"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
 
@@ -46,17 +45,5 @@ describe("invalid Steps", () => {
     const error = yield* Effect.flip(run(create({ templateId, steps: { a: { robot, use: "a" } } })))
     assert(error._tag === "InvalidRequest")
     assert.deepStrictEqual(error.issues[0]?.path, ["steps", "a", "use"])
-  })
-})
-
-describe("valid Steps", () => {
-  it.effect("create sends the Steps that Instructions.make returns", function* () {
-    const made = Instructions.make({
-      ":original": { robot: "/upload/handle" },
-      hashed: { robot: "/file/hash", use: ":original", algorithm: "sha256" }
-    })
-    assert(Result.isSuccess(made))
-    yield* run(create({ assemblyId, steps: made.success }))
-    yield* run(Effect.flip(Templates.create({ name: "a", template: { steps: made.success } })))
   })
 })

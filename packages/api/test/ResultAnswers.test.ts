@@ -243,13 +243,6 @@ describe("a download", () => {
     )
   })
 
-  it.live("an error contains only the first part of a long file name", live, function* () {
-    const { url } = yield* FileServer.make([whole])
-    const error = yield* Effect.flip(collect({ ssl_url: url, name: "x".repeat(10_000), size: 1 }))
-    assert.strictEqual(error._tag, "ResultMismatch")
-    assert.isBelow(error.message.length, 300)
-  })
-
   it.live("the policy gets each failure with the Retry-After of the server", live, function* () {
     const failures: Array<readonly [tag: string, wait: number | undefined]> = []
     const noting = Schedule.forever.pipe(

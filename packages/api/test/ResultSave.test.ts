@@ -133,27 +133,6 @@ const failureOf = (code: string) =>
     })
   )
 
-it.live("save fails with the reason Full after ENOSPC, and keeps the existing file", live, function* () {
-  const { file, folder, fs, path } = yield* folderAnd(whole)
-  yield* fs.writeFileString(path, "old")
-  const full = failureOf("ENOSPC")
-  let left = 1
-  const limited: FileSystem.FileSystem = {
-    ...fs,
-    open: (target, options) =>
-      Effect.map(fs.open(target, options), (handle) => ({
-        ...handle,
-        sync: handle.sync,
-        writeAll: (piece) => (left-- > 0 ? handle.writeAll(piece) : Effect.fail(full))
-      }))
-  }
-  const error = yield* Effect.flip(Effect.provideService(Results.save(file, path), FileSystem.FileSystem, limited))
-  assert.deepInclude(error, { _tag: "SaveFailed", path, reason: "Full" })
-  assert.include(error.message, "ENOSPC")
-  assert.strictEqual(yield* fs.readFileString(path), "old")
-  assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
-})
-
 it.live("save fails with SaveFailed and the reason of the system's error code", live, function* () {
   const { file, fs, path } = yield* folderAnd(whole)
   for (const [code, reason] of [

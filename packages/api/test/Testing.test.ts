@@ -181,26 +181,6 @@ describe("a client with generated answers", () => {
     assert.include((yield* Effect.flip(report.complete)).message, "never answered: Dam.get: ")
   })
 
-  it.effect("gives the same answers for the same seed, whatever the configured size of samples", function* () {
-    const run = Effect.replicateEffect(Effect.exit(get), 20)
-    const usual = yield* Effect.provide(run, Testing.layerGenerated({ seed: 1 }))
-    Arbitrary.configureGlobal({ sample: { size: 1 } })
-    const other = yield* Effect.ensuring(
-      Effect.provide(run, Testing.layerGenerated({ seed: 1 })),
-      Effect.sync(() => Arbitrary.configureGlobal({}))
-    )
-    assert.deepStrictEqual(other, usual)
-  })
-
-  it.effect("delays its answers, if the test wants it", function* () {
-    const client = Testing.layerGenerated({ seed: 3, delay: "1 minute", weights: { Success: 1e9 } })
-    const fiber = yield* Effect.forkChild(Effect.provide(get, client))
-    yield* Effect.yieldNow
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* TestClock.adjust("1 minute")
-    yield* Fiber.join(fiber)
-  })
-
   const slow = { seed: 3, delay: "365 days", weights: { Success: 1e9 } } as const
 
   it.effect.each([

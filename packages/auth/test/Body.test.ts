@@ -36,25 +36,14 @@ const endless = () => {
 }
 
 describe("Sender.gather and Outcome.textOf", () => {
-  it.effect("a body of 0 bytes, and of exactly maxBytes, is whole", function* () {
-    for (const text of ["", "x".repeat(maxBytes)]) {
-      assert.deepStrictEqual(yield* read(respond(text)), {
-        end: "whole",
-        bytes: text.length,
-        text,
-        description: undefined
-      })
-    }
-  })
-
-  it.effect("a body of maxBytes + 1 is tooLarge, and its text ends at the limit", function* () {
-    const text = "x".repeat(maxBytes)
-    assert.deepStrictEqual(yield* read(respond(`${text}x`)), {
-      end: "tooLarge",
-      bytes: maxBytes + 1,
-      text,
-      description: "a body of more than 1000 bytes"
-    })
+  const whole = "x".repeat(maxBytes)
+  const tooLarge = { end: "tooLarge", bytes: maxBytes + 1, description: "a body of more than 1000 bytes" }
+  it.effect.each([
+    ["of 0 bytes", "", { end: "whole", bytes: 0, text: "", description: undefined }],
+    ["of maxBytes", whole, { end: "whole", bytes: maxBytes, text: whole, description: undefined }],
+    ["of maxBytes + 1", `${whole}x`, { ...tooLarge, text: whole }]
+  ] as const)("a body %s is whole, or its text ends at the limit", function* ([, body, expected]) {
+    assert.deepStrictEqual<object>(yield* read(respond(body)), expected)
   })
 
   it.effect("an endless body is read up to the piece that exceeds maxBytes", function* () {

@@ -55,11 +55,4 @@ describe("Credentials", () => {
       { path: ["secret"], message: "Expected a Redacted string" }
     ])
   })
-
-  it.effect("Credentials.layer fails with an issue for each blank field", function* () {
-    const layer = Credentials.layer({ key: "", secret: Redacted.make("") })
-    const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
-    const seen = error.issues.map(({ path }) => path)
-    assert.deepStrictEqual(seen, [["key"], ["secret"]])
-  })
 })

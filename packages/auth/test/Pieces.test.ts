@@ -14,14 +14,6 @@ describe("mapPieces", () => {
     assert.deepStrictEqual(arrays, [[piece(1)], [piece(1)], [piece(2)], [piece(2)]])
   })
 
-  it.effect("emits every output piece in order if the stream has chunks of several pieces", function* () {
-    const numbers = [1, 2, 3, 4, 5, 6, 7]
-    const source = Stream.rechunk(Stream.fromIterable(numbers.map((number) => piece(number))), 3)
-    const got = yield* Stream.runCollect(mapPieces(source, (given) => Effect.succeed([given, given])))
-    const expected = numbers.flatMap((number) => [piece(number), piece(number)])
-    assert.deepStrictEqual(got, expected)
-  })
-
   it.effect("calls the function only for the pieces that are pulled", function* () {
     const seen: Array<number> = []
     const watched = mapPieces(Stream.fromArray([piece(1), piece(2), piece(3)]), (given) => {

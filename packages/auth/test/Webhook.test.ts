@@ -1,6 +1,6 @@
 import { Credentials, type Signer, Webhook } from "@assembly-effect/auth"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 
 const webhook = (algorithms?: ReadonlyArray<Signer.Algorithm>) =>
@@ -49,57 +49,26 @@ describe("Webhook.verify", () => {
     yield* refuses(hmac(transloadit, "another"))
     yield* refuses(sha384, transloadit.replace("COMPLETED", "CANCELED"))
     yield* refuses(sha384, `${transloadit} `)
-    for (const signature of [
-      "",
-      "sha384:",
-      "sha384",
-      sha384.toUpperCase(),
-      sha384.replace(":", ": "),
-      ` :${sha384}`,
-      sha384.slice(0, -2),
-      `${sha384}00`,
-      sha384.slice("sha384:".length),
-      sha384.replace("sha384", "sha256"),
-      sha384.replace("sha384", "sha512"),
-      sha384.replace("sha384", "constructor"),
-      sha384.replace("1", "x")
-    ]) {
-      yield* refuses(signature)
-    }
+    const digits = sha384.slice("sha384:".length)
+    const prefixed = ["sha256:", "sha512:", "constructor:", "sha384: ", " :sha384:", ""].map(
+      (prefix) => prefix + digits
+    )
+    const changed = [`x${digits.slice(1)}`, `2${digits.slice(1)}`, `${digits.slice(0, -1)}5`, digits.slice(0, -2)]
+    const others = ["", `${digits}00`, ...changed].map((end) => `sha384:${end}`)
+    for (const signature of ["", "sha384", sha384.toUpperCase(), ...prefixed, ...others]) yield* refuses(signature)
   })
 
-  it.effect.prop(
-    "fails with SignatureMismatch if one digit of the signature is changed",
-    [
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 95 })),
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 15 }))
-    ],
-    ([index, step]) =>
-      Effect.gen(function* () {
-        const at = "sha384:".length + index
-        const digit = ((Number.parseInt(sha384.charAt(at), 16) + step) % 16).toString(16)
-        yield* refuses(sha384.slice(0, at) + digit + sha384.slice(at + 1))
-      }).pipe(Effect.provide(webhook()))
-  )
-
+  const nested = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`
   it.effect.each([
     ["not JSON https://secret.example/capability", [], "the text is not JSON"],
     ["[]", [], "the value is invalid"],
+    [transloadit.replace("{}", nested), [], "the text is nested deeper than 128 levels"],
     ['{"ok":"ASSEMBLY_COMPLETED"}', ["assembly_id"], "assembly_id is invalid"],
     [`{"assembly_id":"${"a".repeat(32)}","ok":["https://secret.example/capability"]}`, ["ok"], "ok is invalid"]
-  ] as const)("fails for a signed text that is no Status: %s", webhook(), function* ([text, path, problem]) {
+  ] as const)("fails for a signed text that is no Status (%#)", webhook(), function* ([text, path, problem]) {
     const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
     assert(error._tag === "MalformedNotification")
     assert.deepStrictEqual({ path: error.path, description: error.description }, { path, description: problem })
     assert.notInclude(error.message, "capability")
-  })
-})
-
-describe("a malicious signed text", () => {
-  it.effect("fails for a signed text that is nested deeper than 128 levels", webhook(), function* () {
-    const text = transloadit.replace("{}", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`)
-    const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
-    const description = "the text is nested deeper than 128 levels"
-    assert.deepInclude(error, { _tag: "MalformedNotification", description })
   })
 })

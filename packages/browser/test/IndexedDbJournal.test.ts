@@ -40,6 +40,10 @@ const isLeased = (journal: Journal) =>
     Effect.catchTag("UploadLeased", () => Effect.succeed(true))
   )
 
+/** The result of a request of IndexedDB. */
+const resultOf = <A>(request: IDBRequest<A>) =>
+  Effect.callback<A>((resume) => request.addEventListener("success", () => resume(Effect.succeed(request.result))))
+
 /** Two tabs of one browser. */
 const twoTabs = (locks: LockManager | undefined) =>
   Effect.gen(function* () {
@@ -81,10 +85,8 @@ for (const [name, locks] of [
       assert.isTrue(Option.isNone(yield* first.get("k")))
       yield* first.put("k", yield* entry)
       assert.deepStrictEqual(Option.getOrThrow(yield* second.get("k")), yield* entry)
-      assert.deepStrictEqual(
-        (yield* second.list).map(({ key }) => key),
-        ["k"]
-      )
+      const [listed, ...others] = yield* second.list
+      assert.deepStrictEqual([listed?.key, others], ["k", []])
       yield* second.forget("k")
       yield* second.forget("k")
       assert.isTrue(Option.isNone(yield* first.get("k")))
@@ -130,10 +132,7 @@ for (const [name, locks] of [
     it.effect("goes on with an empty database when the user clears the data of the site", function* () {
       const { database, first, platform } = yield* twoTabs(locks)
       yield* first.put("k", yield* entry)
-      yield* Effect.callback<void>((resume) => {
-        const request = platform.indexedDB.deleteDatabase(database)
-        request.addEventListener("success", () => resume(Effect.void))
-      })
+      yield* resultOf(platform.indexedDB.deleteDatabase(database))
       assert.isTrue(Option.isNone(yield* first.get("k")))
       yield* first.put("k", yield* entry)
       assert.isTrue(Option.isSome(yield* first.get("k")))
@@ -276,10 +275,8 @@ describe("a write of a journal in IndexedDB", () => {
       const journal = yield* makeJournal({ indexedDB, locks: navigator.locks })
       const error = yield* Effect.flip(journal.put("k", yield* entry))
       assert.deepInclude(error, { _tag: "JournalFailed", action: "write", reason: "Full" })
-      assert.strictEqual(
-        error.message,
-        "the upload journal: cannot write: QuotaExceededError: no quota left; free some space, and run the upload again"
-      )
+      const problem = "cannot write: QuotaExceededError: no quota left; free some space, and run the upload again"
+      assert.strictEqual(error.message, `the upload journal: ${problem}`)
       assert.isTrue(Option.isNone(yield* journal.get("k")))
     })
   })
@@ -296,16 +293,18 @@ describe("the layer of a journal in IndexedDB", () => {
     () => Effect.sync(() => vi.unstubAllGlobals())
   )
 
+  const closing = Effect.acquireRelease(
+    Effect.sync(() => vi.spyOn(IDBDatabase.prototype, "close")),
+    (closed) => Effect.sync(() => closed.mockRestore())
+  )
+
   const build = (options: IndexedDbJournal.Options) =>
     Effect.map(Layer.build(Layer.fresh(IndexedDbJournal.layer(options))), (context) =>
       Context.get(context, UploadJournal.UploadJournal)
     )
 
   const names = (indexedDB: IDBFactory) =>
-    Effect.map(
-      Effect.promise(() => indexedDB.databases()),
-      (databases) => databases.map(({ name }) => name)
-    )
+    Effect.promise(async () => (await indexedDB.databases()).map(({ name }) => name))
 
   it.effect("uses its database, its options and the locks of the page", function* () {
     const indexedDB = yield* global
@@ -316,19 +315,15 @@ describe("the layer of a journal in IndexedDB", () => {
     yield* first.lease("k")
     const second = yield* build({ database, leaseDuration: "3 seconds" })
     assert.deepInclude(yield* Effect.flip(second.lease("k")), { _tag: "UploadLeased", until: 3000 })
-    const held = yield* Effect.promise(() => navigator.locks.query())
-    assert.include(
-      (held.held ?? []).map(({ name }) => name),
-      `${database}/k`
-    )
+    const { held = [] } = yield* Effect.promise(() => navigator.locks.query())
+    assert.isTrue(held.some(({ name }) => name === `${database}/k`))
     yield* TestClock.adjust("2 hours")
     assert.deepStrictEqual(yield* first.list, [])
   })
 
   it.effect("closes its database at its end", function* () {
     const indexedDB = yield* global
-    const closed = vi.spyOn(IDBDatabase.prototype, "close")
-    yield* Effect.addFinalizer(() => Effect.sync(() => closed.mockRestore()))
+    const closed = yield* closing
     yield* Effect.scoped(build({ database: nextName() }))
     assert.strictEqual(closed.mock.calls.length, 1)
     assert.strictEqual((yield* names(indexedDB)).length, 1)
@@ -337,14 +332,10 @@ describe("the layer of a journal in IndexedDB", () => {
   it.live("closes a database that opens after the page has left", function* () {
     const indexedDB = yield* global
     const database = nextName()
-    const closed = vi.spyOn(IDBDatabase.prototype, "close")
-    yield* Effect.addFinalizer(() => Effect.sync(() => closed.mockRestore()))
+    const closed = yield* closing
     const fiber = yield* Effect.forkChild(Effect.scoped(build({ database })), { startImmediately: true })
     yield* Fiber.interrupt(fiber)
-    yield* Effect.callback<void>((resume) => {
-      const request = indexedDB.open(database)
-      request.addEventListener("success", () => resume(Effect.void))
-    })
+    yield* resultOf(indexedDB.open(database))
     assert.strictEqual(closed.mock.calls.length, 1)
   })
 
@@ -367,9 +358,7 @@ describe("where IndexedDB cannot be used", () => {
   it.effect("that another connection blocks fails after 10 seconds, and says what to do", function* () {
     const factory = new MemoryFactory()
     // A page that ignores `versionchange`, and another that deletes the database.
-    yield* Effect.callback<void>((resume) => {
-      factory.open("blocked", 1).addEventListener("success", () => resume(Effect.void))
-    })
+    yield* resultOf(factory.open("blocked", 1))
     factory.deleteDatabase("blocked")
     const fiber = yield* Effect.forkChild(Effect.flip(makeJournal({ indexedDB: factory }, "blocked")))
     yield* TestClock.adjust("10 seconds")
@@ -378,46 +367,33 @@ describe("where IndexedDB cannot be used", () => {
     assert.include(error.message, "close the other tabs of this site")
   })
 
-  it.effect("is refused at once", () => {
+  it.effect("is refused at once", function* () {
     const indexedDB = new MemoryFactory()
     indexedDB.open = () => {
       throw new DOMException("the origin is opaque", "SecurityError")
     }
-    return Effect.gen(function* () {
-      const error = yield* Effect.flip(makeJournal({ indexedDB }))
-      assert.deepInclude(error, { _tag: "JournalFailed", description: "SecurityError: the origin is opaque" })
-    })
+    const error = yield* Effect.flip(makeJournal({ indexedDB }))
+    assert.deepInclude(error, { _tag: "JournalFailed", description: "SecurityError: the origin is opaque" })
   })
 
-  it.effect("has a newer database", () => {
+  it.effect("has a newer database", function* () {
     const indexedDB = new MemoryFactory()
-    return Effect.gen(function* () {
-      yield* Effect.callback<void>((resume) => {
-        const request = indexedDB.open("assembly-effect-uploads", 2)
-        request.addEventListener("success", () => resume(Effect.sync(() => request.result.close())))
-      })
-      assert.include((yield* Effect.flip(makeJournal({ indexedDB }))).message, "VersionError")
-    })
+    const newer = yield* resultOf(indexedDB.open("assembly-effect-uploads", 2))
+    newer.close()
+    assert.include((yield* Effect.flip(makeJournal({ indexedDB }))).message, "VersionError")
   })
 
-  it.effect("has what is no text under a key", () => {
+  it.effect("has what is no text under a key", function* () {
     const indexedDB = new MemoryFactory()
-    return Effect.gen(function* () {
-      const journal = yield* makeJournal({ indexedDB, locks: navigator.locks })
-      yield* Effect.callback<void>((resume) => {
-        const request = indexedDB.open("assembly-effect-uploads", 1)
-        request.addEventListener("success", () => {
-          const transaction = request.result.transaction("entries", "readwrite")
-          transaction.objectStore("entries").put(7, "k")
-          transaction.objectStore("entries").put("text", 7)
-          transaction.addEventListener("complete", () => resume(Effect.sync(() => request.result.close())))
-        })
-      })
-      assert.strictEqual((yield* Effect.flip(journal.get("k")))._tag, "JournalTorn")
-      assert.deepStrictEqual(yield* journal.list, [])
-      yield* journal.forget("k")
-      assert.isTrue(Option.isNone(yield* journal.get("k")))
-    })
+    const journal = yield* makeJournal({ indexedDB, locks: navigator.locks })
+    const database = yield* resultOf(indexedDB.open("assembly-effect-uploads", 1))
+    const entries = database.transaction("entries", "readwrite").objectStore("entries")
+    yield* Effect.all([resultOf(entries.put(7, "k")), resultOf(entries.put("text", 7))], { concurrency: 2 })
+    database.close()
+    assert.strictEqual((yield* Effect.flip(journal.get("k")))._tag, "JournalTorn")
+    assert.deepStrictEqual(yield* journal.list, [])
+    yield* journal.forget("k")
+    assert.isTrue(Option.isNone(yield* journal.get("k")))
   })
 })
 

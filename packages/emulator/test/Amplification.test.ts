@@ -57,12 +57,14 @@ layer(layerEmulator())("A multipart body that cannot be read", (it) => {
   it.effect("is refused with a sentence that says why", function* () {
     assert.deepStrictEqual(
       [
+        yield* post("{}", "application/json"),
         yield* post("abc", "multipart/form-data"),
         yield* post('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\nv'),
         yield* post("--b\r\ncontent-disposition: form-data\r\n\r\nv\r\n--b--"),
         yield* post("--b\r\nno header\r\n\r\nv\r\n--b--")
       ],
       [
+        "The operation does not accept a body of type application/json.",
         "The multipart body has no boundary: its content-type must name one.",
         "The multipart body ends before its last boundary.",
         "A part of the multipart body has no content-disposition that names its field.",

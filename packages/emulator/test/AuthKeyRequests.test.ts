@@ -1,8 +1,7 @@
 /** Tests which requests for Auth Keys are refused, and with which message. */
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import { HttpClientRequest } from "effect/http"
 import { as, call, createKey, given, refused } from "./keys.ts"
-import { layer as layerEmulator, send } from "./support.ts"
+import { layer as layerEmulator } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const admin = given("admin")
@@ -37,43 +36,6 @@ layer(layerEmulator({ workspaces }))("A request for an Auth Key", (it) => {
       refused(yield* call("POST", "/auth_keys", admin, { scope: ["read"], ...params }), 400, "AUTH_KEY_NOT_CREATED"),
       message
     )
-  })
-
-  it.effect("to change one is refused, by field and rule", function* () {
-    const { id } = yield* createKey(admin, { scope: ["read"] })
-    for (const [params, message] of [
-      [{ scope: ["x"] }, /^scope\.0: Expected a scope that GET/],
-      [{ description: "d".repeat(1001) }, /^description: Expected at most 1000 characters$/]
-    ] as const) {
-      const answer = yield* call("PUT", `/auth_keys/${id}`, admin, params)
-      assert.match(refused(answer, 400, "AUTH_KEY_NOT_UPDATED"), message)
-    }
-  })
-
-  it.effect("with an invalid id is refused with the code of its operation", function* () {
-    const id = "%00"
-    for (const [method, path, code] of [
-      ["PUT", `/auth_keys/${id}`, "AUTH_KEY_NOT_UPDATED"],
-      ["DELETE", `/auth_keys/${id}`, "AUTH_KEY_NOT_DELETED"],
-      ["POST", `/auth_keys/show_secret/${id}`, "AUTH_SECRET_NOT_RETRIEVED"]
-    ] as const) {
-      assert.match(refused(yield* call(method, path, admin), 400, code), /^authKeyId: Expected an id without control/)
-    }
-  })
-
-  it.effect("with another body than a form is refused with the code of its operation", function* () {
-    for (const type of ["application/json", "text/plain"]) {
-      const answer = yield* send(HttpClientRequest.post("/auth_keys").pipe(HttpClientRequest.bodyText("{}", type)))
-      const message = refused(answer, 400, "AUTH_KEY_NOT_CREATED")
-      assert.match(message, /^The operation does not accept a body of type /)
-    }
-  })
-
-  it.effect("to list them or the scopes has no rule but the nonce", function* () {
-    for (const path of ["/auth_keys", "/auth_keys/scopes"]) {
-      const message = refused(yield* call("GET", path, admin, { nonce: {} }), 400, "SERVER_400")
-      assert.match(message, /^nonce: /)
-    }
   })
 })
 

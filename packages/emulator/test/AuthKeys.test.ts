@@ -54,25 +54,18 @@ layer(layerEmulator({ workspaces }))("An Auth Key", (it) => {
   })
   it.effect("is listed with those of its Workspace, also those that were given, and never with a secret", function* () {
     const { id } = yield* createKey(admin, { scope: ["read"], authKey: "listed" })
-    const answer = yield* call("GET", "/auth_keys", admin)
-    const { auth_keys, ok } = accepted(answer)
+    const { auth_keys, ok } = accepted(yield* call("GET", "/auth_keys", admin))
     assert.strictEqual(ok, "AUTH_KEYS_FOUND")
     const records = auth_keys as ReadonlyArray<Readonly<Record<string, unknown>>>
-    assert.deepStrictEqual(
-      records.slice(0, 2).map(({ auth_key }) => auth_key),
-      ["admin", "manager"]
-    )
+    assert.deepInclude(records[0], { auth_key: "admin" })
+    assert.deepInclude(records[1], { auth_key: "manager", scope: manager.scopes })
     assert.deepInclude(records.at(-1), { id, auth_key: "listed", scope: ["read"] })
-    assert.deepStrictEqual(records[1]?.["scope"], manager.scopes)
     for (const record of records) {
       assert.notProperty(record, "auth_secret")
       assert.match(String(record["created"]), date)
     }
-    const { auth_keys: foreign } = yield* as(stranger)(AuthKeys.list)
-    assert.deepStrictEqual(
-      foreign.map(({ auth_key }) => auth_key),
-      ["stranger"]
-    )
+    const [own, ...others] = (yield* as(stranger)(AuthKeys.list)).auth_keys
+    assert.deepStrictEqual([own?.auth_key, others], ["stranger", []])
   })
 
   it.effect("may have the scopes that the service knows", function* () {
@@ -89,32 +82,18 @@ layer(layerEmulator({ workspaces }))("An Auth Key", (it) => {
       signatureAlgo: "sha256"
     })
     const { auth_key: same } = yield* as(admin)(AuthKeys.update(id, {}))
-    assert.deepInclude(same, { description: "first", scope: ["assemblies:read"], signature_algo: "sha256" })
-    assert.deepInclude(same, { is_allowed_for_smartcdn: false, can_show_auth_secret: false })
+    const off = { is_allowed_for_smartcdn: false, can_show_auth_secret: false }
+    assert.deepInclude(same, { description: "first", scope: ["assemblies:read"], signature_algo: "sha256", ...off })
     assert.notStrictEqual(same?.modified, null)
-    const { auth_key } = yield* as(admin)(
-      AuthKeys.update(id, {
-        scope: ["dam:read", "dam:read"],
-        description: "",
-        signatureAlgo: "sha1",
-        canShowAuthSecret: true,
-        isAllowedForSmartCdn: true
-      })
-    )
-    const { modified: _, ...changed } = auth_key ?? {}
-    assert.deepInclude(changed, {
-      description: "",
-      scope: ["dam:read"],
-      signature_algo: "sha1",
-      can_show_auth_secret: true,
-      is_allowed_for_smartcdn: true
-    })
+    const on = { canShowAuthSecret: true, isAllowedForSmartCdn: true }
+    const change = { scope: ["dam:read", "dam:read"], description: "", signatureAlgo: "sha1", ...on } as const
+    const { auth_key: changed } = yield* as(admin)(AuthKeys.update(id, change))
+    assert.deepInclude(changed, { description: "", scope: ["dam:read"], signature_algo: "sha1" })
+    assert.deepInclude(changed, { is_allowed_for_smartcdn: true, can_show_auth_secret: true })
     assert.notProperty(changed, "auth_secret")
     refused(yield* list(pair, "sha1"), 400, "INSUFFICIENT_AUTH_SCOPE")
-    const { auth_key: off } = yield* as(admin)(
-      AuthKeys.update(id, { canShowAuthSecret: false, isAllowedForSmartCdn: false })
-    )
-    assert.deepInclude(off, { can_show_auth_secret: false, is_allowed_for_smartcdn: false, description: "" })
+    const back = AuthKeys.update(id, { canShowAuthSecret: false, isAllowedForSmartCdn: false })
+    assert.deepInclude((yield* as(admin)(back)).auth_key, { ...off, description: "" })
   })
 
   it.effect("whose scopes change, changes what its tokens grant", function* () {
@@ -151,11 +130,6 @@ layer(layerEmulator({ workspaces }))("An Auth Key", (it) => {
     refused(yield* list(pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
     refused(yield* ask(pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
     refused(yield* listWithToken(token), 400, "BEARER_TOKEN_INVALID")
-    const { auth_keys } = yield* as(admin)(AuthKeys.list)
-    assert.notInclude(
-      auth_keys.map((one) => one.id),
-      id
-    )
     refused(yield* call("DELETE", `/auth_keys/${id}`, admin), 404, "AUTH_KEY_NOT_DELETED")
     // A later Auth Key with the same `key` is a different Auth Key.
     const again = yield* createKey(admin, { scope: ["read"], authKey: "short-lived" })
@@ -193,13 +167,8 @@ layer(layerEmulator({ workspaces }))("An Auth Key", (it) => {
     const { id, pair } = yield* createKey(admin, { scope: ["read"] })
     const path = `/auth_keys/show_secret/${id}`
     const message = refused(yield* call("POST", path, admin), 403, "AUTH_SECRET_NOT_RETRIEVED")
-    assert.strictEqual(
-      message,
-      "can_show_auth_secret: This setting of the Auth Key is false, so its secret cannot be shown."
-    )
+    assert.include(message, "can_show_auth_secret: This setting of the Auth Key is false")
     yield* as(admin)(AuthKeys.update(id, { canShowAuthSecret: true }))
-    const { auth_secret } = yield* as(admin)(AuthKeys.secret(id))
-    assert.strictEqual(Redacted.value(auth_secret), Redacted.value(pair.secret))
     const answer = yield* call("POST", path, admin)
     assert.deepStrictEqual(accepted(answer), { auth_secret: Redacted.value(pair.secret) })
     assert.strictEqual(answer.headers["cache-control"], "no-store")
@@ -210,24 +179,20 @@ layer(layerEmulator({ workspaces }))("An Auth Key", (it) => {
 
   it.effect("of another Workspace is not there, and its key is taken", function* () {
     const foreign = yield* createKey(stranger, { scope: ["read"], canShowAuthSecret: true })
-    const path = `/auth_keys/${foreign.id}`
     const message = "authKeyId: There is no such Auth Key in this Workspace."
-    assert.strictEqual(refused(yield* call("PUT", path, admin), 404, "AUTH_KEY_NOT_UPDATED"), message)
-    assert.strictEqual(refused(yield* call("DELETE", path, admin), 404, "AUTH_KEY_NOT_DELETED"), message)
-    const show = `/auth_keys/show_secret/${foreign.id}`
-    assert.strictEqual(refused(yield* call("POST", show, admin), 404, "AUTH_SECRET_NOT_RETRIEVED"), message)
+    for (const [method, path, code] of [
+      ["PUT", "/auth_keys", "AUTH_KEY_NOT_UPDATED"],
+      ["DELETE", "/auth_keys", "AUTH_KEY_NOT_DELETED"],
+      ["POST", "/auth_keys/show_secret", "AUTH_SECRET_NOT_RETRIEVED"]
+    ] as const) {
+      assert.strictEqual(refused(yield* call(method, `${path}/${foreign.id}`, admin), 404, code), message)
+    }
     const unknown = yield* Effect.flip(as(admin)(AuthKeys.delete(AuthKey.AuthKeyId.make("key-1"))))
     assert.deepInclude(unknown, { _tag: "AuthKeyNotDeleted", status: 404 })
-    const unchanged = yield* Effect.flip(as(admin)(AuthKeys.update(foreign.id, { description: "mine" })))
-    assert.deepInclude(unchanged, { _tag: "AuthKeyNotUpdated", status: 404, description: message })
     accepted(yield* list(foreign.pair))
     for (const key of ["stranger", foreign.pair.key, "admin"]) {
-      const taken = yield* Effect.flip(createKey(admin, { scope: ["read"], authKey: key }))
-      assert.deepInclude(taken, {
-        _tag: "AuthKeyNotCreated",
-        status: 409,
-        description: "auth_key: Another Auth Key has this value."
-      })
+      const taken = yield* call("POST", "/auth_keys", admin, { scope: ["read"], auth_key: key })
+      assert.strictEqual(refused(taken, 409, "AUTH_KEY_NOT_CREATED"), "auth_key: Another Auth Key has this value.")
     }
     accepted(yield* list(stranger))
   })
@@ -262,8 +227,7 @@ layer(layerEmulator({ workspaces }))("A request manages only Auth Keys", (it) =>
     }
     refused(yield* call("DELETE", path, manager), 403, "AUTH_KEY_NOT_DELETED")
     refused(yield* call("POST", `/auth_keys/show_secret/${strong.id}`, manager), 403, "AUTH_SECRET_NOT_RETRIEVED")
-    const { auth_keys } = yield* as(admin)(AuthKeys.list)
-    const kept = auth_keys.find(({ id }) => id === strong.id)
+    const kept = yield* recordOf(admin, strong.pair.key)
     assert.deepInclude(kept, { scope: ["write", "assemblies:read"], modified: null })
     // The request can manage an Auth Key that has only scopes of the request.
     const weak = yield* createKey(admin, { scope: ["assemblies:read"] })

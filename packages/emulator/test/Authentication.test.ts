@@ -1,30 +1,20 @@
 import { Emulator } from "@assembly-effect/emulator"
-import * as Vitest from "@effect/vitest"
 import { DateTime, Effect, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
-import { hmac, json, layer as layerEmulator, send } from "./support.ts"
-import { assert, layer } from "@assembly-effect/testkit/flow"
+import * as Keys from "./keys.ts"
+import { signedFields } from "./signedCalls.ts"
+import { hmac, layer as layerEmulator, send } from "./support.ts"
+import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 
 const list = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
   send(HttpClientRequest.get("/assemblies", { headers }).pipe(HttpClientRequest.setUrlParams(fields)))
 
-const future = "2999-01-01T00:00:00.000Z"
+const since = { fromdate: "2026-01-01 00:00:00" }
 
-/** Makes the params of a list request. Each call makes other params. */
-let calls = 0
-const paramsWith = (auth: object) =>
-  JSON.stringify({ auth: { nonce: `${calls++}`, ...auth }, fromdate: "2026-01-01 00:00:00" })
+const signed = (auth: object, algorithm?: string) => signedFields(since, { auth, algorithm })
 
-const signed = Effect.fnUntraced(function* (auth: object, algorithm?: string) {
-  const { credentials } = yield* Emulator.Emulator
-  const params = paramsWith({ key: credentials.key, expires: future, ...auth })
-  return { params, signature: hmac(params, credentials.secret, algorithm) }
-})
-
-const refused = (answer: { readonly status: number; readonly text: string }, code: string) => {
-  const { error, http_code } = json(answer)
-  assert.deepStrictEqual({ status: answer.status, error, http_code }, { status: 400, error: code, http_code: 400 })
-}
+const refused = (answer: { readonly status: number; readonly text: string }, code: string) =>
+  Keys.refused(answer, 400, code)
 
 layer(layerEmulator())("Authentication", (it) => {
   it.effect.each(["sha384", "sha256", "sha1"])("accepts a signature of %s", function* (algorithm) {
@@ -40,30 +30,31 @@ layer(layerEmulator())("Authentication", (it) => {
   it.effect("refuses what is missing (spec A-1)", function* () {
     const { key } = (yield* Emulator.Emulator).credentials
     const { params } = yield* signed({})
-    refused(yield* list({}), "NO_AUTH_PARAMETER")
-    refused(yield* list({ params: "{}" }), "NO_AUTH_PARAMETER")
-    refused(yield* list({ params: paramsWith({}) }), "NO_AUTH_KEY_PARAMETER")
-    refused(yield* list({ params: paramsWith({ key }) }), "NO_AUTH_EXPIRES_PARAMETER")
-    refused(yield* list({ params }), "NO_SIGNATURE_FIELD")
+    const paramsWith = (auth: object) => ({ params: JSON.stringify({ ...since, auth }) })
+    for (const [fields, code] of [
+      [{}, "NO_AUTH_PARAMETER"],
+      [{ params: "{}" }, "NO_AUTH_PARAMETER"],
+      [paramsWith({}), "NO_AUTH_KEY_PARAMETER"],
+      [paramsWith({ key }), "NO_AUTH_EXPIRES_PARAMETER"],
+      [{ params }, "NO_SIGNATURE_FIELD"]
+    ] as const) {
+      refused(yield* list(fields), code)
+    }
   })
 
-  it.effect("refuses a signature with another secret", function* () {
-    const { params } = yield* signed({})
-    refused(yield* list({ params, signature: hmac(params, Redacted.make("another")) }), "INVALID_SIGNATURE")
-  })
-
-  it.effect("refuses params of which one byte changed", function* () {
+  it.effect("refuses a signature of another secret or text, or of no known form", function* () {
     const { params, signature } = yield* signed({})
-    refused(yield* list({ params: params.replace("2026-01-01", "2026-01-02"), signature }), "INVALID_SIGNATURE")
-    // The JSON value is the same, but its text differs.
-    refused(yield* list({ params: `${params} `, signature }), "INVALID_SIGNATURE")
-  })
-
-  it.effect("refuses a signature of no known form", function* () {
-    const { params, signature } = yield* signed({})
-    refused(yield* list({ params, signature: signature.slice("sha384:".length) }), "INVALID_SIGNATURE")
-    refused(yield* list({ params, signature: signature.replace("sha384", "sha512") }), "INVALID_SIGNATURE")
-    refused(yield* list({ params, signature: signature.slice(0, -2) }), "INVALID_SIGNATURE")
+    for (const [sent, proof] of [
+      [params, hmac(params, Redacted.make("another"))],
+      [params.replace("2026-01-01", "2026-01-02"), signature],
+      // The JSON value is the same, but its text differs.
+      [`${params} `, signature],
+      [params, signature.slice("sha384:".length)],
+      [params, signature.replace("sha384", "sha512")],
+      [params, signature.slice(0, -2)]
+    ] as const) {
+      refused(yield* list({ params: sent, signature: proof }), "INVALID_SIGNATURE")
+    }
   })
 
   it.effect("refuses an expiry that is past (spec A-3)", function* () {
@@ -99,13 +90,7 @@ layer(layerEmulator())("Authentication", (it) => {
 
   it.effect.each([1.5, {}, null])("refuses the nonce %j", function* (nonce) {
     refused(yield* list(yield* signed({ nonce })), "ASSEMBLY_LIST_ERROR")
-    const { credentials } = yield* Emulator.Emulator
-    const params = JSON.stringify({
-      auth: { key: credentials.key, expires: future },
-      nonce,
-      fromdate: `2026-01-01 00:00:${10 + calls++}`
-    })
-    refused(yield* list({ params, signature: hmac(params, credentials.secret) }), "ASSEMBLY_LIST_ERROR")
+    refused(yield* list(yield* signedFields({ ...since, nonce })), "ASSEMBLY_LIST_ERROR")
   })
 
   it.effect("refuses an Auth Key that is not there", function* () {
@@ -113,30 +98,25 @@ layer(layerEmulator())("Authentication", (it) => {
   })
 })
 
-layer(layerEmulator({ credentials: { key: "writer", secret: Redacted.make("secret"), scopes: ["assemblies:write"] } }))(
-  "An Auth Key of one scope",
-  (it) => {
-    it.effect("is refused what it may not do, and its signature is used up", function* () {
-      const fields = yield* signed({})
-      refused(yield* list(fields), "INSUFFICIENT_AUTH_SCOPE")
-      refused(yield* list(fields), "SIGNATURE_REUSE_DETECTED")
-    })
+const writer = { key: "writer", secret: Redacted.make("secret"), scopes: ["assemblies:write"] }
 
-    it.effect("may do what its scope says", function* () {
-      const { credentials } = yield* Emulator.Emulator
-      const params = JSON.stringify({ auth: { key: credentials.key, expires: future }, nonce: 1 })
-      const form = { params, signature: hmac(params, credentials.secret) }
-      const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormDataRecord(form)))
-      assert.strictEqual(json(answer)["ok"], "ASSEMBLY_COMPLETED")
-    })
+effect(
+  "a request beyond the scopes of its key uses up its signature",
+  layerEmulator({ credentials: writer }),
+  function* () {
+    const fields = yield* signed({})
+    refused(yield* list(fields), "INSUFFICIENT_AUTH_SCOPE")
+    refused(yield* list(fields), "SIGNATURE_REUSE_DETECTED")
   }
 )
 
-Vitest.it.effect("an expiry of the current millisecond is AUTH_EXPIRED, one of the next is accepted", () =>
-  Effect.gen(function* () {
+effect(
+  "an expiry of the current millisecond is AUTH_EXPIRED, one of the next is accepted",
+  layerEmulator(),
+  function* () {
     const now = yield* DateTime.now
     refused(yield* list(yield* signed({ expires: DateTime.formatIso(now) })), "AUTH_EXPIRED")
     const next = DateTime.formatIso(DateTime.add(now, { milliseconds: 1 }))
     assert.strictEqual((yield* list(yield* signed({ expires: next }))).status, 200)
-  }).pipe(Effect.provide(layerEmulator()))
+  }
 )

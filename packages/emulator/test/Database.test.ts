@@ -1,5 +1,5 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Cause, Effect, Exit, Fiber, FileSystem, Schema } from "effect"
+import { Cause, Effect, Exit, FileSystem, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DatabaseSync } from "node:sqlite"
 import * as Database from "../src/internal/data/database.ts"
@@ -16,22 +16,6 @@ const notes = Effect.gen(function* () {
     insert: (text: string) => Statement.run(sql`INSERT INTO notes ${sql.insert({ text })}`),
     counted: Effect.map(sql`SELECT text FROM notes`.values, ({ length }) => length)
   }
-})
-
-it.effect("a transaction that fails keeps nothing, however it fails", Database.layer(":memory:"), function* () {
-  const { counted, insert, sql } = yield* notes
-  const transaction = <A, E>(work: Effect.Effect<A, E>) => Statement.stored(sql.withTransaction(work))
-  const died = yield* Effect.exit(transaction(Effect.andThen(insert("one"), Effect.die(new Error("a defect")))))
-  assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
-  const refused = yield* Effect.flip(transaction(Effect.andThen(insert("two"), Effect.fail("a reason"))))
-  assert.strictEqual(refused, "a reason")
-  const fiber = yield* Effect.forkChild(transaction(Effect.andThen(insert("three"), Effect.never)), {
-    startImmediately: true
-  })
-  yield* Fiber.interrupt(fiber)
-  assert.strictEqual(yield* counted, 0)
-  yield* transaction(insert("four"))
-  assert.strictEqual(yield* counted, 1)
 })
 
 it.effect("a wrong statement and a row that breaks its schema are defects", Database.layer(":memory:"), function* () {

@@ -79,7 +79,7 @@ it.live.skipIf(isWindows)(
       assert.strictEqual((yield* Assemblies.get(id)).ok, "ASSEMBLY_UPLOADING")
       const small = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const created = yield* createUpload(small, { "upload-length": "3" })
-      assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(3))).status, 204)
+      assert.strictEqual((yield* patch(created.url, 0, new Uint8Array(3))).status, 204)
     }).pipe(limited.within)
     yield* limited.kill
     // Without the limit the upload continues at the acknowledged offset.
@@ -180,13 +180,6 @@ describe.skipIf(!mayMount)(
         yield* completes(last)
         assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
       }).pipe(Effect.provide(served(`${disk}/data`)))
-    })
-
-    it.live("that is full already keeps an emulator from starting, with one error", function* () {
-      const disk = yield* small(1)
-      yield* Effect.sync(() => fill(disk))
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
-      assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
     })
   }
 )

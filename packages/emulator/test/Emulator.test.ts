@@ -11,9 +11,9 @@ it.live("keeps everything in its folder", NodeFileSystem.layer, function* () {
 
   const first = yield* Effect.gen(function* () {
     const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-    const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-    yield* patch(headers["location"] ?? "", 0, new Uint8Array(4))
-    return { assembly, location: headers["location"] ?? "", ...(yield* Emulator.Emulator) }
+    const { url } = yield* createUpload(assembly, { "upload-length": "10" })
+    yield* patch(url, 0, new Uint8Array(4))
+    return { assembly, location: url, ...(yield* Emulator.Emulator) }
   }).pipe(Effect.provide(layer({ data })))
 
   // The second run has the same port, so that the URLs of the first run stay valid.
@@ -46,8 +46,8 @@ it.live.skipIf(process.platform === "win32")(
       const bytes = new Uint8Array(4)
       const status = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
       const part = yield* createUpload(status, { "upload-length": "4", "upload-concat": "partial" })
-      yield* patch(part.headers["location"] ?? "", 0, bytes)
-      yield* createUpload(status, { "upload-concat": `final;${part.headers["location"] ?? ""}` })
+      yield* patch(part.url, 0, bytes)
+      yield* createUpload(status, { "upload-concat": `final;${part.url}` })
       const names = yield* fs.readDirectory(data, { recursive: true })
       assert.isAbove(names.length, 4)
       const all = yield* modes(names)
@@ -63,8 +63,8 @@ it.live("is closed with its scope during a request, and keeps what arrived", Nod
   const data = yield* fs.makeTempDirectoryScoped()
   const { baseUrl } = yield* Effect.gen(function* () {
     const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-    const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-    yield* Effect.forkDetach(patchForever(headers["location"] ?? "", new Uint8Array(4)))
+    const { url } = yield* createUpload(assembly, { "upload-length": "10" })
+    yield* Effect.forkDetach(patchForever(url, new Uint8Array(4)))
     const id = assembly.assembly_id
     yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === 4 })
     return yield* Emulator.Emulator
@@ -80,8 +80,8 @@ it.live("draws the same ids from the same seed, and none twice for the same data
   const drawn = (options: Emulator.Options) =>
     Effect.gen(function* () {
       const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
-      return new URL(headers["location"] ?? "").pathname
+      const { url } = yield* createUpload(assembly, { "upload-length": "1" })
+      return new URL(url).pathname
     }).pipe(Effect.provide(layer(options)))
   const first = yield* drawn({ seed: "a" })
   assert.strictEqual(yield* drawn({ seed: "a" }), first)

@@ -20,7 +20,7 @@ const begin = Effect.gen(function* () {
   const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
   const create = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>, content: Uint8Array) {
     const created = yield* createUpload(assembly, { "upload-length": "10", ...headers })
-    const url = created.headers["location"] ?? ""
+    const url = created.url
     yield* patch(url, 0, content)
     return url
   })

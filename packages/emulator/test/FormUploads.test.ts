@@ -3,29 +3,33 @@ import { Emulator } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { Effect } from "effect"
 import { HttpClientRequest } from "effect/http"
-import { createHash, randomUUID } from "node:crypto"
+import { createHash } from "node:crypto"
 import { request } from "node:http"
 import { storeOne } from "./assets.ts"
-import { hmac, json, layer as layerEmulator, send, storeAt } from "./support.ts"
+import { signedFields } from "./signedCalls.ts"
+import { json, layer as layerEmulator, send, storeAt } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 /** Makes a form whose fields precede its files, as in the forms of the clients of the service. */
-const formOf = Effect.fnUntraced(function* (params: object, files: Readonly<Record<string, Uint8Array<ArrayBuffer>>>) {
-  const { credentials } = yield* Emulator.Emulator
-  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: randomUUID() }
-  const text = JSON.stringify({ ...params, auth: { ...auth, ...("auth" in params ? Object(params.auth) : {}) } })
+const formOf = Effect.fnUntraced(function* (
+  params: object,
+  files: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {},
+  auth: object = {}
+) {
   const form = new FormData()
-  form.set("params", text)
+  for (const [name, value] of Object.entries(yield* signedFields(params, { auth }))) form.set(name, value)
   form.set("colour", "red")
-  form.set("signature", hmac(text, credentials.secret))
   for (const [name, content] of Object.entries(files)) form.append(name, new File([content], `${name}.txt`))
   return form
 })
 
-const post = (form: FormData) => send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(form)))
+const sent = (request: HttpClientRequest.HttpClientRequest, form: FormData) =>
+  Effect.map(send(HttpClientRequest.bodyFormData(request, form)), json)
+
+const post = (form: FormData) => sent(HttpClientRequest.post("/assemblies"), form)
 
 const field = "--b\r\ncontent-disposition: form-data; name=params\r\n\r\n{}\r\n"
 const file = "--b\r\ncontent-disposition: form-data; name=file; filename=file\r\n\r\nbytes\r\n"
@@ -33,7 +37,7 @@ const file = "--b\r\ncontent-disposition: form-data; name=file; filename=file\r\
 layer(layerEmulator())("Files in the form of a creation", (it) => {
   it.effect("are the files of the Assembly", function* () {
     const form = yield* formOf({ steps: storeAt("${file.name}") }, { one: bytes, two: new Uint8Array(5) })
-    const status = json(yield* post(form)) as Assembly.Status
+    const status = (yield* post(form)) as Assembly.Status
     assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", tus_uploads: [], num_input_files: 2 })
     assert.deepStrictEqual(status["fields"], { colour: "red" })
     const [one, two] = status.uploads ?? []
@@ -45,27 +49,28 @@ layer(layerEmulator())("Files in the form of a creation", (it) => {
   it.effect("are not looked at before it is known who sends them", function* () {
     const form = yield* formOf({}, { one: bytes })
     form.set("signature", "sha384:00")
-    assert.deepInclude(json(yield* post(form)), { error: "INVALID_SIGNATURE" })
+    assert.deepInclude(yield* post(form), { error: "INVALID_SIGNATURE" })
     const late = yield* formOf({}, { one: bytes })
     const signature = String(late.get("signature"))
     late.delete("signature")
     late.append("signature", signature)
-    assert.deepInclude(json(yield* post(late)), { error: "NO_SIGNATURE_FIELD" })
+    assert.deepInclude(yield* post(late), { error: "NO_SIGNATURE_FIELD" })
   })
 
   it.effect("are no larger than auth.max_size", function* () {
-    const answer = json(yield* post(yield* formOf({ auth: { max_size: 299_999 } }, { one: bytes })))
-    assert.deepInclude(answer, { error: "MAX_SIZE_EXCEEDED" })
-    const enough = json(yield* post(yield* formOf({ auth: { max_size: 300_000 } }, { one: bytes })))
-    assert.deepInclude(enough, { ok: "ASSEMBLY_COMPLETED" })
+    for (const [max_size, expected] of [
+      [299_999, { error: "MAX_SIZE_EXCEEDED" }],
+      [300_000, { ok: "ASSEMBLY_COMPLETED" }]
+    ] as const) {
+      assert.deepInclude<object>(yield* post(yield* formOf({}, { one: bytes }, { max_size })), expected)
+    }
   })
 
   it.effect("of a PATCH and a DELETE are read too, because the official clients send them", function* () {
     const path = `/dam/assets/${yield* storeOne("multipart/a")}`
-    const moved = HttpClientRequest.bodyFormData(yield* formOf({ filename: "b" }, {}))
-    assert.deepInclude(json(yield* send(moved(HttpClientRequest.patch(path)))), { ok: "DAM_ASSET_MOVED" })
-    const deleted = HttpClientRequest.bodyFormData(yield* formOf({}, {}))
-    assert.deepInclude(json(yield* send(deleted(HttpClientRequest.delete(path)))), { ok: "DAM_ASSET_DELETED" })
+    const moved = yield* sent(HttpClientRequest.patch(path), yield* formOf({ filename: "b" }))
+    assert.deepInclude(moved, { ok: "DAM_ASSET_MOVED" })
+    assert.deepInclude(yield* sent(HttpClientRequest.delete(path), yield* formOf({})), { ok: "DAM_ASSET_DELETED" })
   })
 
   it.effect("that break off abort the request", function* () {
@@ -86,29 +91,22 @@ layer(layerEmulator())("Files in the form of a creation", (it) => {
     const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" })
     assert.strictEqual(status.ok, "REQUEST_ABORTED")
   })
+  const disposition = "--b\r\ncontent-disposition: form-data; name"
+  const unreadable = "The headers of a part"
+  const unsigned = "The params have no auth object"
   it.effect.each([
-    ["the first part", "--b\r\ncontent-disposition: form-data; name=params\r\n--b--\r\n", "The headers of a part"],
-    ["the first part, without headers", "--b\r\n--b--\r\n", "The params have no auth object"],
-    [
-      "a part after a field",
-      `${field}--b\r\ncontent-disposition: form-data; name=a\r\n--b--\r\n`,
-      "The headers of a part"
-    ],
-    [
-      "a part after a file",
-      `${file}--b\r\n\r\n--b\r\ncontent-disposition: form-data; name=a; filename=a\r\n--b--\r\n`,
-      "The params have no auth object"
-    ],
+    ["the first part", `${disposition}=params\r\n--b--\r\n`, unreadable],
+    ["the first part, without headers", "--b\r\n--b--\r\n", unsigned],
+    ["a part after a field", `${field}${disposition}=a\r\n--b--\r\n`, unreadable],
+    ["a part after a file", `${file}--b\r\n\r\n${disposition}=a; filename=a\r\n--b--\r\n`, unsigned],
     [
       "a part without a name",
       `${field}--b\r\ncontent-type: text/plain\r\n\r\nx\r\n--b--\r\n`,
       "A part of the multipart body"
     ]
   ] as const)("are refused with 400 if the headers have no end: %s", function* ([, body, message]) {
-    const creation = HttpClientRequest.post("/assemblies").pipe(
-      HttpClientRequest.bodyText(body, "multipart/form-data; boundary=b")
-    )
-    const answer = yield* send(creation)
+    const creation = HttpClientRequest.post("/assemblies")
+    const answer = yield* send(HttpClientRequest.bodyText(creation, body, "multipart/form-data; boundary=b"))
     assert.strictEqual(answer.status, 400)
     assert.include(String(json(answer)["message"]), message)
   })
@@ -116,8 +114,7 @@ layer(layerEmulator())("Files in the form of a creation", (it) => {
   it.effect("are refused where no files belong", function* () {
     const { assembly_id } = yield* Assemblies.create({})
     const form = yield* formOf({}, { one: bytes })
-    const path = `/assemblies/${assembly_id}/replay`
-    const answer = yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
-    assert.deepInclude(json(answer), { error: "INVALID_FORM_DATA" })
+    const answer = yield* sent(HttpClientRequest.post(`/assemblies/${assembly_id}/replay`), form)
+    assert.deepInclude(answer, { error: "INVALID_FORM_DATA" })
   })
 })

@@ -104,10 +104,10 @@ test.live("everything that is handed out names the public URL, and works through
       proxy.to(localUrl)
       const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const created = yield* createUpload(status, { "upload-length": "5" })
-      yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(5))
+      yield* patch(created.url, 0, new Uint8Array(5))
       const done = yield* Assemblies.get(status.assembly_id)
       assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-      const named = JSON.stringify([status, done, created.headers["location"]]).match(/https?:\/\/[^/"]+/g) ?? []
+      const named = JSON.stringify([status, done, created.url]).match(/https?:\/\/[^/"]+/g) ?? []
       assert.deepStrictEqual(new Set(named), new Set([publicUrl]))
       assert.isAbove(named.length, 8)
     }).pipe(Effect.provide(layerEmulator({ publicUrl })))

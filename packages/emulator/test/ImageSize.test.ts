@@ -55,11 +55,11 @@ layer(layerEmulator())("meta", ({ effect }) => {
     ["photo.txt", {}]
   ] as const)("of a PNG with the name %s", function* ([filename, meta]) {
     const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-    const { headers } = yield* createUpload(status, {
+    const { url } = yield* createUpload(status, {
       "upload-length": String(png.length),
       "upload-metadata": metadata({ assembly_url: status.assembly_ssl_url ?? "", filename, fieldname: "file" })
     })
-    yield* patch(headers["location"] ?? "", 0, png)
+    yield* patch(url, 0, png)
     const { uploads } = yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id ?? ""))
     assert.deepStrictEqual(uploads?.[0]?.meta, meta)
   })

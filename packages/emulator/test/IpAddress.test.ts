@@ -8,52 +8,28 @@ import * as IpAddress from "../src/internal/http/ipAddress.ts"
  * and those of network services (AS112, AMT). Node's `BlockList` checks addresses against these lists, independently of
  * the library under test.
  */
-const ipv4 = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.31.196.0", 24],
-  ["192.52.193.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["192.175.48.0", 24],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 4],
-  ["240.0.0.0", 4]
-] as const
+const networks = {
+  ipv4:
+    "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 " +
+    "192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 " +
+    "203.0.113.0/24 224.0.0.0/4 240.0.0.0/4",
+  ipv6:
+    "::/3 64:ff9b::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 4000::/2 " +
+    "5f00::/16 8000::/1 fc00::/7 fe80::/10 fec0::/10 ff00::/8"
+}
 
-const ipv6 = [
-  ["::", 3],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["2620:4f:8000::", 48],
-  ["3fff::", 20],
-  ["4000::", 2],
-  ["5f00::", 16],
-  ["8000::", 1],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["fec0::", 10],
-  ["ff00::", 8]
-] as const
+const families = ["ipv4", "ipv6"] as const
+const all = families.flatMap((family) =>
+  networks[family].split(" ").map((network) => {
+    const [address = "", prefix] = network.split("/")
+    return [address, Number(prefix), family] as const
+  })
+)
 
-type Family = "ipv4" | "ipv6"
+type Family = (typeof families)[number]
 
-const special = new BlockList()
-for (const [network, prefix] of ipv4) special.addSubnet(network, prefix, "ipv4")
-const special6 = new BlockList()
-for (const [network, prefix] of ipv6) special6.addSubnet(network, prefix, "ipv6")
+const special = { ipv4: new BlockList(), ipv6: new BlockList() }
+for (const [network, prefix, family] of all) special[family].addSubnet(network, prefix, family)
 const loopback = new BlockList()
 loopback.addSubnet("127.0.0.0", 8, "ipv4")
 loopback.addAddress("::1", "ipv6")
@@ -83,10 +59,9 @@ const mapped = 0xffffn << 32n
 const expected = (value: bigint, family: Family): IpAddress.Place => {
   const address = format(value, family)
   if (loopback.check(address, family)) return "loopback"
-  if (family === "ipv4") return special.check(address, family) ? "private" : "public"
   // An address in `::ffff:0:0/96` counts as its IPv4 address.
-  if (value >> 32n === 0xffffn) return expected(value & 0xffffffffn, "ipv4")
-  return special6.check(address, family) ? "private" : "public"
+  if (family === "ipv6" && value >> 32n === 0xffffn) return expected(value & 0xffffffffn, "ipv4")
+  return special[family].check(address, family) ? "private" : "public"
 }
 
 const agrees = (value: bigint, family: Family): void => {
@@ -97,10 +72,7 @@ const agrees = (value: bigint, family: Family): void => {
 const Value = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: (1n << 128n) - 1n }))
 
 describe("The place of an address", () => {
-  it.each([
-    ...ipv4.map(([network, prefix]) => [network, prefix, "ipv4"] as const),
-    ...ipv6.map(([network, prefix]) => [network, prefix, "ipv6"] as const)
-  ])("is known at both ends of %s/%i", (network, prefix, family) => {
+  it.each(all)("is known at both ends of %s/%i", (network, prefix, family) => {
     const first = parse(network, family)
     const last = first + (1n << BigInt(bits[family] - prefix)) - 1n
     for (const edge of [first - 1n, first, first + 1n, last - 1n, last, last + 1n]) {

@@ -1,15 +1,15 @@
 import { Assemblies } from "@assembly-effect/api"
 import * as Queues from "@assembly-effect/api/Queues"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
-import { DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as SlotStore from "../src/internal/queues/slotStore.ts"
 import type * as SlotUse from "../src/internal/queues/slotUse.ts"
+import { as, refused, south, workspaces } from "./keys.ts"
 import { call } from "./signedCalls.ts"
 import { layerAssemblies } from "./stores.ts"
-import { json, layer as layerEmulator } from "./support.ts"
+import { layer as layerEmulator } from "./support.ts"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
 const Time = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 }))
@@ -86,17 +86,14 @@ describe("The history of the job slots", () => {
   it.effect("is read in slices, of which none loses an Assembly", stores, function* () {
     const size = 2500
     const sql = yield* SqlClient.SqlClient
-    yield* Effect.forEach(Array.from({ length: size }), (_, index) => insert(index, index + 1000)).pipe(
-      sql.withTransaction
-    )
+    const runs = Effect.forEach(Array(size), (_, index) => insert(index, index + 1000))
+    yield* sql.withTransaction(runs)
     yield* TestClock.setTime(size + 1000)
     const { average, buckets, most } = yield* history(0, 100)
     assert.strictEqual(average, (size * 1000) / (size + 1000))
     assert.strictEqual(most, 1001)
-    assert.deepStrictEqual(
-      [buckets.length, buckets[0]?.most, buckets[20]?.average, buckets.at(-1)?.average],
-      [35, 100, 1000, 49.5]
-    )
+    const seen = [buckets.length, buckets[0]?.most, buckets[20]?.average, buckets.at(-1)?.average]
+    assert.deepStrictEqual(seen, [35, 100, 1000, 49.5])
   })
 
   it.effect("is empty where the window is", stores, function* () {
@@ -122,12 +119,6 @@ describe("The history of the job slots", () => {
   })
 })
 
-const other = { key: "other", secret: Redacted.make("secret of other") }
-const workspaces = [
-  { slug: "north", keys: [{ key: "north", secret: Redacted.make("secret of north") }] },
-  { slug: "south", keys: [other] }
-]
-
 const slow = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 
 describe("Job slots", () => {
@@ -140,7 +131,7 @@ describe("Job slots", () => {
       const [first] = yield* Effect.replicateEffect(Assemblies.create({ steps: slow }), 3)
       yield* Assemblies.create({ steps: slow, numExpectedUploadFiles: 1 })
       assert.deepStrictEqual(yield* current, { count: 3, slots: { "eu-west-1": 3 } })
-      assert.deepStrictEqual(yield* Effect.provide(current, Client.signed(other)), { count: 0, slots: {} })
+      assert.deepStrictEqual(yield* as(south)(current), { count: 0, slots: {} })
 
       yield* TestClock.adjust("30 seconds")
       yield* Assemblies.cancel(AssemblyId.make(first?.assembly_id ?? ""))
@@ -148,34 +139,22 @@ describe("Job slots", () => {
 
       yield* TestClock.adjust("90 seconds")
       const minutes = yield* Queues.statistics({ region: "eu-west-1", since })
-      assert.deepStrictEqual(minutes, {
-        ok: "PRIORITY_JOB_SLOT_STATS_FOUND",
-        message: "The statistics of the priority job slots were found.",
-        aggregation: "avg",
-        avgSlotCount: 2.25,
-        maxSlotCount: 3,
-        granularity: 60,
-        stats: [
-          { data_from_ts: since.epochMilliseconds / 1000, avg_slot_count: 2.5, max_slot_count: 3, slot_count: 2.5 },
-          { data_from_ts: since.epochMilliseconds / 1000 + 60, avg_slot_count: 2, max_slot_count: 2, slot_count: 2 }
-        ]
-      })
+      const start = since.epochMilliseconds / 1000
+      const whole = { aggregation: "avg", avgSlotCount: 2.25, maxSlotCount: 3, granularity: 60 } as const
+      assert.deepInclude(minutes, { ok: "PRIORITY_JOB_SLOT_STATS_FOUND", ...whole })
+      assert.deepStrictEqual<unknown>(minutes.stats, [
+        { data_from_ts: start, avg_slot_count: 2.5, max_slot_count: 3, slot_count: 2.5 },
+        { data_from_ts: start + 60, avg_slot_count: 2, max_slot_count: 2, slot_count: 2 }
+      ])
       const { aggregation, stats } = yield* Queues.statistics({ region: "all", since, aggregation: "max" })
-      assert.strictEqual(aggregation, "max")
-      assert.deepStrictEqual(
-        stats.map(({ slot_count }) => slot_count),
-        [3, 2]
-      )
-      const long = yield* Queues.statistics({
-        region: "eu-west-1",
-        since: DateTime.subtract(since, { days: 2 }),
-        aggregation: null
-      })
+      assert.deepStrictEqual([aggregation, stats[0]?.slot_count, stats[1]?.slot_count], ["max", 3, 2])
+      const early = { region: "eu-west-1", since: DateTime.subtract(since, { days: 2 }) }
+      const long = yield* Queues.statistics({ ...early, aggregation: null })
       assert.deepInclude(long, { aggregation: "avg", granularity: 3600, maxSlotCount: 3 })
       assert.strictEqual(long.stats.length, 49)
       const elsewhere = yield* Effect.flip(Queues.statistics({ region: "us-east-1", since }))
       assert.strictEqual(elsewhere._tag, "JobSlotStatisticsMissingRegion")
-      const theirs = yield* Effect.provide(Queues.statistics({ region: "all", since }), Client.signed(other))
+      const theirs = yield* as(south)(Queues.statistics({ region: "all", since }))
       assert.deepInclude(theirs, { avgSlotCount: 0, maxSlotCount: 0 })
 
       yield* TestClock.adjust("1 hour")
@@ -201,8 +180,7 @@ describe("Job slots", () => {
     ]
     for (const [params, code] of refusals) {
       const answer = yield* call("GET", "/priority_job_slot_stats", params)
-      assert.strictEqual(answer.status, 400)
-      assert.strictEqual(json(answer)["error"], `PRIORITY_JOB_SLOT_STATS_${code}`, JSON.stringify(params))
+      refused(answer, 400, `PRIORITY_JOB_SLOT_STATS_${code}`)
     }
     const tooLong = yield* Effect.flip(Queues.statistics({ region, since: tooEarly }))
     assert.deepInclude(tooLong, { _tag: "JobSlotStatisticsInvalidTime", status: 400 })

@@ -12,9 +12,6 @@ const half = 20 * 1024 * 1024 + 7
 const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest("hex")
 const content = { size, md5hash: hash("md5"), sha256: hash("sha256") }
 
-const locationOf = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }) =>
-  headers["location"] ?? ""
-
 const waiting = Assemblies.create({
   numExpectedUploadFiles: 1,
   steps: { hash: { robot: "/file/hash", use: ":original", algorithm: "sha512" } }
@@ -26,7 +23,7 @@ const threads = Effect.sync(() => process.getActiveResourcesInfo().filter((name)
 layer(layerEmulator())("A large file", (it) => {
   it.effect("is known by its digests, however it arrived", function* () {
     const whole = yield* waiting
-    const url = locationOf(yield* createUpload(whole, { "upload-length": String(size) }))
+    const url = (yield* createUpload(whole, { "upload-length": String(size) })).url
     yield* patch(url, 0, bytes.subarray(0, half))
     yield* patch(url, half, bytes.subarray(half))
     const arrived = yield* statusOf(whole)
@@ -37,7 +34,7 @@ layer(layerEmulator())("A large file", (it) => {
     const urls: Array<string> = []
     for (const part of [bytes.subarray(0, half), bytes.subarray(half)]) {
       const headers = { "upload-length": String(part.length), "upload-concat": "partial" }
-      const partUrl = locationOf(yield* createUpload(parts, headers))
+      const partUrl = (yield* createUpload(parts, headers)).url
       yield* patch(partUrl, 0, part)
       urls.push(partUrl)
     }
@@ -47,7 +44,7 @@ layer(layerEmulator())("A large file", (it) => {
 
   it.effect("is checked and given up like any other", function* () {
     const assembly = yield* waiting
-    const url = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
+    const url = (yield* createUpload(assembly, { "upload-length": String(size) })).url
     const checksum = (text: string) => ({ "upload-checksum": `sha256 ${Buffer.from(text, "hex").toString("base64")}` })
     const wrong = yield* patch(
       url,
@@ -58,7 +55,7 @@ layer(layerEmulator())("A large file", (it) => {
     assert.strictEqual(wrong.status, 460)
     yield* patch(url, 0, bytes.subarray(0, half))
     assert.strictEqual((yield* terminate(url)).status, 204)
-    const next = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
+    const next = (yield* createUpload(assembly, { "upload-length": String(size) })).url
     assert.strictEqual((yield* patch(next, 0, bytes, checksum(hash("sha256")))).status, 204)
     assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], content)
   })
@@ -69,7 +66,7 @@ live("the thread begins with the first large file, and ends with the emulator", 
   yield* Effect.gen(function* () {
     yield* Emulator.Emulator
     const assembly = yield* waiting
-    const url = locationOf(yield* createUpload(assembly, { "upload-length": String(size) }))
+    const url = (yield* createUpload(assembly, { "upload-length": String(size) })).url
     yield* patch(url, 0, bytes.subarray(0, 1000))
     assert.strictEqual(yield* threads, before)
     yield* patch(url, 1000, bytes.subarray(1000))

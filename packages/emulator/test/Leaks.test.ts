@@ -8,7 +8,6 @@ import { Emulator } from "@assembly-effect/emulator"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { Cause, DateTime, Effect, Exit, Layer, Redacted, type Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
-import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
 
@@ -47,53 +46,43 @@ const failAll = Effect.fnUntraced(function* (baseUrl: string) {
   return failures
 })
 
-/** A server that gives each request as text to `answer`, which repeats the request in the response. */
-const echo = (answer: (sent: string, response: ServerResponse, url: string) => void) =>
+/** A server that repeats each request, as text, in its response. */
+const echo = (
+  status: number,
+  body: (sent: string, url: string) => string | Uint8Array,
+  headers: (sent: string) => Readonly<Record<string, string>> = () => ({})
+) =>
   Loopback.serve(async (request, response) => {
-    let body = ""
-    for await (const chunk of request) body += String(chunk)
+    let received = ""
+    for await (const chunk of request) received += String(chunk)
     const url = request.url ?? ""
-    answer(`${decodeURIComponent(url)} ${JSON.stringify(request.headers)} ${body}`, response, url)
+    const sent = `${decodeURIComponent(url)} ${JSON.stringify(request.headers)} ${received}`
+    response.writeHead(status, headers(sent)).end(body(sent, url))
   })
 
+const error = (fields: object) => JSON.stringify(fields)
+const elsewhere = (sent: string) => ({ location: `https://elsewhere.example/?sent=${encodeURIComponent(sent)}` })
+
 const servers: Readonly<Record<string, Effect.Effect<string, never, Scope.Scope>>> = {
-  "an error object": echo((sent, response) => {
-    response.writeHead(400)
-    response.end(JSON.stringify({ error: "INVALID_SIGNATURE", message: sent, reason: { sent }, assembly_id: sent }))
-  }),
-  "an error code": echo((sent, response) => {
-    response.writeHead(403)
-    response.end(JSON.stringify({ error: sent, http_code: 403 }))
-  }),
-  "a 401 that repeats all": echo((sent, response) => {
-    response.writeHead(401)
-    response.end(JSON.stringify({ error: "BEARER_TOKEN_EXPIRED", message: sent }))
-  }),
-  "an error page": echo((sent, response) => {
-    response.writeHead(502, { "content-type": "text/html" })
-    response.end(`<html>${sent}</html>`)
-  }),
-  "a page of success": echo((sent, response) => {
-    response.writeHead(200)
-    response.end(sent)
-  }),
-  "a body that is not UTF-8": echo((sent, response) => {
-    response.writeHead(200)
-    response.end(Buffer.concat([Buffer.from(sent), Buffer.from([0xff])]))
-  }),
-  "a redirect": echo((sent, response) => {
-    response.writeHead(302, { location: `https://elsewhere.example/?sent=${encodeURIComponent(sent)}` })
-    response.end(sent)
-  }),
-  "a cut connection": echo((_, response) => void response.destroy()),
-  "a token, and then errors": echo((sent, response, url) => {
-    response.writeHead(url === "/token" ? 200 : 400)
-    response.end(
-      url === "/token"
-        ? JSON.stringify({ access_token: "a-minted-token-77f0", scope: sent })
-        : JSON.stringify({ error: "BEARER_TOKEN_INVALID", message: sent, reason: sent })
-    )
-  })
+  "an error object": echo(400, (sent) =>
+    error({ error: "INVALID_SIGNATURE", message: sent, reason: { sent }, assembly_id: sent })
+  ),
+  "an error code": echo(403, (sent) => error({ error: sent, http_code: 403 })),
+  "a 401 that repeats all": echo(401, (sent) => error({ error: "BEARER_TOKEN_EXPIRED", message: sent })),
+  "an error page": echo(
+    502,
+    (sent) => `<html>${sent}</html>`,
+    () => ({ "content-type": "text/html" })
+  ),
+  "a page of success": echo(200, (sent) => sent),
+  "a body that is not UTF-8": echo(200, (sent) => Buffer.concat([Buffer.from(sent), Buffer.from([0xff])])),
+  "a redirect": echo(302, (sent) => sent, elsewhere),
+  "a cut connection": Loopback.serve((_, response) => response.destroy()),
+  "a token, and then errors": echo(200, (sent, url) =>
+    url === "/token"
+      ? error({ access_token: "a-minted-token-77f0", scope: sent })
+      : error({ error: "BEARER_TOKEN_INVALID", message: sent, reason: sent })
+  )
 }
 
 describe("No secret, token or signature is seen", () => {

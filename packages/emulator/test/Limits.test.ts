@@ -2,13 +2,15 @@
 import { Assemblies } from "@assembly-effect/api"
 import { Emulator } from "@assembly-effect/emulator"
 import * as Limits from "@assembly-effect/emulator/Limits"
-import { Assembly } from "@assembly-effect/schema"
 import { assert, describe, it as test } from "@effect/vitest"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Result, Schema, Stream } from "effect"
 import { HttpClientRequest } from "effect/http"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { connect } from "node:net"
-import { createUpload, hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
+import * as Keys from "./keys.ts"
+import { signedForm } from "./notified.ts"
+import { call, requestOf, signedFields } from "./signedCalls.ts"
+import { begin, createUpload, head, json, layer as layerEmulator, send, statusOf, uploadOne } from "./support.ts"
 import { layer } from "@assembly-effect/testkit/flow"
 
 test("a limit that is undefined has its default", () => {
@@ -18,30 +20,16 @@ test("a limit that is undefined has its default", () => {
   )
 })
 
-let nonce = 0
+const signed = (params: object, auth: object = {}) => signedFields(params, { auth })
 
-/** The fields of a signed request with this text of params, in which `AUTH` stands for the auth object. */
-const signText = Effect.fnUntraced(function* (text: string, auth: object = {}) {
-  const { credentials } = yield* Emulator.Emulator
-  const whole = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: `${nonce++}`, ...auth }
-  const params = text.replace("AUTH", JSON.stringify(whole))
-  return { params, signature: hmac(params, credentials.secret) }
-})
+const post = (path: string, fields: Readonly<Record<string, string>>) => send(requestOf("POST", path, fields))
 
-const signed = (params: object, auth?: object) =>
-  signText(JSON.stringify({ ...params, auth: "AUTH" }).replace('"AUTH"', "AUTH"), auth)
-
-const post = (path: string, fields: Readonly<Record<string, string>>) =>
-  send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyUrlParams(fields)))
-
-const create = (params: object) => Effect.flatMap(signed(params), (fields) => post("/assemblies", fields))
+const create = (params: object | string) => call("POST", "/assemblies", params)
 
 type Answer = Effect.Success<ReturnType<typeof send>>
 
-const refused = (answer: Answer, status: number, error: string, message: string) => {
-  const said: Readonly<Record<string, unknown>> = { ...json(answer), status: answer.status }
-  assert.deepInclude(said, { status, error, http_code: status, message })
-}
+const refused = (answer: Answer, status: number, error: string, message: string) =>
+  assert.strictEqual(Keys.refused(answer, status, error), message)
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
@@ -114,7 +102,9 @@ layer(layerEmulator({ limits: small }))("A form", (it) => {
     ["part", endless("multipart/form-data; boundary=b", part, "x".repeat(1000)), tooLong],
     ["row of empty parts", endless("multipart/form-data; boundary=b", "", `${part}\r\n`), tooMany]
   ] as const)("with an endless %s is cut", function* ([, answer, message]) {
-    assert.isTrue(yield* answeredOrCut(answer, (one) => refused(one, 413, "SERVER_413", message)))
+    // The server may respond before the client has sent all, which is a closed connection for the client.
+    const result = yield* Effect.result(answer)
+    if (Result.isSuccess(result)) refused(result.success, 413, "SERVER_413", message)
   })
 
   it.effect("for a token is not read if it has no Basic credentials", function* () {
@@ -123,35 +113,22 @@ layer(layerEmulator({ limits: small }))("A form", (it) => {
   })
 
   it.effect("that is nested deep is not read, whoever sends it", function* () {
-    const params = `{"auth":AUTH,"fields":{"a":${nested(99)}}}`
     const expected = "params: Expected at most 100 levels"
-    refused(yield* post("/assemblies", yield* signText(params)), 400, "INVALID_FORM_DATA", expected)
+    refused(yield* create(`{"fields":{"a":${nested(99)}}}`), 400, "INVALID_FORM_DATA", expected)
     refused(yield* post("/assemblies", { params: nested(600) }), 400, "INVALID_FORM_DATA", expected)
-    const fine = yield* post("/assemblies", yield* signText(params.replace(nested(99), nested(98))))
-    assert.strictEqual(fine.status, 200)
+    assert.strictEqual((yield* create(`{"fields":{"a":${nested(98)}}}`)).status, 200)
     // Brackets inside a string do not count.
     assert.strictEqual((yield* create({ fields: { a: "[".repeat(500), b: `"${"[".repeat(500)}` } })).status, 200)
   })
   it.effect("with more files than an Assembly has fails the Assembly", function* () {
-    const { params, signature } = yield* signed({})
-    const body = new FormData()
-    body.append("params", params)
-    body.append("signature", signature)
-    for (const name of ["a", "b", "c"]) body.append(name, new Blob([name]), name)
-    const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(body)))
+    const answer = yield* signedForm(
+      "/assemblies",
+      {},
+      ["a", "b", "c"].map((name) => new File([name], name))
+    )
     assert.deepInclude(json(answer), { error: "MAX_NUMBER_OF_FILES_EXCEEDED" })
   })
 })
-
-/** Accepts a closed connection instead of a response, because the server may respond before the client has sent all. */
-const answeredOrCut = <E, R>(answer: Effect.Effect<Answer, E, R>, check: (answer: Answer) => void) =>
-  Effect.match(answer, {
-    onFailure: () => true,
-    onSuccess: (one) => {
-      check(one)
-      return true
-    }
-  })
 
 layer(layerEmulator({ limits: small }))("An Assembly", (it) => {
   const robot = "/upload/handle"
@@ -167,11 +144,11 @@ layer(layerEmulator({ limits: small }))("An Assembly", (it) => {
   it.effect("whose Steps double their files fails where they are too many", function* () {
     // 1 + 2 + 4 files are within the limit; 8 more files exceed the limit.
     const status = yield* uploadOne({ steps: doubling(4) }, new Uint8Array(1))
-    assert.strictEqual(status.error, "MAX_NUMBER_OF_FILES_EXCEEDED")
-    assert.strictEqual(status.message, "The Assembly has more files than the emulator allows.")
-    assert.strictEqual((yield* uploadOne({ steps: doubling(3) }, new Uint8Array(1))).ok, "ASSEMBLY_COMPLETED")
-    // These Steps make exactly 8 files, or use a Step exactly 4 times.
+    const message = "The Assembly has more files than the emulator allows."
+    assert.deepInclude(status, { error: "MAX_NUMBER_OF_FILES_EXCEEDED", message })
+    // The last two make exactly 8 files, or use a Step exactly 4 times.
     for (const steps of [
+      doubling(3),
       { ...doubling(3), more: { robot } },
       { a: { robot }, b: { robot, use: ["a", "a", "a", "a"] } }
     ]) {
@@ -197,7 +174,7 @@ layer(layerEmulator({ limits: small }))("An Assembly", (it) => {
     ["a notify_url that no list can tell", { notify_url: longUrl }, "INVALID_FORM_DATA", undefined],
     ["a redirect_url that no list can tell", { redirect_url: longUrl }, "INVALID_FORM_DATA", undefined]
   ] as const)("with %s is refused", function* ([, params, error, message]) {
-    const said = json(yield* create(params))
+    const { said } = yield* create(params)
     assert.strictEqual(said["error"], error)
     if (message !== undefined) assert.strictEqual(said["message"], message)
   })
@@ -206,7 +183,7 @@ layer(layerEmulator({ limits: small }))("An Assembly", (it) => {
     const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 3 })
     const upload = (headers: Readonly<Record<string, string>>) => createUpload(assembly, headers)
     const created = yield* upload({ "upload-length": "0", "upload-concat": "partial" })
-    const final = upload({ "upload-concat": `final;${created.headers["location"]}` })
+    const final = upload({ "upload-concat": `final;${created.url}` })
     // A partial upload counts as an upload.
     assert.deepStrictEqual([(yield* final).status, (yield* final).status], [201, 413])
   })
@@ -228,9 +205,9 @@ layer(layerEmulator({ limits: small }))("An Assembly", (it) => {
 
   it.effect("keeps fields that are called like what every object has", function* () {
     const template = { name: "prototypes", template: { fields: { a: 1 } } }
-    const { id } = json(yield* post("/templates", yield* signed(template)))
-    const text = `{"auth":AUTH,"template_id":"${id}","fields":{"constructor":null,"toString":2,"__proto__":{"b":3}}}`
-    const fields = yield* signText(text)
+    const { id } = (yield* call("POST", "/templates", template)).said
+    const text = `{"template_id":"${id}","fields":{"constructor":null,"toString":2,"__proto__":{"b":3}}}`
+    const fields = yield* signedFields(text)
     const answer = yield* send(
       HttpClientRequest.post("/assemblies").pipe(
         HttpClientRequest.bodyUrlParams([...Object.entries(fields), ["valueOf", "4"], ["hasOwnProperty", "5"]])
@@ -249,27 +226,17 @@ layer(layerEmulator({ limits: small }))("An Assembly", (it) => {
   })
 
   it.effect("is not found by more keywords than a list looks for", function* () {
-    const keywords = Array.from({ length: 21 }, () => "a")
-    const list = (path: string, params: object) =>
-      Effect.flatMap(signed(params), (fields) =>
-        send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(fields)))
-      )
     const fromdate = "2020-01-01 00:00:00"
-    assert.strictEqual((yield* list("/assemblies", { fromdate, keywords: keywords.slice(1) })).status, 200)
-    refused(
-      yield* list("/assemblies", { fromdate, keywords }),
-      400,
-      "ASSEMBLY_LIST_ERROR",
-      "keywords: Expected at most 20 keywords"
-    )
-    assert.deepInclude(json(yield* list("/templates", { keywords })), { error: "TEMPLATE_LIST_ERROR" })
-    assert.strictEqual((yield* list("/assemblies", { fromdate, keywords: ["a".repeat(256)] })).status, 200)
-    refused(
-      yield* list("/assemblies", { fromdate, keywords: ["a".repeat(257)] }),
-      400,
-      "ASSEMBLY_LIST_ERROR",
-      "keywords: Expected at most 256 characters each"
-    )
+    const list = (keywords: ReadonlyArray<string>) => call("GET", "/assemblies", { fromdate, keywords })
+    const many = Array.from({ length: 21 }, () => "a")
+    for (const valid of [many.slice(1), ["a".repeat(256)]]) assert.strictEqual((yield* list(valid)).status, 200)
+    for (const [keywords, rule] of [
+      [many, "at most 20 keywords"],
+      [["a".repeat(257)], "at most 256 characters each"]
+    ] as const) {
+      refused(yield* list(keywords), 400, "ASSEMBLY_LIST_ERROR", `keywords: Expected ${rule}`)
+    }
+    assert.deepInclude((yield* call("GET", "/templates", { keywords: many })).said, { error: "TEMPLATE_LIST_ERROR" })
   })
 })
 
@@ -283,18 +250,12 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
       const tooLarge = yield* createUpload(assembly, { "upload-length": "5" })
       assert.strictEqual(tooLarge.status, 413)
       assert.include(tooLarge.text, "auth.max_size or the limit fileBytes")
-      const failed = yield* Assemblies.get(assembly.assembly_id)
-      assert.deepInclude(failed, {
-        error: "MAX_SIZE_EXCEEDED",
-        message: "A file is larger than auth.max_size or the limit fileBytes."
-      })
+      const message = "A file is larger than auth.max_size or the limit fileBytes."
+      assert.deepInclude(yield* statusOf(assembly), { error: "MAX_SIZE_EXCEEDED", message })
     })
 
     it.effect("are no larger than that where auth.max_size is", function* () {
-      const created = yield* Effect.flatMap(signed({}, { max_size: 100 }), (fields) =>
-        post("/assemblies", { ...fields, num_expected_upload_files: "1" })
-      )
-      const assembly = yield* Assemblies.get(Assembly.AssemblyId.make(String(json(created)["assembly_id"])))
+      const assembly = yield* Assemblies.create({ auth: { maxSize: 100 }, numExpectedUploadFiles: 1 })
       assert.strictEqual((yield* createUpload(assembly, { "upload-length": "5" })).status, 413)
     })
 
@@ -302,17 +263,15 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
       const two = { a: { robot }, b: { robot } }
       assert.strictEqual((yield* uploadOne({ steps: two }, new Uint8Array(3))).ok, "ASSEMBLY_COMPLETED")
       const status = yield* uploadOne({ steps: two }, new Uint8Array(4))
-      assert.strictEqual(status.error, "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
-      assert.strictEqual(status.message, "The results of the Steps exceed 6 bytes.")
+      const message = "The results of the Steps exceed 6 bytes."
+      assert.deepInclude(status, { error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message })
     })
 
     it.effect("are described by no more than a Status tells", function* () {
-      const status = yield* uploadOne(
-        { steps: { a: { robot, use: [":original"] }, b: { robot }, c: { robot }, d: { robot } } },
-        new Uint8Array(0)
-      )
-      assert.strictEqual(status.error, "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
-      assert.strictEqual(status.message, "The results are too large for a Status.")
+      const steps = { a: { robot, use: [":original"] }, b: { robot }, c: { robot }, d: { robot } }
+      const status = yield* uploadOne({ steps }, new Uint8Array(0))
+      const message = "The results are too large for a Status."
+      assert.deepInclude(status, { error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message })
     })
   }
 )
@@ -320,28 +279,23 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
 layer(layerEmulator())("auth.referer", (it) => {
   const list = Effect.fnUntraced(function* (pattern: string, referer: string) {
     const fields = yield* signed({ fromdate: "2020-01-01 00:00:00" }, { referer: pattern })
-    return yield* send(
-      HttpClientRequest.get("/assemblies", { headers: { referer } }).pipe(HttpClientRequest.setUrlParams(fields))
-    )
+    return yield* send(HttpClientRequest.setHeader(requestOf("GET", "/assemblies", fields), "referer", referer))
   })
-  const mismatch = (answer: Answer) =>
-    refused(answer, 400, "REFERER_MISMATCH", "The referer does not match auth.referer.")
-
-  it.effect("is matched in linear time", function* () {
-    for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*b$"]) {
-      mismatch(yield* list(pattern, `${"a".repeat(2000)}!`))
+  it.effect("is matched in linear time, and not matched where that would take long", function* () {
+    for (const [pattern, referer] of [
+      ...["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*b$"].map((slow) => [slow, `${"a".repeat(2000)}!`] as const),
+      ["x{500}x{501}", "x".repeat(1100)],
+      // These patterns have few characters and few repetitions, but compile to many instructions.
+      ["(?:a?b?c?d?){900}", "a"],
+      ["((((a{10}){10}){10}b)|c){9}", "a"],
+      ["a".repeat(257), "a".repeat(300)],
+      ["a", "a".repeat(2049)],
+      ["(a)\\1", "aa"],
+      ["a(?=b)", "ab"]
+    ] as const) {
+      const answer = yield* list(pattern, referer)
+      refused(answer, 400, "REFERER_MISMATCH", "The referer does not match auth.referer.")
     }
-  })
-
-  it.effect("is not matched where that would take long", function* () {
-    mismatch(yield* list("x{500}x{501}", "x".repeat(1100)))
-    // These patterns have few characters and few repetitions, but compile to many instructions.
-    mismatch(yield* list("(?:a?b?c?d?){900}", "a"))
-    mismatch(yield* list("((((a{10}){10}){10}b)|c){9}", "a"))
-    mismatch(yield* list("a".repeat(257), "a".repeat(300)))
-    mismatch(yield* list("a", "a".repeat(2049)))
-    mismatch(yield* list("(a)\\1", "aa"))
-    mismatch(yield* list("a(?=b)", "ab"))
   })
 
   it.effect("is a regular expression as JavaScript writes it", function* () {
@@ -358,15 +312,18 @@ layer(layerEmulator())("auth.referer", (it) => {
   })
 })
 
-/** Sends bytes and reads the answer until the server closes the connection. */
-const raw = Effect.fnUntraced(function* (bytes: string) {
-  const { baseUrl } = yield* Emulator.Emulator
-  return yield* Loopback.exchange(Number(new URL(baseUrl).port), bytes)
+/** Sends the head of a request and the beginning of its body, and reads until the server closes the connection. */
+const raw = Effect.fnUntraced(function* (...lines: ReadonlyArray<string>) {
+  const { host, port } = new URL((yield* Emulator.Emulator).baseUrl)
+  const text = lines.length === 1 ? lines[0] : [lines[0], `host: ${host}`, ...lines.slice(1)].join("\r\n")
+  return yield* Loopback.exchange(Number(port), String(text))
 })
+
+const form = "content-type: application/x-www-form-urlencoded"
 
 const says = (text: string, status: number, message: string) => {
   assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `, "u"))
-  assert.deepStrictEqual(JSON.parse(text.slice(text.indexOf("\r\n\r\n"))), {
+  assert.deepStrictEqual(JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)), {
     error: `SERVER_${status}`,
     http_code: status,
     message
@@ -388,20 +345,14 @@ describe("A connection", () => {
     })
 
     it.effect("that asks for something else than an answer gets an answer all the same", function* () {
-      const host = new URL((yield* Emulator.Emulator).baseUrl).host
       const ask = (path: string, header: string) =>
-        raw(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${header}\r\n\r\n`)
-      const told = (text: string) => text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)
-      const notFound = { error: "SERVER_404", http_code: 404, message: "There is no such operation." }
+        raw(`GET ${path} HTTP/1.1`, "connection: close", `${header}\r\n\r\n`)
+      const notFound = "There is no such operation."
       for (const path of ["/%", "/assemblies/%E0%A4%A", "/templates/%FF?params=%"]) {
-        assert.deepStrictEqual(JSON.parse(told(yield* ask(path, "x: y"))), notFound)
+        says(yield* ask(path, "x: y"), 404, notFound)
       }
-      assert.deepStrictEqual(JSON.parse(told(yield* ask("/nowhere", "connection: upgrade\r\nupgrade: h2c"))), notFound)
-      assert.deepStrictEqual(JSON.parse(told(yield* ask("/nowhere", "expect: x"))), {
-        error: "SERVER_417",
-        http_code: 417,
-        message: "The expectation is not supported."
-      })
+      says(yield* ask("/nowhere", "connection: upgrade\r\nupgrade: h2c"), 404, notFound)
+      says(yield* ask("/nowhere", "expect: x"), 417, "The expectation is not supported.")
     })
 
     it.effect("whose headers do not end is closed", function* () {
@@ -412,11 +363,8 @@ describe("A connection", () => {
       ["application/x-www-form-urlencoded", "params="],
       ["multipart/form-data; boundary=b", '--b\r\ncontent-disposition: form-data; name="params"\r\n\r\n{']
     ] as const)("whose form does not end is answered: %s", function* ([type, body]) {
-      const { baseUrl } = yield* Emulator.Emulator
-      const text = yield* raw(
-        `POST /assemblies HTTP/1.1\r\nhost: ${new URL(baseUrl).host}\r\nconnection: close\r\n` +
-          `content-type: ${type}\r\ncontent-length: 100\r\n\r\n${body}`
-      )
+      const head = ["POST /assemblies HTTP/1.1", "connection: close", `content-type: ${type}`]
+      const text = yield* raw(...head, `content-length: 100\r\n\r\n${body}`)
       assert.match(text, /^HTTP\/1\.1 408 /)
       assert.include(text, '"message":"The fields of the form took too long to arrive."')
     })
@@ -424,34 +372,25 @@ describe("A connection", () => {
 
   layer(layerEmulator({ limits: { idleTime: "200 millis" } }))((it) => {
     it.effect("that waits for nothing is closed", function* () {
-      const { baseUrl } = yield* Emulator.Emulator
       for (const headers of ["", "connection: upgrade\r\nupgrade: websocket\r\n"]) {
-        const text = yield* raw(`GET /nowhere HTTP/1.1\r\nhost: ${new URL(baseUrl).host}\r\n${headers}\r\n`)
+        const text = yield* raw("GET /nowhere HTTP/1.1", `${headers}\r\n`)
         assert.match(text, /^HTTP\/1\.1 404 /)
         assert.include(text, "There is no such operation.")
       }
     })
 
     it.effect("that asks for another protocol still brings its body", function* () {
-      const { host } = new URL((yield* Emulator.Emulator).baseUrl)
       const body = String(new URLSearchParams(yield* signed({})))
-      const text = yield* raw(
-        `POST /assemblies HTTP/1.1\r\nhost: ${host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
-          `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-      )
+      const head = ["POST /assemblies HTTP/1.1", "connection: upgrade", "upgrade: websocket", form]
+      const text = yield* raw(...head, `content-length: ${body.length}\r\n\r\n${body}`)
       assert.match(text, /^HTTP\/1\.1 200 /)
     })
 
     it.effect("whose upload pauses is closed, and what it brought stays", function* () {
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-      const url = new URL(headers["location"] ?? "")
-      yield* raw(
-        `PATCH ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\ntus-resumable: 1.0.0\r\nupload-offset: 0\r\n` +
-          "content-type: application/offset+octet-stream\r\ncontent-length: 10\r\n\r\n12345"
-      )
-      const status = yield* send(HttpClientRequest.head(url.href, { headers: { "tus-resumable": "1.0.0" } }))
-      assert.strictEqual(status.headers["upload-offset"], "5")
+      const { url } = yield* begin({ "upload-length": "10" })
+      const tus = ["tus-resumable: 1.0.0", "upload-offset: 0", "content-type: application/offset+octet-stream"]
+      yield* raw(`PATCH ${new URL(url).pathname} HTTP/1.1`, ...tus, "content-length: 10\r\n\r\n12345")
+      assert.strictEqual((yield* head(url)).headers["upload-offset"], "5")
     })
   })
 

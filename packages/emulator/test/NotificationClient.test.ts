@@ -64,16 +64,6 @@ it.live("of several addresses the first within reach is tried, where only one is
   assert.strictEqual(yield* heard, 1)
 })
 
-it.live.each([
-  ["public", "https://127.0.0.1:1/"],
-  ["public", "http://[::1]:1/"],
-  ["loopback", "http://10.0.0.1:1/"],
-  ["loopback", "https://[fd00::1]:1/"],
-  ["public", "http://0x7f.1:1/"]
-] as const)("an address is judged without a name: %s, %s", function* ([reach, url]) {
-  assert.deepStrictEqual(yield* ask(reach, url, []), { outcome: "OutOfReach", resolved: 0 })
-})
-
 it.live("over TLS the same rule holds", function* () {
   const { outcome } = yield* ask("public", "https://rebound.example:1/", [["127.0.0.1"]])
   assert.strictEqual(outcome, "OutOfReach")

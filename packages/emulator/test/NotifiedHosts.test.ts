@@ -1,10 +1,12 @@
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Authenticator } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
-import { Clock, Effect, Layer, Redacted, Stream } from "effect"
-import { HttpClientRequest, HttpServerResponse } from "effect/http"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { listed, receiver } from "./notified.ts"
-import { hmac, json, layer as layerEmulator, send } from "./support.ts"
+import { accepted, callWithToken, south, tokenOf, workspaces } from "./keys.ts"
+import { call, signedFields } from "./signedCalls.ts"
+import { layer as layerEmulator } from "./support.ts"
 import { assert, layer } from "@assembly-effect/testkit/flow"
 
 /** The first ended attempt of a notification, and the number of attempts. */
@@ -15,16 +17,7 @@ const outcomeOf = (assemblyId: string) =>
   )
 
 /** A bearer token with every scope of the Auth Key. */
-const token = Effect.gen(function* () {
-  const { credentials } = yield* Emulator.Emulator
-  const basic = btoa(`${credentials.key}:${Redacted.value(credentials.secret)}`)
-  const answer = yield* send(
-    HttpClientRequest.post("/token", { headers: { authorization: `Basic ${basic}` } }).pipe(
-      HttpClientRequest.bodyUrlParams({ grant_type: "client_credentials", aud: "api2" })
-    )
-  )
-  return String(json(answer)["access_token"])
-})
+const token = Effect.flatMap(Emulator.Emulator, ({ credentials }) => tokenOf(credentials))
 
 /** Creates an Assembly with a bearer token, so that its params are not signed. */
 const createUnsigned = Effect.fnUntraced(function* (options: Assemblies.CreateOptions) {
@@ -73,16 +66,9 @@ layer(layerEmulator({ notificationPause: "1 millis" }))("A notification", (it) =
   ] as const)("of a replay without a signature reaches no loopback: %s", function* ([, path]) {
     const { heard, url } = yield* receiver([])
     const original = yield* Assemblies.create({})
-    const form = new FormData()
-    form.set("params", JSON.stringify({ notify_url: url }))
-    const headers = { authorization: `Bearer ${yield* token}` }
-    const asked = yield* send(
-      HttpClientRequest.post(`${path}/${original.assembly_id}/replay`, { headers }).pipe(
-        HttpClientRequest.bodyFormData(form)
-      )
-    )
-    assert.strictEqual(asked.status, 200)
-    const { error } = yield* outcomeOf(String(json(asked)["assembly_id"] ?? original.assembly_id))
+    const replay = `${path}/${original.assembly_id}/replay`
+    const answered = accepted(yield* callWithToken("POST", replay, yield* token, { notify_url: url }))
+    const { error } = yield* outcomeOf(String(answered["assembly_id"] ?? original.assembly_id))
     assert.match(String(error), /is not public/)
     assert.strictEqual(yield* heard, 0)
   })
@@ -97,23 +83,23 @@ layer(layerEmulator({ notificationPause: "1 millis" }))("A notification", (it) =
   })
 
   it.effect("shows what was answered to who has the key, and to nobody else", function* () {
-    const { credentials } = yield* Emulator.Emulator
     const { url } = yield* receiver([])
     const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
     assert.deepInclude(yield* outcomeOf(assembly_id), { response_code: 200, response_data: null })
 
     const [bearer] = yield* listed(assembly_id, { authorization: `Bearer ${yield* token}` })
     assert.deepInclude(bearer, { response_data: "heard" })
-    const nonce = String(yield* Clock.currentTimeNanos)
-    const params = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce })
-    const signed = (signature: string) => `?${new URLSearchParams({ params, signature })}`
-    const [own] = yield* listed(assembly_id, {}, signed(hmac(params, credentials.secret)))
+    const { params, signature } = yield* signedFields()
+    const [own] = yield* listed(assembly_id, {}, `?${new URLSearchParams({ params, signature })}`)
     assert.deepInclude(own, { response_data: "heard" })
-
-    const wrong = yield* send(
-      HttpClientRequest.get(`/assembly_notifications/${assembly_id}${signed(hmac(params, Redacted.make("wrong")))}`)
+    const { key } = (yield* Emulator.Emulator).credentials
+    const wrong = yield* call(
+      "GET",
+      `/assembly_notifications/${assembly_id}`,
+      {},
+      { key, secret: Redacted.make("wrong") }
     )
-    assert.deepInclude(json(wrong), { error: "INVALID_SIGNATURE" })
+    assert.deepInclude(wrong.said, { error: "INVALID_SIGNATURE" })
   })
 
   it.effect("keeps the beginning of an answer that never ends", function* () {
@@ -132,29 +118,20 @@ layer(layerEmulator({ notificationPause: "1 millis" }))("A notification", (it) =
   })
 })
 
-const two = { keys: [{ key: "other", secret: Redacted.make("other secret") }], slug: "other" }
+layer(layerEmulator({ allowPrivateNotifications: true, workspaces }))("An emulator that allows private hosts", (it) => {
+  it.effect("notifies any, for an Assembly without a signature too", function* () {
+    const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+    for (const hostname of ["0.0.0.0", "127.0.0.1"]) {
+      const { assembly_id } = yield* createUnsigned({ notifyUrl: urlAt(hostname) })
+      assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, assembly_id)
+    }
+  })
 
-layer(layerEmulator({ allowPrivateNotifications: true, workspaces: [{ slug: "first", keys: [] }, two] }))(
-  "An emulator that allows private hosts",
-  (it) => {
-    it.effect("notifies any, for an Assembly without a signature too", function* () {
-      const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
-      for (const hostname of ["0.0.0.0", "127.0.0.1"]) {
-        const { assembly_id } = yield* createUnsigned({ notifyUrl: urlAt(hostname) })
-        assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, assembly_id)
-      }
-    })
-
-    it.effect("shows no answer to the key of another Workspace", function* () {
-      const { next, url } = yield* receiver([])
-      const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
-      yield* next
-      const params = JSON.stringify({ auth: { key: "other", expires: "2999-01-01T00:00:00Z" } })
-      const signature = hmac(params, Redacted.make("other secret"))
-      const answer = yield* send(
-        HttpClientRequest.get(`/assembly_notifications/${assembly_id}?${new URLSearchParams({ params, signature })}`)
-      )
-      assert.deepInclude(json(answer), { error: "ASSEMBLY_NOT_FOUND" })
-    })
-  }
-)
+  it.effect("shows no answer to the key of another Workspace", function* () {
+    const { next, url } = yield* receiver([])
+    const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
+    yield* next
+    const answer = yield* call("GET", `/assembly_notifications/${assembly_id}`, {}, south)
+    assert.deepInclude(answer.said, { error: "ASSEMBLY_NOT_FOUND" })
+  })
+})

@@ -29,14 +29,14 @@ layer(layerEmulator())("@transloadit/node, which checks every answer,", (it) => 
 
     const uploading = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
     const deferred = yield* createUpload(uploading, { "upload-defer-length": "1", ...withEmptyKey(uploading) })
-    yield* patch(deferred.headers["location"] ?? "", 0, new Uint8Array(3))
+    yield* patch(deferred.url, 0, new Uint8Array(3))
     const waiting = yield* get(uploading)
     assert.strictEqual(waiting.ok, "ASSEMBLY_UPLOADING")
     assert.match(String(waiting.start_date), date)
 
     const stored = yield* Assemblies.create({ numExpectedUploadFiles: 1, steps: storeAt("checked/${file.name}") })
     const whole = yield* createUpload(stored, { "upload-length": "3", ...withEmptyKey(stored) })
-    yield* patch(whole.headers["location"] ?? "", 0, new Uint8Array(3))
+    yield* patch(whole.url, 0, new Uint8Array(3))
     const completed = yield* get(stored)
     assert.strictEqual(completed.ok, "ASSEMBLY_COMPLETED")
     assert.match(String(completed.execution_start), date)
@@ -64,7 +64,7 @@ layer(layerEmulator())("@transloadit/node, which checks every answer,", (it) => 
     }
     const misplaced = yield* Assemblies.create({ numExpectedUploadFiles: 1, steps: storeAt("a//b") })
     const lost = yield* createUpload(misplaced, { "upload-length": "1" })
-    yield* patch(lost.headers["location"] ?? "", 0, new Uint8Array(1))
+    yield* patch(lost.url, 0, new Uint8Array(1))
     assert.isString((yield* get(misplaced)).error)
 
     const listed = yield* Effect.promise(() => transloadit.listAssemblies({ fromdate, pagesize: 100 }))

@@ -14,7 +14,7 @@ it.live("tells the listener the operation, the status, the Assembly and the reas
     const { assembly_id: id, tus_url = "" } = created
     yield* Assemblies.get(id)
     yield* Effect.flip(Templates.get("nope"))
-    const url = (yield* createUpload(created, { "upload-length": "1" })).headers["location"] ?? ""
+    const url = (yield* createUpload(created, { "upload-length": "1" })).url
     yield* head(url)
     yield* patch(url, 0, new Uint8Array(1))
     yield* head(`${tus_url}x`)

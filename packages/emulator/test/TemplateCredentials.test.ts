@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
 import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
 import { as, north, south, workspaces } from "./keys.ts"
-import { call, malformed } from "./signedCalls.ts"
+import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
@@ -16,7 +16,6 @@ const s3 = { key: "an id", secret, bucket: "photos", bucket_region: "eu-west-1" 
 const content = Redacted.make(s3)
 
 const path = "/template_credentials"
-const nowhere = CredentialId.make("nowhere")
 
 /** Creates Template Credentials, and returns their id. */
 const made = Effect.fnUntraced(function* (name: string, fields: object = s3) {
@@ -39,11 +38,8 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
     assert.deepStrictEqual(shown(found), s3)
     assert(Redacted.isRedacted(found.stringified))
     assert.deepStrictEqual(JSON.parse(Redacted.value(found.stringified)), s3)
-    const { credentials } = yield* TemplateCredentials.list
-    assert.deepStrictEqual(
-      credentials.map((one) => [one.id, one.name, shown(one)]),
-      [[created.id, "photos", s3]]
-    )
+    const [listed, ...others] = (yield* TemplateCredentials.list).credentials
+    assert.deepStrictEqual([listed && shown(listed), others], [s3, []])
 
     const renamed = yield* TemplateCredentials.update(created.id, { name: "pictures", type: "s3" })
     assert.deepInclude(renamed.credential, { id: created.id, name: "pictures" })
@@ -66,12 +62,7 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
 
     // A content of another type keeps no stored value, so it needs a secret.
     const other = yield* update("minio", { ...rest, host: "example.com" })
-    assert.deepInclude(other.said, {
-      error: "TEMPLATE_CREDENTIALS_NOT_UPDATED",
-      message: "content.secret: Missing key"
-    })
-    const emptied = yield* update("s3", { ...rest, secret: "" })
-    assert.deepInclude(emptied.said, { message: "content.secret: Expected at least 1 character" })
+    assert.deepInclude(other.said, { message: "content.secret: Missing key" })
     assert.deepStrictEqual(shown((yield* TemplateCredentials.get(id)).credential), changed)
     assert.strictEqual((yield* update("minio", { ...rest, host: "example.com", secret: "new" })).status, 200)
     yield* TemplateCredentials.delete(id)
@@ -91,10 +82,7 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
       for (const name of required) {
         const lacking = Object.fromEntries(Object.entries(whole).filter(([key]) => key !== name))
         const refused = yield* call("POST", path, { name: type, type, content: lacking })
-        assert.deepInclude(refused.said, {
-          error: "TEMPLATE_CREDENTIALS_NOT_CREATED",
-          message: `content.${name}: Missing key`
-        })
+        assert.deepInclude(refused.said, { message: `content.${name}: Missing key` })
       }
     }
   })
@@ -144,39 +132,25 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
   it.effect("may have further fields, also with names that every object has, and may come as a text", function* () {
     const text = `{"key":"k","secret":"s","bucket":"b","__proto__":{"a":1},"constructor":null}`
     for (const sent of [text, JSON.stringify(text)]) {
-      const params = `{"name":"__proto__","type":"s3","content":${sent}}`
-      const { said } = yield* call("POST", path, params)
-      assert.strictEqual(JSON.stringify(Object(said["credential"]).content), text)
-      const id = CredentialId.make(String(Object(said["credential"]).id))
-      const listed = (yield* TemplateCredentials.list).credentials
-      assert.deepStrictEqual(
-        listed.map(({ name }) => name),
-        ["__proto__"]
-      )
-      yield* TemplateCredentials.delete(id)
+      const { said } = yield* call("POST", path, `{"name":"__proto__","type":"s3","content":${sent}}`)
+      const { content: stored, id } = Object(said["credential"])
+      assert.strictEqual(JSON.stringify(stored), text)
+      const [listed, ...others] = (yield* TemplateCredentials.list).credentials
+      assert.deepStrictEqual([listed?.name, others], ["__proto__", []])
+      yield* TemplateCredentials.delete(CredentialId.make(id))
     }
   })
 
-  it.effect.each([
-    ["GET", path, "TEMPLATE_CREDENTIALS_NOT_FOUND"],
-    ["GET", `${path}/types`, "INVALID_FORM_DATA"],
-    ["GET", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_READ"],
-    ["POST", path, "TEMPLATE_CREDENTIALS_NOT_CREATED"],
-    ["PUT", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_UPDATED"],
-    ["DELETE", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_DELETED"]
-  ] as const)("%s %s with malformed params is refused with %s", function* ([method, at, code]) {
-    assert.strictEqual(yield* malformed(method, at), code)
-  })
   it.effect("are listed in an order, on one page, and not by invalid params", function* () {
     const ids = [yield* made("b"), yield* made("a")]
-    const names = Effect.fnUntraced(function* (params: object) {
-      const { said } = yield* call("GET", path, params)
-      return Array.from(Object(said["credentials"]), (one) => Object(one).name)
-    })
-    assert.deepStrictEqual(yield* names({}), ["a", "b"])
-    assert.deepStrictEqual(yield* names({ sort: "created", order: "asc" }), ["b", "a"])
-    assert.deepStrictEqual(yield* names({ sort: "name", order: "desc", page: 1 }), ["b", "a"])
-    assert.deepStrictEqual(yield* names({ page: 2 }), [])
+    const names = (params: object) =>
+      Effect.map(call("GET", path, params), ({ said }) =>
+        Array.from(Object(said["credentials"]), (one) => Object(one).name).join("")
+      )
+    assert.strictEqual(yield* names({}), "ab")
+    assert.strictEqual(yield* names({ sort: "created", order: "asc" }), "ba")
+    assert.strictEqual(yield* names({ sort: "name", order: "desc", page: 1 }), "ba")
+    assert.strictEqual(yield* names({ page: 2 }), "")
     const { said } = yield* call("GET", path, { sort: "content", page: 0 })
     assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_FOUND", http_code: 400 })
     assert.match(String(said["message"]), /page: .*sort: /)
@@ -187,12 +161,10 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
     const id = yield* made("own")
     const foreign = as(south)
     assert.deepStrictEqual((yield* foreign(TemplateCredentials.list)).credentials, [])
-    const errors = [
-      yield* Effect.flip(foreign(TemplateCredentials.get(id))),
-      yield* Effect.flip(foreign(TemplateCredentials.update(id, { name: "stolen", type: "s3" }))),
-      yield* Effect.flip(foreign(TemplateCredentials.delete(id)))
-    ]
-    for (const error of errors) assert.deepInclude(error, { status: 404 })
+    for (const method of ["GET", "PUT", "DELETE"] as const) {
+      const stolen = { name: "stolen", type: "s3" }
+      assert.strictEqual((yield* call(method, `${path}/${id}`, method === "PUT" ? stolen : {}, south)).status, 404)
+    }
     // A name is unique in its Workspace only.
     const { credential } = yield* foreign(TemplateCredentials.create({ name: "own", type: "s3", content }))
     assert.strictEqual(credential?.account_id, "south")
@@ -200,15 +172,6 @@ layer(layerEmulator({ workspaces }))("Template Credentials", (it) => {
     yield* TemplateCredentials.delete(id)
   })
 })
-
-/** A logger that stores each log entry as text in several formats. */
-const listening = () => {
-  const heard: Array<string> = []
-  const logger = Logger.make((entry) => {
-    heard.push(Logger.formatLogFmt.log(entry), Logger.formatJson.log(entry), inspect(entry, { depth: 10 }))
-  })
-  return { heard, layer: Logger.layer([logger]) }
-}
 
 effect("show when they were created and changed", layerEmulator({ credentials: north }), function* () {
   const start = yield* DateTime.now
@@ -221,9 +184,12 @@ effect("show when they were created and changed", layerEmulator({ credentials: n
 
 live("outlive the process, and their content is in no log", function* () {
   const data = yield* temporaryFolder
-  const log = listening()
+  const heard: Array<string> = []
+  const logger = Logger.make((entry) => {
+    heard.push(Logger.formatLogFmt.log(entry), Logger.formatJson.log(entry), inspect(entry, { depth: 10 }))
+  })
   const run = <A, E>(program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
-    Effect.provide(program, layerEmulator({ data }).pipe(Layer.provide(log.layer)))
+    Effect.provide(program, layerEmulator({ data }).pipe(Layer.provide(Logger.layer([logger]))))
 
   const id = yield* run(made("kept"))
   const { credential } = yield* run(TemplateCredentials.get(id))
@@ -234,13 +200,13 @@ live("outlive the process, and their content is in no log", function* () {
     const database = new DatabaseSync(`${data}/emulator.sqlite`)
     database.prepare("UPDATE template_credentials SET content = ?").run(broken)
     database.close()
-    const heard = log.heard.length
+    const before = heard.length
     const { status, text } = yield* run(call("GET", `${path}/${id}`))
     assert.strictEqual(status, 500)
-    assert.isAbove(log.heard.length, heard)
+    assert.isAbove(heard.length, before)
     assert.notInclude(text, secret)
   }
-  assert.notInclude(log.heard.join("\n"), secret)
+  assert.notInclude(heard.join("\n"), secret)
 })
 
 live("have a maximum number in a Workspace", Layer.provideMerge(CredentialStore.layer, layerData()), function* () {

@@ -1,11 +1,11 @@
 import { Assemblies } from "@assembly-effect/api"
 import * as Templates from "@assembly-effect/api/Templates"
-import { DateTime, Duration, Effect, Layer, Result } from "effect"
+import { DateTime, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import { as, north, south, workspaces } from "./keys.ts"
-import { call, malformed } from "./signedCalls.ts"
+import { call } from "./signedCalls.ts"
 import { layerData } from "./stores.ts"
 import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, effect, layer, live } from "@assembly-effect/testkit/flow"
@@ -34,24 +34,23 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
     yield* Templates.delete(created.id)
   })
 
-  it.effect.each<readonly [string, object, string]>([
-    ["a broken text", { name: "new", template: "{" }, "template: Expected an object or JSON text"],
-    [
-      "a text with :original",
-      { name: "new", template: '{"steps":{":original":{"robot":"/file/hash"}}}' },
-      "template.steps.:original.robot: Expected /upload/handle, because the name :original is reserved for the uploads"
-    ]
-  ])("with %s are neither created nor changed", function* ([, params, message]) {
+  it.effect("with a broken text, or Steps that break a rule, are neither created nor changed", function* () {
     const { id } = yield* Templates.create({ name: "kept", template: { steps } })
-    const created = yield* call("POST", "/templates", params)
-    assert.deepInclude(created.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-    const changed = yield* call("PUT", `/templates/${id}`, params)
-    assert.deepInclude(changed.said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400, message })
-    const { items } = yield* Templates.list()
-    assert.deepStrictEqual(
-      items.map(({ content, name }) => [name, content?.steps]),
-      [["kept", steps]]
-    )
+    for (const [template, message] of [
+      ["{", "template: Expected an object or JSON text"],
+      ['{"steps":{":original":{"robot":"/file/hash"}}}', "template.steps.:original.robot: Expected /upload/handle, "]
+    ] as const) {
+      for (const [method, path] of [
+        ["POST", "/templates"],
+        ["PUT", `/templates/${id}`]
+      ] as const) {
+        const { said } = yield* call(method, path, { name: "new", template })
+        assert.deepInclude(said, { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400 })
+        assert.include(said["message"], message)
+      }
+    }
+    const [kept, ...others] = (yield* Templates.list()).items
+    assert.deepStrictEqual([kept?.name, kept?.content?.steps, others], ["kept", steps as never, []])
     yield* Templates.delete(id)
   })
 
@@ -62,15 +61,6 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
     assert.strictEqual((yield* Templates.delete(name)).ok, "TEMPLATE_DELETED")
   })
 
-  it.effect.each([
-    ["GET", "/templates", "TEMPLATE_LIST_ERROR"],
-    ["GET", "/templates/nowhere", "INVALID_FORM_DATA"],
-    ["POST", "/templates", "TEMPLATE_VALIDATION_ERROR"],
-    ["PUT", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
-    ["DELETE", "/templates/nowhere", "INVALID_FORM_DATA"]
-  ] as const)("%s %s with malformed params is refused with %s", function* ([method, path, code]) {
-    assert.strictEqual(yield* malformed(method, path), code)
-  })
   it.effect("are listed with their last use, and not by invalid params", function* () {
     const start = DateTime.startOf(yield* DateTime.now, "second")
     const used = yield* Templates.create({ name: "used", template: { steps } })
@@ -117,54 +107,18 @@ layer(layerEmulator({ workspaces }))("Templates", (it) => {
     const { id } = yield* Templates.create({ name: "own", template: {} })
     const foreign = as(south)
     assert.deepStrictEqual((yield* foreign(Templates.list())).items, [])
-    const errors = [
-      yield* Effect.flip(foreign(Templates.get(id))),
-      yield* Effect.flip(foreign(Templates.update("own", { name: "stolen" }))),
-      yield* Effect.flip(foreign(Templates.delete("own")))
-    ]
-    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateNotFound" })
-    assert.strictEqual((yield* foreign(Templates.create({ name: "own", template: {} }))).name, "own")
+    for (const method of ["GET", "PUT", "DELETE"] as const) {
+      const params = method === "PUT" ? { name: "stolen" } : {}
+      for (const name of ["own", id]) {
+        const { said } = yield* call(method, `/templates/${name}`, params, south)
+        assert.deepInclude(said, { error: "TEMPLATE_NOT_FOUND" })
+      }
+    }
+    const again = Templates.create({ name: "own", template: {} })
+    assert.strictEqual((yield* foreign(again)).name, "own")
+    assert.deepInclude(yield* Effect.flip(again), { _tag: "TemplateInvalid", status: 400 })
     assert.strictEqual((yield* Templates.get("own")).id, id)
     yield* Templates.delete(id)
-  })
-
-  it.effect("of one name are created once, and concurrent changes keep each other", function* () {
-    const create = Effect.result(Templates.create({ name: "once", template: {} }))
-    const created = yield* Effect.all(
-      Array.from({ length: 8 }, () => create),
-      { concurrency: "unbounded" }
-    )
-    const errors = created.filter(Result.isFailure).map(({ failure }) => failure)
-    assert.strictEqual(errors.length, 7)
-    for (const error of errors) assert.deepInclude(error, { _tag: "TemplateInvalid", status: 400 })
-
-    yield* Effect.all(
-      [
-        Templates.update("once", { requireSignatureAuth: true }),
-        Templates.update("once", { assemblyStatusExpiry: "7days" }),
-        Templates.update("once", { transcodingResultExpiry: "1day" }),
-        Templates.update("once", { template: { steps } })
-      ],
-      { concurrency: "unbounded" }
-    )
-    const found = yield* Templates.get("once")
-    assert.deepInclude(found, {
-      require_signature_auth: true,
-      assembly_status_expiry: "7days",
-      transcoding_result_expiry: "1day"
-    })
-    assert.deepStrictEqual(found.content.steps as object, steps)
-    yield* Templates.delete("once")
-  })
-
-  it.effect("keep content with names that every object has", function* () {
-    const text = '{"fields":{"__proto__":{"a":1},"constructor":null},"__proto__":1}'
-    for (const sent of [text, JSON.stringify(text)]) {
-      const { said } = yield* call("POST", "/templates", `{"name":"__proto__","template":${sent}}`)
-      assert.strictEqual(JSON.stringify(said["content"]), text)
-      assert.strictEqual((yield* Templates.get("__proto__")).id, said["id"])
-      yield* Templates.delete("__proto__")
-    }
   })
 })
 

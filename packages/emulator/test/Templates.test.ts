@@ -2,7 +2,7 @@ import { Assemblies } from "@assembly-effect/api"
 import { Emulator, type Template } from "@assembly-effect/emulator"
 import { Assembly } from "@assembly-effect/schema"
 import { DateTime, Effect, Layer } from "effect"
-import { official, toTemplate } from "./official.ts"
+import * as Templates from "@assembly-effect/api/Templates"
 import { createUpload, layer as layerEmulator, patch, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { post } from "./signedCalls.ts"
 import { assert, layer, live } from "@assembly-effect/testkit/flow"
@@ -59,8 +59,8 @@ layer(layerEmulator({ templates }))("A Template", (it) => {
 
   it.effect("limits uploads by its max_size", function* () {
     const status = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
-    const { headers } = yield* createUpload(status, { "upload-length": "10" })
-    assert.strictEqual((yield* patch(headers["location"] ?? "", 0, bytes.subarray(0, 10))).status, 204)
+    const { url } = yield* createUpload(status, { "upload-length": "10" })
+    assert.strictEqual((yield* patch(url, 0, bytes.subarray(0, 10))).status, 204)
     const next = yield* Assemblies.create({ templateId: "small", numExpectedUploadFiles: 1 })
     assert.strictEqual((yield* createUpload(next, { "upload-length": "11" })).status, 413)
     const failed = yield* Assemblies.get(next.assembly_id)
@@ -70,23 +70,16 @@ layer(layerEmulator({ templates }))("A Template", (it) => {
   it.effect("is what statistics and the list tell Assemblies by", function* () {
     const { assembly_id } = yield* Assemblies.create({ templateId: "open", fields: { mark: "by template" } })
     const since = DateTime.subtract(yield* DateTime.now, { hours: 1 })
-    const count = (templateId?: string) =>
-      Effect.map(
-        Assemblies.statistics({ region: "all", since, ...(templateId === undefined ? {} : { templateId }) }),
-        ({ totalAssemblies }) => totalAssemblies
-      )
-    const before = { open: yield* count("open"), closed: yield* count("closed"), none: yield* count() }
+    const counts = Effect.forEach([{ templateId: "open" }, { templateId: "closed" }, {}], (of) =>
+      Effect.map(Assemblies.statistics({ region: "all", since, ...of }), ({ totalAssemblies }) => totalAssemblies)
+    )
+    const [open = 0, ...others] = yield* counts
     yield* Assemblies.create({ templateId: "open" })
-    assert.deepStrictEqual(
-      { open: yield* count("open"), closed: yield* count("closed"), none: yield* count() },
-      { ...before, open: before.open + 1 }
-    )
+    assert.deepStrictEqual(yield* counts, [open + 1, ...others])
     const fromDate = DateTime.startOf(since, "second")
-    const { items } = yield* Assemblies.list({ fromDate, keywords: ["by template"] })
-    assert.deepStrictEqual(
-      items.map(({ id, template_id, template_name }) => [id, template_id, template_name]),
-      [[assembly_id, "open", "archive"]]
-    )
+    const [item, ...more] = (yield* Assemblies.list({ fromDate, keywords: ["by template"] })).items
+    assert.deepInclude(item, { id: assembly_id, template_id: "open", template_name: "archive" })
+    assert.isEmpty(more)
   })
 
   it.effect("may come as a text, and has to keep its rules", function* () {
@@ -101,13 +94,8 @@ layer(layerEmulator({ templates }))("A Template", (it) => {
   })
 
   it.effect("is read again by a replay that asks for it, or for another", function* () {
-    const transloadit = yield* official
     const edit = (error: string) =>
-      Effect.promise(() =>
-        transloadit.editTemplate("broken", {
-          template: toTemplate({ steps: { fail: { robot: "/emulator/fail", error } } })
-        })
-      )
+      Templates.update("broken", { template: { steps: { fail: { robot: "/emulator/fail", error } } } })
     yield* edit("FIRST")
     const original = yield* Assemblies.create({ templateId: "broken" })
     yield* edit("SECOND")
@@ -128,20 +116,12 @@ const flipped = (options: Emulator.Options) => Effect.flip(Effect.scoped(Layer.b
 
 live("one that breaks a rule keeps the emulator from starting", function* () {
   const reserved = yield* flipped({ templates: [{ id: "no_template", content: {} }] })
-  assert.deepInclude(reserved, {
-    _tag: "InvalidRequest",
-    issues: [{ path: ["templates", 0, "id"], message: "Expected an id that is not reserved for statistics" }]
-  })
-  const twice = yield* flipped({
-    templates: [
-      { id: "one", name: "name", content: {} },
-      { id: "two", name: "name", content: {} }
-    ]
-  })
-  assert.deepInclude(twice, {
-    _tag: "InvalidRequest",
-    issues: [{ path: ["templates", "two", "name"], message: "Another Template has the name name" }]
-  })
+  assert.include(reserved.message, "templates.0.id: Expected an id that is not reserved for statistics")
+  const twice = ["one", "two"].map((id) => ({ id, name: "name", content: {} }))
+  assert.include(
+    (yield* flipped({ templates: twice })).message,
+    "templates.two.name: Another Template has the name name"
+  )
   const content = JSON.parse('{"steps":{"a":{"robot":""}}}')
   assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidRequest" })
 })

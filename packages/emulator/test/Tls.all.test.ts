@@ -3,17 +3,16 @@ import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { Emulator, Faults } from "@assembly-effect/emulator"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it as test } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
 import { constants } from "node:http2"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import { createHash } from "node:crypto"
 import * as Secure from "./secure.ts"
-import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
-import { layer } from "@assembly-effect/testkit/flow"
+import { begin, json, layer as layerEmulator, patch, statusOf } from "./support.ts"
+import { assert, describe, it as test, layer } from "@assembly-effect/testkit/flow"
 
-/** An emulator over TLS, and a client that supports only one version of HTTP. */
-const layerOver = (allowH2: boolean, options: Emulator.Options = {}) =>
+/** An emulator over TLS, and a client of HTTP/2. */
+const layerOver = (options: Emulator.Options = {}) =>
   Layer.unwrap(
     Effect.map(Emulator.Emulator, ({ baseUrl, certificate, credentials }) =>
       AssemblyClient.layer({ baseUrl }).pipe(
@@ -21,7 +20,7 @@ const layerOver = (allowH2: boolean, options: Emulator.Options = {}) =>
         Layer.provide(Credentials.layer(credentials)),
         Layer.provideMerge(
           NodeHttpClient.layerUndiciNoDispatcher.pipe(
-            Layer.provide(NodeHttpClient.layerDispatcherOptions({ allowH2, connect: { ca: certificate ?? "" } }))
+            Layer.provide(NodeHttpClient.layerDispatcherOptions({ allowH2: true, connect: { ca: certificate ?? "" } }))
           )
         )
       )
@@ -30,58 +29,38 @@ const layerOver = (allowH2: boolean, options: Emulator.Options = {}) =>
 
 const noAssembly = "/assemblies/00000000000000000000000000000000"
 
-for (const [name, allowH2, send] of [
-  ["HTTP/2", true, Secure.overHttp2],
-  ["HTTP/1.1", false, Secure.overHttp1]
-] as const) {
-  layer(layerOver(allowH2))(`An emulator over TLS and ${name}`, (it) => {
-    it.effect("has https URLs, and takes an upload", function* () {
-      const { baseUrl, localUrl } = yield* Emulator.Emulator
-      assert.match(baseUrl, /^https:\/\/127\.0\.0\.1:\d+$/)
-      assert.strictEqual(localUrl, baseUrl)
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      assert.isTrue(assembly.tus_url?.startsWith(`${baseUrl}/`))
-      const bytes = new Uint8Array(3_000_000).map((_, index) => index * 7)
-      const { headers, status } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
-      assert.strictEqual(status, 201)
-      const url = headers["location"] ?? ""
-      assert.isTrue(url.startsWith(`${baseUrl}/`))
-      const half = yield* patch(url, 0, bytes.subarray(0, 1_000_001))
-      assert.deepInclude(half, { status: 204 })
-      const whole = yield* patch(url, 1_000_001, bytes.subarray(1_000_001))
-      assert.strictEqual(whole.headers["upload-offset"], String(bytes.length))
-      const done = yield* Assemblies.get(assembly.assembly_id)
-      assert.strictEqual(done.uploads?.[0]?.md5hash, createHash("md5").update(bytes).digest("hex"))
-    })
-
-    it.effect("answers no form of another host", function* () {
-      const answer = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "evil.example" } })
-      assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })
-      const loopback = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "app.localhost:1" } })
-      assert.deepInclude(json(loopback), { error: "ASSEMBLY_NOT_FOUND" })
-    })
-
-    it.effect("refuses an expectation", function* () {
-      const answer = yield* send("/nowhere", { headers: { expect: "x" } })
-      assert.deepInclude(json(answer), { error: "SERVER_417", message: "The expectation is not supported." })
-    })
-
-    it.effect.each(["LoseAnswer", "CutAnswer"] as const)("injects faults: %s", function* (fault) {
-      const faults = yield* Faults.Faults
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      yield* faults.inject(
-        fault === "LoseAnswer"
-          ? Faults.Fault.LoseAnswer({ method: "GET" })
-          : Faults.Fault.CutAnswer({ method: "GET", afterBytes: 10 })
-      )
-      // The client repeats the request.
-      const status = yield* Assemblies.get(assembly.assembly_id)
-      assert.strictEqual(status.assembly_id, assembly.assembly_id)
-    })
+layer(layerOver())("An emulator over TLS and HTTP/2", (it) => {
+  it.effect("has https URLs, and takes an upload", function* () {
+    const { baseUrl, localUrl } = yield* Emulator.Emulator
+    assert.match(baseUrl, /^https:\/\/127\.0\.0\.1:\d+$/)
+    assert.strictEqual(localUrl, baseUrl)
+    const bytes = new Uint8Array(3_000_000).map((_, index) => index * 7)
+    const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
+    assert.isTrue(assembly.tus_url?.startsWith(`${baseUrl}/`) && url.startsWith(`${baseUrl}/`))
+    assert.strictEqual((yield* patch(url, 0, bytes.subarray(0, 1_000_001))).status, 204)
+    const whole = yield* patch(url, 1_000_001, bytes.subarray(1_000_001))
+    assert.strictEqual(whole.headers["upload-offset"], String(bytes.length))
+    const { uploads } = yield* statusOf(assembly)
+    assert.strictEqual(uploads?.[0]?.md5hash, createHash("md5").update(bytes).digest("hex"))
   })
-}
 
-layer(layerOver(true, { limits: { headers: 2000 } }))("HTTP/2", (it) => {
+  it.effect.each([
+    [noAssembly, { ":authority": "evil.example" }, { error: "HOST_NOT_ALLOWED", http_code: 421 }],
+    [noAssembly, { ":authority": "app.localhost:1" }, { error: "ASSEMBLY_NOT_FOUND" }],
+    ["/nowhere", { expect: "x" }, { error: "SERVER_417", message: "The expectation is not supported." }]
+  ] as const)("answers a request for %s with %j: %j", function* ([path, headers, expected]) {
+    assert.deepInclude<object>(json(yield* Secure.overHttp2(path, { headers })), expected)
+  })
+
+  it.effect.each(["LoseAnswer", "CutAnswer"] as const)("injects faults: %s", function* (fault) {
+    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+    yield* (yield* Faults.Faults).inject(Faults.Fault[fault]({ method: "GET", afterBytes: 10 }))
+    // The client repeats the request.
+    assert.strictEqual((yield* statusOf(assembly)).assembly_id, assembly.assembly_id)
+  })
+})
+
+layer(layerOver({ limits: { headers: 2000 } }))("HTTP/2", (it) => {
   it.effect("with a host beside its authority is for the authority", function* () {
     const answer = yield* Secure.overHttp2(noAssembly, { headers: { ":authority": "evil.example", host: "localhost" } })
     assert.strictEqual(answer.status, 421)
@@ -147,7 +126,7 @@ describe("A connection over TLS", () => {
   /** An empty SETTINGS frame. */
   const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
-  layer(layerOver(true, { limits: { headersTime: "200 millis" } }))((it) => {
+  layer(layerOver({ limits: { headersTime: "200 millis" } }))((it) => {
     it.effect("whose handshake does not end is closed", function* () {
       const { localUrl } = yield* Emulator.Emulator
       yield* Loopback.exchange(Number(new URL(localUrl).port), "")
@@ -168,7 +147,7 @@ describe("A connection over TLS", () => {
     })
   })
 
-  layer(layerOver(true, { limits: { idleTime: "300 millis" } }))((it) => {
+  layer(layerOver({ limits: { idleTime: "300 millis" } }))((it) => {
     it.effect("that waits for nothing is closed, in HTTP/2", function* () {
       const opened = yield* Secure.session
       assert.strictEqual((yield* Secure.ended(opened.request({ ":path": "/" }))).status, 404)
@@ -176,18 +155,11 @@ describe("A connection over TLS", () => {
     })
 
     it.effect("whose upload pauses ends the upload in HTTP/2, and what it brought stays", function* () {
-      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
-      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
-      const path = new URL(headers["location"] ?? "").pathname
+      const path = new URL((yield* begin({ "upload-length": "10" })).url).pathname
       const tus = { "tus-resumable": "1.0.0" }
       const opened = yield* Secure.session
-      const stream = opened.request({
-        ":path": path,
-        ":method": "PATCH",
-        ...tus,
-        "upload-offset": "0",
-        "content-type": "application/offset+octet-stream"
-      })
+      const offset = { "upload-offset": "0", "content-type": "application/offset+octet-stream" }
+      const stream = opened.request({ ":path": path, ":method": "PATCH", ...tus, ...offset })
       stream.write("12345")
       const { code, status } = yield* Secure.ended(stream)
       assert.isUndefined(status)
@@ -213,11 +185,8 @@ describe("A connection over TLS", () => {
       const stream = opened.request({ ":path": `/assemblies/${assembly.assembly_id}/updates` })
       const following = yield* Effect.forkChild(Secure.ended(stream))
       // The emulator closes a form that pauses on the same connection. At that time, `idleTime` has passed.
-      const form = opened.request({
-        ":path": "/assemblies",
-        ":method": "POST",
-        "content-type": "application/x-www-form-urlencoded"
-      })
+      const type = { "content-type": "application/x-www-form-urlencoded" }
+      const form = opened.request({ ":path": "/assemblies", ":method": "POST", ...type })
       form.write("params=")
       assert.isUndefined((yield* Secure.ended(form)).status)
       assert.isUndefined(following.pollUnsafe())
@@ -232,40 +201,27 @@ describe("A connection over TLS", () => {
 describe("The certificate of an emulator", () => {
   const start = (tls: Emulator.Options["tls"]) => Layer.build(Emulator.layer({ tls }))
 
-  test.live("can be one's own", () =>
-    Effect.gen(function* () {
-      const { generate } = yield* Effect.promise(() => import("selfsigned"))
-      const made = yield* Effect.promise(() =>
-        generate([{ name: "commonName", value: "localhost" }], { keyType: "ec" })
-      )
-      yield* Effect.gen(function* () {
-        const socket = yield* Secure.secured("h2")
-        assert.strictEqual(socket.alpnProtocol, "h2")
-        const shown = socket.getPeerX509Certificate()?.toString()
-        assert.strictEqual(shown?.trim(), made.cert.replaceAll("\r", "").trim())
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(Emulator.layer({ tls: { cert: made.cert, key: Redacted.make(made.private) } }))
-      )
-      const other = yield* Effect.promise(() => generate([], { keyType: "ec" }))
-      const error = yield* Effect.flip(start({ cert: made.cert, key: Redacted.make(other.private) }))
-      assert.strictEqual(
-        error.message,
-        "Emulator.layer: tls: Expected a certificate and its private key, without a passphrase, both in PEM"
-      )
-    })
-  )
-  test.live("that is none stops the start, and the error does not tell the key", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(start({ cert: "text", key: Redacted.make("a private text") }))
-      assert.deepInclude(error, { _tag: "InvalidRequest" })
-      assert.notInclude(JSON.stringify(error) + error.message, "private text")
-    })
-  )
+  test.live("can be one's own", function* () {
+    const { generate } = yield* Effect.promise(() => import("selfsigned"))
+    const own = [{ name: "commonName", value: "localhost" }]
+    const made = yield* Effect.promise(() => generate(own, { keyType: "ec" }))
+    const shown = Effect.map(Secure.secured("h2"), (socket) => socket.getPeerX509Certificate()?.toString().trim())
+    const layerOwn = Emulator.layer({ tls: { cert: made.cert, key: Redacted.make(made.private) } })
+    const expected = made.cert.replaceAll("\r", "").trim()
+    assert.strictEqual(yield* Effect.provide(Effect.scoped(shown), layerOwn), expected)
+    const other = yield* Effect.promise(() => generate([], { keyType: "ec" }))
+    const error = yield* Effect.flip(start({ cert: made.cert, key: Redacted.make(other.private) }))
+    const rule = "Expected a certificate and its private key, without a passphrase, both in PEM"
+    assert.strictEqual(error.message, `Emulator.layer: tls: ${rule}`)
+  })
 
-  test.live("is none on plain HTTP", () =>
-    Effect.gen(function* () {
-      assert.isUndefined((yield* Emulator.Emulator).certificate)
-    }).pipe(Effect.provide(layerEmulator()))
-  )
+  test.live("that is none stops the start, and the error does not tell the key", function* () {
+    const error = yield* Effect.flip(start({ cert: "text", key: Redacted.make("a private text") }))
+    assert.deepInclude(error, { _tag: "InvalidRequest" })
+    assert.notInclude(JSON.stringify(error) + error.message, "private text")
+  })
+
+  test.live("is none on plain HTTP", layerEmulator(), function* () {
+    assert.isUndefined((yield* Emulator.Emulator).certificate)
+  })
 })

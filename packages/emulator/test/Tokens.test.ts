@@ -2,86 +2,69 @@ import { Emulator } from "@assembly-effect/emulator"
 import { DateTime, Effect, Layer, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
+import { askWith, basic, callWithToken, listWithToken, refused, tokenOf } from "./keys.ts"
+import { requestOf } from "./signedCalls.ts"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
 import { assert, effect, layer } from "@assembly-effect/testkit/flow"
 
-type Fields = Readonly<Record<string, string>>
-
-const basic = (key: string, secret: Redacted.Redacted) =>
-  `Basic ${Buffer.from(`${key}:${Redacted.value(secret)}`).toString("base64")}`
-
 const form = { grant_type: "client_credentials", aud: "api2", scope: "assemblies:read" }
 
-const ask = (fields: Fields, authorization: string | undefined) =>
-  send(
-    HttpClientRequest.post("/token", { headers: authorization === undefined ? {} : { authorization } }).pipe(
-      HttpClientRequest.bodyUrlParams(fields)
-    )
-  )
+const own = Effect.map(Emulator.Emulator, ({ credentials }) => credentials)
 
-const askWith = Effect.fnUntraced(function* (fields: Fields) {
-  const { key, secret } = (yield* Emulator.Emulator).credentials
-  return yield* ask(fields, basic(key, secret))
-})
+const ask = (fields: Readonly<Record<string, string>>) => Effect.flatMap(own, (pair) => askWith(fields, basic(pair)))
 
-const mint = (scope: string) =>
-  Effect.map(askWith({ ...form, scope }), (answer) => String(json(answer)["access_token"]))
-
-const list = (token: string, fields: Fields = {}) =>
-  send(
-    HttpClientRequest.get("/assemblies", { headers: { authorization: `Bearer ${token}` } }).pipe(
-      HttpClientRequest.setUrlParams({ params: JSON.stringify({ fromdate: "2026-01-01 00:00:00" }), ...fields })
-    )
-  )
-
-const refused = (answer: { readonly status: number; readonly text: string }, status: number, code: string) => {
-  const { error, http_code } = json(answer)
-  assert.deepStrictEqual({ status: answer.status, error, http_code }, { status, error: code, http_code: status })
-}
+const reader = Effect.flatMap(own, (pair) => tokenOf(pair, "assemblies:read"))
 
 layer(layerEmulator())("POST /token", (it) => {
   it.effect("answers a token that opens what its scope says", function* () {
-    const answer = yield* askWith(form)
+    const answer = yield* ask(form)
     const { access_token: token, ...rest } = json(answer)
     assert.strictEqual(answer.status, 200)
     assert.deepStrictEqual(rest, { token_type: "Bearer", expires_in: 3600, scope: "assemblies:read" })
     assert.strictEqual(answer.headers["cache-control"], "no-store")
-    assert.strictEqual((yield* list(String(token))).status, 200)
     // A valid token can be used more than once.
-    assert.strictEqual((yield* list(String(token))).status, 200)
+    for (const _ of [1, 2]) assert.strictEqual((yield* listWithToken(String(token))).status, 200)
   })
 
   it.effect("grants several scopes at once, and all of the Auth Key where none is named", function* () {
-    assert.strictEqual(
-      json(yield* askWith({ ...form, scope: "dam:write assemblies:read" }))["scope"],
-      "dam:write assemblies:read"
-    )
     const { scope: _, ...unscoped } = form
-    assert.strictEqual(json(yield* askWith(unscoped))["scope"], "read write smart_cdn:sign")
+    for (const [fields, granted] of [
+      [{ ...form, scope: "dam:write assemblies:read" }, "dam:write assemblies:read"],
+      [unscoped, "read write smart_cdn:sign"]
+    ] as const) {
+      assert.strictEqual(json(yield* ask(fields))["scope"], granted)
+    }
   })
 
   it.effect("refuses who is not known", function* () {
-    const { key, secret } = (yield* Emulator.Emulator).credentials
-    refused(yield* ask(form, undefined), 401, "SERVER_401")
-    refused(yield* ask(form, "Basic %"), 401, "SERVER_401")
-    refused(yield* ask(form, `Basic ${Buffer.from("no colon").toString("base64")}`), 401, "SERVER_401")
-    refused(yield* ask(form, "Bearer x"), 401, "SERVER_401")
-    refused(yield* ask(form, basic("nobody", secret)), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
-    refused(yield* ask(form, basic(key, Redacted.make("another"))), 401, "TOKEN_INVALID_CREDENTIALS")
-    refused(yield* ask(form, basic(key, Redacted.make(`${Redacted.value(secret)}0`))), 401, "TOKEN_INVALID_CREDENTIALS")
+    const { key, secret } = yield* own
+    const other = (text: string) => Redacted.make(text)
+    for (const [authorization, status, code] of [
+      [undefined, 401, "SERVER_401"],
+      ["Basic %", 401, "SERVER_401"],
+      [`Basic ${btoa("no colon")}`, 401, "SERVER_401"],
+      ["Bearer x", 401, "SERVER_401"],
+      [basic({ key: "nobody", secret }), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY"],
+      [basic({ key, secret: other("another") }), 401, "TOKEN_INVALID_CREDENTIALS"],
+      [basic({ key, secret: other(`${Redacted.value(secret)}0`) }), 401, "TOKEN_INVALID_CREDENTIALS"]
+    ] as const) {
+      refused(yield* askWith(form, authorization), status, code)
+    }
   })
 
   it.effect("refuses a form that is not that of spec.md", function* () {
-    const { key, secret } = (yield* Emulator.Emulator).credentials
-    refused(yield* askWith({ ...form, grant_type: "password" }), 400, "TOKEN_INVALID_GRANT_TYPE")
-    refused(yield* askWith({ ...form, aud: "mars" }), 403, "TOKEN_INVALID_AUDIENCE")
-    refused(yield* askWith({ ...form, scope: "" }), 403, "TOKEN_INVALID_SCOPE")
-    refused(yield* askWith({ ...form, scope: "read  write" }), 403, "TOKEN_INVALID_SCOPE")
-    refused(yield* askWith({ grant_type: "password", aud: "mars" }), 400, "TOKEN_INVALID_GRANT_TYPE")
-    refused(yield* askWith({ aud: "mars" }), 400, "TOKEN_INVALID_REQUEST")
-    refused(yield* askWith({ aud: "api2" }), 400, "TOKEN_INVALID_REQUEST")
-    refused(yield* askWith({ grant_type: "client_credentials" }), 400, "TOKEN_INVALID_REQUEST")
-    const asJson = HttpClientRequest.post("/token", { headers: { authorization: basic(key, secret) } }).pipe(
+    for (const [fields, status, code] of [
+      [{ ...form, grant_type: "password" }, 400, "TOKEN_INVALID_GRANT_TYPE"],
+      [{ ...form, aud: "mars" }, 403, "TOKEN_INVALID_AUDIENCE"],
+      [{ ...form, scope: "" }, 403, "TOKEN_INVALID_SCOPE"],
+      [{ ...form, scope: "read  write" }, 403, "TOKEN_INVALID_SCOPE"],
+      [{ grant_type: "password", aud: "mars" }, 400, "TOKEN_INVALID_GRANT_TYPE"],
+      [{ aud: "mars" }, 400, "TOKEN_INVALID_REQUEST"],
+      [{ grant_type: "client_credentials" }, 400, "TOKEN_INVALID_REQUEST"]
+    ] as const) {
+      refused(yield* ask(fields), status, code)
+    }
+    const asJson = HttpClientRequest.post("/token", { headers: { authorization: basic(yield* own) } }).pipe(
       HttpClientRequest.bodyJsonUnsafe(form)
     )
     refused(yield* send(asJson), 400, "TOKEN_INVALID_REQUEST")
@@ -89,41 +72,36 @@ layer(layerEmulator())("POST /token", (it) => {
 })
 
 layer(layerEmulator())("A bearer token", (it) => {
-  it.effect("opens nothing beyond its scopes", function* () {
-    refused(yield* list(yield* mint("dam:write")), 400, "INSUFFICIENT_AUTH_SCOPE")
-    refused(yield* list(yield* mint("write")), 400, "INSUFFICIENT_AUTH_SCOPE")
-    assert.strictEqual((yield* list(yield* mint("read"))).status, 200)
-  })
-
   it.effect("is not one when a single character differs", function* () {
-    const token = yield* mint("assemblies:read")
+    const token = yield* reader
     for (let index = 0; index < token.length - 1; index++) {
       const character = token.charAt(index)
       const changed = token.slice(0, index) + (character === "A" ? "B" : "A") + token.slice(index + 1)
-      refused(yield* list(changed), 400, "BEARER_TOKEN_INVALID")
+      refused(yield* listWithToken(changed), 400, "BEARER_TOKEN_INVALID")
     }
     for (const other of ["x", "a.b.c", `${token}.x`, "..", token.slice(0, -8), hmac("x", Redacted.make("y"))]) {
-      refused(yield* list(other), 400, "BEARER_TOKEN_INVALID")
+      refused(yield* listWithToken(other), 400, "BEARER_TOKEN_INVALID")
     }
   })
 
   it.effect("of another service is not one", function* () {
-    const foreign = yield* mint("assemblies:read").pipe(Effect.provide(layerEmulator()))
-    refused(yield* list(foreign), 400, "BEARER_TOKEN_INVALID")
+    const foreign = yield* reader.pipe(Effect.provide(layerEmulator()))
+    refused(yield* listWithToken(foreign), 400, "BEARER_TOKEN_INVALID")
   })
 
   it.effect("allows auth of the same Auth Key beside it, and no signature (spec A-5)", function* () {
-    const { key, secret } = (yield* Emulator.Emulator).credentials
-    const token = yield* mint("assemblies:read")
-    const withAuth = (auth: object) => ({
-      params: JSON.stringify({ fromdate: "2026-01-01 00:00:00", nonce: "1", auth })
-    })
-    assert.strictEqual((yield* list(token, withAuth({ key }))).status, 200)
-    assert.strictEqual((yield* list(token, withAuth({ key, expires: "2999-01-01T00:00:00Z" }))).status, 200)
-    refused(yield* list(token, withAuth({ key, expires: "2026-01-01T00:00:00Z" })), 400, "AUTH_EXPIRED")
-    refused(yield* list(token, withAuth({ key: "another" })), 400, "BEARER_TOKEN_AUTH_KEY_MISMATCH")
-    const { params } = withAuth({ key, expires: "2999-01-01T00:00:00Z" })
-    refused(yield* list(token, { params, signature: hmac(params, secret) }), 400, "INVALID_SIGNATURE")
+    const { key, secret } = yield* own
+    const token = yield* reader
+    const expires = "2999-01-01T00:00:00Z"
+    const since = { fromdate: "2026-01-01 00:00:00", nonce: "1" }
+    const list = (auth: object) => callWithToken("GET", "/assemblies", token, { ...since, auth })
+    for (const auth of [{ key }, { key, expires }]) assert.strictEqual((yield* list(auth)).status, 200)
+    refused(yield* list({ key, expires: "2026-01-01T00:00:00Z" }), 400, "AUTH_EXPIRED")
+    refused(yield* list({ key: "another" }), 400, "BEARER_TOKEN_AUTH_KEY_MISMATCH")
+    const params = JSON.stringify({ ...since, auth: { key, expires } })
+    const signed = requestOf("GET", "/assemblies", { params, signature: hmac(params, secret) })
+    const both = HttpClientRequest.setHeader(signed, "authorization", `Bearer ${token}`)
+    refused(yield* send(both), 400, "INVALID_SIGNATURE")
   })
 })
 
@@ -134,9 +112,9 @@ const start = TestClock.setTime(DateTime.makeUnsafe("2026-11-21T12:00:00Z").epoc
 const later = layerEmulator().pipe(Layer.provide(Layer.effectDiscard(start)))
 
 effect("a bearer token that has expired is told from a token that never was one", later, function* () {
-  const token = yield* mint("assemblies:read")
+  const token = yield* reader
   yield* TestClock.adjust("59 minutes")
-  assert.strictEqual((yield* list(token)).status, 200)
+  assert.strictEqual((yield* listWithToken(token)).status, 200)
   yield* TestClock.adjust("1 minute")
-  refused(yield* list(token), 400, "BEARER_TOKEN_EXPIRED")
+  refused(yield* listWithToken(token), 400, "BEARER_TOKEN_EXPIRED")
 })

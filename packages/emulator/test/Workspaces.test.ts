@@ -1,47 +1,19 @@
 import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
-import { Emulator, type Workspace } from "@assembly-effect/emulator"
-import type * as Auth from "@assembly-effect/schema/unstable/Auth"
-import { DamAsset, Identifier } from "@assembly-effect/schema"
-import * as Client from "@assembly-effect/testkit/emulator/Client"
-import { ApiError, Transloadit } from "@transloadit/node"
-import { DateTime, Effect, Layer, Redacted, Schema } from "effect"
+import { Emulator } from "@assembly-effect/emulator"
+import { Identifier } from "@assembly-effect/schema"
+import { DateTime, Effect, Layer, Schema } from "effect"
 import { DatabaseSync } from "node:sqlite"
+import { as, given, north, south } from "./keys.ts"
+import { call } from "./signedCalls.ts"
 import { layer as layerEmulator, storeAt, uploadOne, temporaryFolder } from "./support.ts"
 import { assert, layer, live } from "@assembly-effect/testkit/flow"
 
-const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspace.AuthKey => ({
-  key,
-  secret: Redacted.make(`secret of ${key}`),
-  scopes
-})
+const reader = given("north-reader", ["assemblies:read"])
 
-const north = authKey("north")
-const reader = authKey("north-reader", ["assemblies:read"])
-const south = authKey("south")
-
-const workspaces: ReadonlyArray<Workspace.Workspace> = [
+const workspaces = [
   { slug: "north", keys: [north, reader] },
   { slug: "south", keys: [south] }
 ]
-
-const { as } = Client
-
-/** The official client with an Auth Key. */
-const officialAs = ({ key, secret }: Workspace.AuthKey) =>
-  Effect.map(
-    Emulator.Emulator,
-    ({ baseUrl }) =>
-      new Transloadit({ endpoint: baseUrl, authKey: key, authSecret: Redacted.value(secret), maxRetries: 0 })
-  )
-
-/** The error code of a refused call. */
-const codeOf = (call: () => Promise<unknown>) =>
-  Effect.promise(() =>
-    call().then(
-      () => "accepted",
-      (error) => (error instanceof ApiError ? error.code : String(error))
-    )
-  )
 
 /** Stores a file in the Workspace of the client. */
 const store = Effect.fnUntraced(function* (path: string) {
@@ -49,8 +21,6 @@ const store = Effect.fnUntraced(function* (path: string) {
   const file = status.results?.["stored"]?.[0]
   return { workspace: file?.workspace, assetId: Schema.decodeUnknownSync(Identifier.AssetId)(file?.asset_id) }
 })
-
-const filename = Schema.decodeSync(DamAsset.Filename)
 
 const listed = Effect.gen(function* () {
   const now = yield* DateTime.now
@@ -79,13 +49,13 @@ layer(layerEmulator({ workspaces }))("Workspaces", (it) => {
     const paths = Effect.map(Dam.list({ prefix: "apart/" }), ({ assets }) => assets.map(({ path }) => path))
     const page = yield* as(south)(Dam.list({ prefix: "apart/", limit: 1 }))
     const { asset } = yield* as(south)(Dam.get(foreign.assetId))
-    const { folder_id } = yield* as(south)(Dam.move(foreign.assetId, { filename: filename("foreign.txt") }))
+    const { folder_id } = yield* as(south)(Dam.move(foreign.assetId, { filename: "foreign.txt" }))
     const [first, second] = [own.assetId, foreign.assetId]
     const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient.AssemblyClient>> = [
       Dam.get(second),
       Dam.get(first, { versionId: asset.version_id }),
       Dam.get(second, { versionId: asset.version_id }),
-      Dam.move(second, { filename: filename("taken.txt") }),
+      Dam.move(second, { filename: "taken.txt" }),
       Dam.move(first, { destinationFolderId: folder_id }),
       Dam.delete(second),
       Dam.deleteMany({ assetIds: [first, second] }),
@@ -101,10 +71,7 @@ layer(layerEmulator({ workspaces }))("Workspaces", (it) => {
     assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
     // Equal paths in two Workspaces do not conflict. The move of a folder changes only its Workspace.
     yield* as(north)(Dam.moveEntry({ source: "apart", destination: "away" }))
-    assert.deepStrictEqual(
-      yield* as(north)(Dam.list({ prefix: "away/" })).pipe(Effect.map(({ assets }) => assets.length)),
-      1
-    )
+    assert.lengthOf((yield* as(north)(Dam.list({ prefix: "away/" }))).assets, 1)
     assert.deepStrictEqual(yield* as(north)(paths), [])
     assert.deepStrictEqual(yield* as(south)(paths), ["apart/foreign.txt", "apart/second.txt"])
   })
@@ -119,7 +86,7 @@ layer(layerEmulator({ workspaces }))("Workspaces", (it) => {
     }
     const { assetId } = yield* as(north)(store("free.txt"))
     for (const name of ["an asset", "a folder"]) {
-      const moved = yield* as(north)(Dam.move(assetId, { filename: filename(name) }))
+      const moved = yield* as(north)(Dam.move(assetId, { filename: name }))
       assert.strictEqual(moved.path, name)
       yield* as(north)(Dam.moveEntry({ source: name, destination: "free.txt" }))
       assert.strictEqual((yield* as(north)(Dam.get(assetId))).asset.path, "free.txt")
@@ -148,15 +115,12 @@ layer(layerEmulator({ workspaces }))("Workspaces", (it) => {
   })
 
   it.effect("an Assembly of another one cannot be replayed, nor its notification", function* () {
-    const done = yield* as(south)(Assemblies.create({}))
-    assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
-    const foreign = yield* officialAs(north)
-    const replay = yield* codeOf(() => foreign.replayAssembly(done.assembly_id))
-    const notify = { notify_url: "http://127.0.0.1:9/nobody" }
-    const notification = yield* codeOf(() => foreign.replayAssemblyNotification(done.assembly_id, notify))
-    assert.deepStrictEqual([replay, notification], ["ASSEMBLY_NOT_FOUND", "ASSEMBLY_NOT_FOUND"])
-    const own = yield* officialAs(south)
-    assert.strictEqual(yield* codeOf(() => own.replayAssembly(done.assembly_id)), "accepted")
+    const { assembly_id: id } = yield* as(south)(Assemblies.create({}))
+    for (const path of ["/assemblies", "/assembly_notifications"]) {
+      const { said } = yield* call("POST", `${path}/${id}/replay`, { notify_url: "http://127.0.0.1:9/nobody" }, north)
+      assert.deepInclude(said, { error: "ASSEMBLY_NOT_FOUND" })
+    }
+    assert.strictEqual((yield* as(south)(Assemblies.replay(id))).ok, "ASSEMBLY_REPLAYING")
   })
 })
 
@@ -167,7 +131,7 @@ live("a folder of data keeps them, and credentials come first", function* () {
       Effect.map(Emulator.Emulator, ({ credentials, workspace }) => [workspace, credentials.key]),
       layerEmulator({ data, ...options })
     )
-  assert.deepStrictEqual(yield* named({ workspaces, credentials: authKey("other") }), ["north", "other"])
+  assert.deepStrictEqual(yield* named({ workspaces, credentials: given("other") }), ["north", "other"])
   assert.deepStrictEqual(yield* named({ workspaces }), ["north", "north"])
   assert.deepStrictEqual(yield* named({ workspaces: [{ slug: "south", keys: [] }] }), ["south", "south"])
   // An Auth Key that the options no longer contain stays.
@@ -177,25 +141,17 @@ live("a folder of data keeps them, and credentials come first", function* () {
 live("a key acts for one Workspace", function* () {
   const data = yield* temporaryFolder
   const refused = (options: Emulator.Options) => Effect.flip(Effect.scoped(Layer.build(Emulator.layer(options))))
-  const twice = [
-    { slug: "one", keys: [north] },
-    { slug: "two", keys: [north] }
-  ]
-  assert.deepInclude(yield* refused({ workspaces: twice }), {
-    _tag: "KeyInTwoWorkspaces",
-    key: "north",
-    workspaces: ["one", "two"]
-  })
+  const twice = ["one", "two"].map((slug) => ({ slug, keys: [north] }))
+  const error = { _tag: "KeyInTwoWorkspaces", key: "north", workspaces: ["one", "two"] } as const
+  assert.deepInclude<object>(yield* refused({ workspaces: twice }), error)
   // An Auth Key in the data folder belongs to only one Workspace, too.
   yield* Effect.scoped(Layer.build(Emulator.layer({ data, workspaces })))
   const moved = yield* refused({ data, workspaces: [{ slug: "south", keys: [north] }] })
   assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["north", "south"] })
   // If the options contain an Auth Key twice for one Workspace, the first one counts.
-  const limited = { ...north, scopes: ["assemblies:read"] }
-  const error = yield* Effect.flip(Assemblies.create({})).pipe(
-    Effect.provide(layerEmulator({ credentials: limited, workspaces }))
-  )
-  assert.deepInclude(error, { code: "INSUFFICIENT_AUTH_SCOPE" })
+  const limited = layerEmulator({ credentials: { ...north, scopes: ["assemblies:read"] }, workspaces })
+  const unscoped = yield* Effect.flip(Assemblies.create({})).pipe(Effect.provide(limited))
+  assert.deepInclude(unscoped, { code: "INSUFFICIENT_AUTH_SCOPE" })
 })
 live("a start that fails leaves the data as they were", function* () {
   const data = yield* temporaryFolder

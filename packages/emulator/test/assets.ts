@@ -1,7 +1,8 @@
 /** Assets for the tests of the DAM, over HTTP and in the store itself. */
-import { Identifier } from "@assembly-effect/schema"
+import { Dam } from "@assembly-effect/api"
+import { type DamAsset, Identifier } from "@assembly-effect/schema"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Schema, Stream } from "effect"
 import * as DamStore from "../src/internal/dam/damStore.ts"
 import { signedForm } from "./notified.ts"
 import { layerData } from "./stores.ts"
@@ -12,22 +13,33 @@ export const nobody = "AAAAAAAAAAAAAAAAAAAAAA"
 
 const decodeIds = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ asset_id: Identifier.AssetId })))
 
-/** Stores files with these names in a folder; the empty text is the root. Returns the ids in the order of the names. */
-export const storeAll = Effect.fnUntraced(function* (folder: string, names: ReadonlyArray<string>) {
-  const files = names.map((name) => new File([name], name))
-  const path = `${folder}/\${file.name}`
+const stored = Effect.fnUntraced(function* (path: string, files: ReadonlyArray<File>) {
   const { ok, results } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, files))
   assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
   return decodeIds(Object(results)["stored"]).map(({ asset_id }) => asset_id)
 })
 
+/** Stores files with these names in a folder; the empty text is the root. Returns the ids in the order of the names. */
+export const storeAll = <const Names extends ReadonlyArray<string>>(folder: string, names: Names) =>
+  Effect.map(
+    stored(
+      `${folder}/\${file.name}`,
+      names.map((name) => new File([name], name))
+    ),
+    (ids) => ids as unknown as { readonly [Key in keyof Names]: Identifier.AssetId }
+  )
+
 /** Stores one file. */
-export const storeOne = Effect.fnUntraced(function* (path: string) {
-  const { ok, results } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [new File([path], "file")]))
-  assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
-  const [stored] = decodeIds(Object(results)["stored"])
-  return stored?.asset_id ?? assert.fail("nothing is stored")
-})
+export const storeOne = (path: string) =>
+  Effect.map(stored(path, [new File([path], "file")]), ([id]) => id ?? assert.fail("nothing is stored"))
+
+export const pathsOf = (assets: Iterable<DamAsset.Asset>) => Array.from(assets, ({ path }) => path)
+
+export const pathsUnder = (prefix: string) => Effect.map(Stream.runCollect(Dam.listAll({ prefix })), pathsOf)
+
+/** The id of the folder of an asset that has this name. */
+export const folderOf = (assetId: Identifier.AssetId, filename: string) =>
+  Effect.map(Dam.move(assetId, { filename }), ({ folder_id }) => folder_id ?? assert.fail("the asset is in the root"))
 
 /** The store of the DAM over a database. */
 export const layerStore = (path = ":memory:") => Layer.provideMerge(DamStore.layer, layerData(path))

@@ -69,19 +69,22 @@ export const callWithToken = (method: HttpMethod, path: string, token: string, p
     )
   )
 
-/** Requests a token with all scopes of an Auth Key, or with the given scopes. */
-export const ask = ({ key, secret }: Pair, ...scopes: ReadonlyArray<string>) =>
+export const basic = ({ key, secret }: Pair) =>
+  `Basic ${Buffer.from(`${key}:${Redacted.value(secret)}`).toString("base64")}`
+
+/** Sends a form to `/token`. */
+export const askWith = (fields: Readonly<Record<string, string>>, authorization: string | undefined) =>
   send(
-    HttpClientRequest.post("/token", {
-      headers: { authorization: `Basic ${Buffer.from(`${key}:${Redacted.value(secret)}`).toString("base64")}` }
-    }).pipe(
-      HttpClientRequest.bodyUrlParams({
-        grant_type: "client_credentials",
-        aud: "api2",
-        ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") })
-      })
+    HttpClientRequest.post("/token", { headers: authorization === undefined ? {} : { authorization } }).pipe(
+      HttpClientRequest.bodyUrlParams(fields)
     )
   )
+
+/** Requests a token with all scopes of an Auth Key, or with the given scopes. */
+export const ask = (pair: Pair, ...scopes: ReadonlyArray<string>) => {
+  const form = { grant_type: "client_credentials", aud: "api2" }
+  return askWith(scopes.length === 0 ? form : { ...form, scope: scopes.join(" ") }, basic(pair))
+}
 
 export const tokenOf = (pair: Pair, ...scopes: ReadonlyArray<string>) =>
   Effect.map(ask(pair, ...scopes), (answer) => {

@@ -1,7 +1,6 @@
 import { Emulator } from "@assembly-effect/emulator"
 import { Effect } from "effect"
-import { type IncomingHttpHeaders, request as requestHttp } from "node:http"
-import { request as requestHttps } from "node:https"
+import { type IncomingHttpHeaders, request } from "node:http"
 import { text } from "node:stream/consumers"
 
 /** A response, unchanged. */
@@ -11,21 +10,18 @@ export interface Answer {
   readonly text: string
 }
 
-/** Sends a raw request, with any `host` and `origin`, which `fetch` would replace. `ca` is a certificate to trust. */
+/** Sends a raw request, with any `host` and `origin`, which `fetch` would replace. */
 export const send = (
   url: string,
   options: {
     readonly method?: string
     readonly headers?: Readonly<Record<string, string>>
     readonly body?: string | Uint8Array
-    readonly ca?: string
   } = {}
 ): Effect.Effect<Answer> =>
   Effect.callback<Answer>((resume) => {
-    const { body, ca, headers = {}, method = "GET" } = options
-    const request = ca === undefined ? requestHttp : requestHttps
-    const secure = ca === undefined ? undefined : { ca, servername: "localhost" }
-    const sent = request(url, { method, headers, agent: false, ...secure }, (response) => {
+    const { body, headers = {}, method = "GET" } = options
+    const sent = request(url, { method, headers, agent: false }, (response) => {
       const answered = Effect.promise(() => text(response))
       resume(
         Effect.map(answered, (said) => ({ status: response.statusCode ?? 0, headers: response.headers, text: said }))

@@ -55,12 +55,6 @@ export const overHttp2 = Effect.fnUntraced(function* (
   return yield* ended(stream)
 }, Effect.scoped)
 
-/** Sends a raw request over HTTP/1.1 and TLS. */
-export const overHttp1 = Effect.fnUntraced(function* (path: string, options?: Options) {
-  const { ca, url } = yield* target
-  return yield* send(`${url}${path}`, { ...options, ca })
-})
-
 /** Opens a TLS connection for the given protocol. */
 export const secured = Effect.fnUntraced(function* (protocol: "h2" | "http/1.1") {
   const { ca, url } = yield* target

@@ -19,26 +19,21 @@ export const requestOf = (method: HttpMethod, path: string, fields: Readonly<Rec
     : HttpClientRequest.bodyUrlParams(request, fields)
 }
 
-/** Sends params that are not a JSON object, without a signature. Returns the error code. */
-export const malformed = (method: HttpMethod, path: string) =>
-  Effect.map(send(requestOf(method, path, { params: "[" })), (answer) => json(answer)["error"])
-
 let nonce = 0
 
 /**
- * The fields of a signed request. `params` are the params, as an object or as JSON text; those of an object may change
- * `auth`. By default, the first Auth Key of the emulator signs the request.
+ * The fields of a signed request. `params` are the params, as an object or as JSON text; `auth` changes their `auth`. By
+ * default, the first Auth Key of the emulator signs the request.
  */
 export const signedFields = Effect.fnUntraced(function* (
   params: object | string = {},
-  signer?: Pair,
-  algorithm?: string
+  signing: { readonly auth?: object; readonly signer?: Pair | undefined; readonly algorithm?: string | undefined } = {}
 ) {
-  const { credentials } = yield* Emulator.Emulator
-  const { key, secret } = signer ?? credentials
-  const auth = JSON.stringify({ key, expires: "2999-01-01T00:00:00Z", nonce: `raw ${nonce++}` })
+  const { algorithm, auth = {}, signer } = signing
+  const { key, secret } = signer ?? (yield* Emulator.Emulator).credentials
+  const whole = JSON.stringify({ key, expires: "2999-01-01T00:00:00Z", nonce: `raw ${nonce++}`, ...auth })
   const rest = (typeof params === "string" ? params : JSON.stringify(params)).slice(1)
-  const text = `{"auth":${auth}${rest === "}" ? "" : ","}${rest}`
+  const text = `{"auth":${whole}${rest === "}" ? "" : ","}${rest}`
   return { params: text, signature: hmac(text, secret, algorithm) }
 })
 
@@ -60,6 +55,6 @@ export const call = Effect.fnUntraced(function* (
   signer?: Pair,
   algorithm?: string
 ) {
-  const answer = yield* send(requestOf(method, path, yield* signedFields(params, signer, algorithm)))
+  const answer = yield* send(requestOf(method, path, yield* signedFields(params, { signer, algorithm })))
   return { ...answer, said: json(answer) }
 })

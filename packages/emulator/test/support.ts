@@ -61,9 +61,12 @@ export const creationHeaders = (status: Assembly.Status, headers: Readonly<Recor
   ...headers
 })
 
-/** Creates an upload for an Assembly. */
+/** Creates an upload for an Assembly. `url` is that of the upload. */
 export const createUpload = (status: Assembly.Status, headers: Readonly<Record<string, string>>) =>
-  send(HttpClientRequest.post(status.tus_url ?? "", { headers: creationHeaders(status, headers) }))
+  Effect.map(
+    send(HttpClientRequest.post(status.tus_url ?? "", { headers: creationHeaders(status, headers) })),
+    (answer) => ({ ...answer, url: answer.headers["location"] ?? "" })
+  )
 
 export const patch = (url: string, offset: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
   send(
@@ -98,8 +101,8 @@ export const begin = Effect.fnUntraced(function* (
   options: Assemblies.CreateOptions = {}
 ) {
   const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1, ...options })
-  const created = yield* createUpload(assembly, headers)
-  return { assembly, id: assembly.assembly_id, url: created.headers["location"] ?? "" }
+  const { url } = yield* createUpload(assembly, headers)
+  return { assembly, id: assembly.assembly_id, url }
 })
 
 /** Checks that a tus request was refused with a line of text. */
@@ -118,7 +121,7 @@ export const uploadOne = Effect.fnUntraced(function* (
   bytes: Uint8Array
 ) {
   const status = yield* Assemblies.create({ ...options, numExpectedUploadFiles: 1 })
-  const created = yield* createUpload(status, { "upload-length": String(bytes.length) })
-  if (bytes.length > 0) yield* patch(created.headers["location"] ?? "", 0, bytes)
-  return yield* Assemblies.get(status.assembly_id as Assembly.AssemblyId)
+  const { url } = yield* createUpload(status, { "upload-length": String(bytes.length) })
+  if (bytes.length > 0) yield* patch(url, 0, bytes)
+  return yield* statusOf(status)
 })

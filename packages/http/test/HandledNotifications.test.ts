@@ -25,20 +25,14 @@ const sqlite = SqliteClient.layer({ path: ":memory:" })
 
 const persistent = HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))
 
-const stores = {
-  memory: HandledNotifications.layerMemory(),
-  SQL: HandledNotifications.layerSql().pipe(Layer.provide(sqlite))
-}
+const kinds = [
+  ["memory", HandledNotifications.layerMemory],
+  ["SQL", (options?: HandledNotifications.Options) => Layer.provide(HandledNotifications.layerSql(options), sqlite)]
+] as const
 
-const forAnHour = { timeToLive: "1 hour" } as const
-const brief = {
-  memory: HandledNotifications.layerMemory(forAnHour),
-  SQL: HandledNotifications.layerSql(forAnHour).pipe(Layer.provide(sqlite))
-}
+describe.each(kinds)("HandledNotifications in %s", (_, make) => {
+  const store = make()
 
-const kinds = ["memory", "SQL"] as const
-
-describe.each(kinds.map((kind) => [kind, stores[kind]] as const))("HandledNotifications in %s", (kind, store) => {
   it.effect("knows what is done", store, function* () {
     yield* (yield* claimed("done")).done
     assert.deepStrictEqual([yield* tagOf("done"), yield* tagOf("done")], ["Done", "Done"])
@@ -67,7 +61,7 @@ describe.each(kinds.map((kind) => [kind, stores[kind]] as const))("HandledNotifi
     yield* claimed("old")
   })
 
-  it.effect("forgets what is done after the time that it is told", brief[kind], function* () {
+  it.effect("forgets what is done after the time that it is told", make({ timeToLive: "1 hour" }), function* () {
     yield* (yield* claimed("brief")).done
     yield* TestClock.adjust("59 minutes")
     assert.strictEqual(yield* tagOf("brief"), "Done")

@@ -3,7 +3,7 @@ import { Hashing } from "@assembly-effect/api/unstable/Hashing"
 import { Credentials } from "@assembly-effect/auth"
 import * as Budget from "@assembly-effect/auth/unstable/Budget"
 import { Emulator } from "@assembly-effect/emulator"
-import { AssemblyNode, UndiciClient } from "@assembly-effect/node"
+import { AssemblyNode } from "@assembly-effect/node"
 import * as PieceMemory from "@assembly-effect/tus/unstable/PieceMemory"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { Agent, interceptors } from "@effect/platform-node/Undici"
@@ -109,6 +109,7 @@ const variable = (name: string, value: string) =>
 describe("AssemblyNode refuses before it sends", () => {
   const refusal = <A, E>(built: Layer.Layer<A, E>) => Effect.scoped(Effect.flip(Layer.build(built)))
   const options = { baseUrl: "https://api2.example.com", key: "key", secret: Redacted.make("secret") }
+  const expected = "Expected a URL such as http://proxy.example.com:8080"
   effect.each(["", "  ", "to\nken\n", "a b", "t\u00f6ken"])("the bearer token %j", function* (token) {
     const error = yield* refusal(AssemblyNode.layerBearer({ baseUrl: options.baseUrl, token: Redacted.make(token) }))
     assert.strictEqual(error._tag, "InvalidCredentials")
@@ -119,10 +120,7 @@ describe("AssemblyNode refuses before it sends", () => {
     for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]) yield* variable(name, "")
     yield* variable("ALL_PROXY", "socks5://user:s3cret@proxy.example.com:1080")
     const error = yield* refusal(AssemblyNode.layer(options))
-    assert.strictEqual(
-      error.message,
-      "UndiciClient.layer: ALL_PROXY: Expected a URL such as http://proxy.example.com:8080"
-    )
+    assert.strictEqual(error.message, `UndiciClient.layer: ALL_PROXY: ${expected}`)
     yield* variable("HTTP_PROXY", "http://proxy.example.com:8080")
     yield* variable("HTTPS_PROXY", "http://proxy.example.com:8080")
     yield* Effect.scoped(Layer.build(AssemblyNode.layer(options)))
@@ -140,38 +138,23 @@ describe("AssemblyNode refuses before it sends", () => {
     assert.include(error.message, `AssemblyNode.layer: http.${name}: Expected`)
   })
 
-  effect.each([
-    "127.0.0.1:3128",
-    "localhost:3128",
-    "foo",
-    "  ",
-    "http://",
-    "ftp://proxy.example.com",
-    "http://a:100%sure@proxy.example.com"
-  ])("the proxy %j, and shows the variable without its value", function* (proxyUrl) {
-    yield* variable("HTTPS_PROXY", proxyUrl)
-    const error = yield* refusal(AssemblyNode.layer(options))
-    assert.strictEqual(error._tag, "InvalidRequest")
-    assert.strictEqual(
-      error.message,
-      "UndiciClient.layer: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"
-    )
-  })
+  const noProxies = ["127.0.0.1:3128", "localhost:3128", "foo", "  ", "http://", "ftp://proxy.example.com"]
+  effect.each([...noProxies, "http://a:100%sure@proxy.example.com"])(
+    "the proxy %j, and shows the variable without its value",
+    function* (proxyUrl) {
+      yield* variable("HTTPS_PROXY", proxyUrl)
+      const error = yield* refusal(AssemblyNode.layer(options))
+      assert.strictEqual(error.message, `UndiciClient.layer: HTTPS_PROXY: ${expected}`)
+    }
+  )
 })
 
-layer(Emulator.layer())("a proxy of the environment", (it) => {
-  it.effect("is read when the Layer is built, not when it is imported", function* () {
-    yield* variable("HTTP_PROXY", "not a URL")
-    const error = yield* Effect.scoped(Effect.flip(Layer.build(UndiciClient.layer)))
-    assert.strictEqual(error._tag, "InvalidRequest")
-  })
-  it.effect('is not used with `proxy: "none"`', function* () {
-    const { asked, url } = yield* service
-    yield* variable("HTTP_PROXY", url)
-    yield* variable("NO_PROXY", "")
-    yield* Effect.provide(list, signing({ http: { proxy: "none" } }))
-    assert.deepStrictEqual(asked, [])
-  })
+live('a proxy of the environment is not used with `proxy: "none"`', Emulator.layer(), function* () {
+  const { asked, url } = yield* service
+  yield* variable("HTTP_PROXY", url)
+  yield* variable("NO_PROXY", "")
+  yield* Effect.provide(list, signing({ http: { proxy: "none" } }))
+  assert.deepStrictEqual(asked, [])
 })
 
 /** A service without entries, also behind itself as a proxy. It closes no connection, and counts the open ones. */
@@ -218,11 +201,8 @@ describe("the options of AssemblyNode", () => {
       Effect.provide(AssemblyNode.layerConfig(options)),
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     )
-    const expected = { algorithm: "sha256", minutes: 3 }
-    assert.deepStrictEqual(
-      asked.map((one) => signed(one)),
-      [expected, expected]
-    )
+    const proof = { algorithm: "sha256", minutes: 3 }
+    assert.deepStrictEqual(asked.map(signed), [proof, proof])
   })
 
   live("limit the connections, also for a bearer token", function* () {
@@ -356,10 +336,7 @@ describe("the options of AssemblyNode", () => {
       yield* variable("no_proxy", "")
       // Nothing is there: only the proxy answers.
       yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", ...keys }))
-      assert.deepStrictEqual(
-        asked.map(({ host }) => host),
-        ["127.0.0.1:1"]
-      )
+      assert.deepStrictEqual(asked.map(({ host }) => host).join(), "127.0.0.1:1")
       yield* Deferred.await(closed)
     }
   )

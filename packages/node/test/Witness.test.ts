@@ -2,7 +2,7 @@
  * What a caller of `AssemblyNode.layer` sees of a hostile server, over real sockets: the outcome, and the requests that
  * were sent. The tests of `api` and `tus` show more answers.
  */
-import { Assemblies, RetryPolicy } from "@assembly-effect/api"
+import { Assemblies } from "@assembly-effect/api"
 import { Assembly } from "@assembly-effect/schema"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import { assert, describe, it } from "@assembly-effect/testkit/flow"
@@ -58,14 +58,6 @@ describe("A caller sees", () => {
       Effect.match({ onSuccess: () => "Success", onFailure: ({ _tag }) => _tag })
     )
     assert.deepStrictEqual([outcome, server.received.map(({ method }) => method).join(" ")], [tag, sent])
-  })
-
-  it.live("of an answer that is no HTTP: TransportFailure with the code of the parser", function* () {
-    const server = yield* Hostile.answering((_, response) => void response.socket?.end("this is no HTTP\r\n\r\n"))
-    const error = yield* Effect.flip(Effect.provide(list, at({ baseUrl: server.baseUrl }))).pipe(
-      Effect.provide(RetryPolicy.layerNone)
-    )
-    assert.deepInclude(error, { _tag: "TransportFailure", code: "HPE_INVALID_CONSTANT" })
   })
 
   it.live("an interruption that closes the socket", function* () {

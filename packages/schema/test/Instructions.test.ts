@@ -95,12 +95,6 @@ describe("use", () => {
     const seen = StepRules.references({ use: ["a", 5] }).map((found) => StepRules.isReference(found))
     assert.deepStrictEqual(seen, [true, false])
   })
-
-  it("lists the names once", () => {
-    assert.deepStrictEqual(StepRules.used({ use: ["a", { name: "b" }, "a", 5] }), ["a", "b"])
-    assert.deepStrictEqual(StepRules.used({ use: { steps: "a" } }), ["a"])
-    assert.deepStrictEqual(StepRules.used({}), [])
-  })
 })
 
 describe("a circle", () => {

@@ -1,7 +1,7 @@
 /**
  * Compares our schemas with the response schemas inside `@transloadit/node`, the service's own client, for the Status,
- * an entry of the list, and a file. Our schemas must decode everything that theirs accept, without losing a field. The
- * public types are compared at compile time in types/secondOpinion.ts.
+ * an entry of the list, and a file. Our schemas must decode everything that theirs accept, without losing a field.
+ *
  */
 import { Assembly, AssemblyList } from "@assembly-effect/schema"
 import { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"

@@ -28,19 +28,11 @@ it.effect("rows are written and read as objects, as values and as a stream", mem
     [2, "two"]
   ])
   // The same SQL text, now with objects as rows: the statement that returned arrays is still prepared.
-  assert.deepStrictEqual(
-    { ...(yield* sql<object>`SELECT id, text FROM notes WHERE id < ${3}`)[0] },
-    { id: 1, text: "one" }
-  )
+  assert.deepInclude((yield* sql`SELECT id, text FROM notes WHERE id < ${3}`)[0], { id: 1, text: "one" })
   const streamed = yield* Stream.runCollect(sql<{ text: string }>`SELECT text FROM notes`.stream)
-  assert.deepStrictEqual(
-    streamed.map(({ text }) => text),
-    ["one", "two", "three"]
-  )
-  assert.deepStrictEqual(
-    { ...(yield* sql<object>`SELECT ${true} AS yes, ${null} AS no, ${2n ** 40n} AS many`)[0] },
-    { yes: 1, no: null, many: 2 ** 40 }
-  )
+  assert.strictEqual(streamed.map(({ text }) => text).join(), "one,two,three")
+  const [row] = yield* sql`SELECT ${true} AS yes, ${null} AS no, ${2n ** 40n} AS many`
+  assert.deepInclude(row, { yes: 1, no: null, many: 2 ** 40 })
   assert.deepInclude(yield* sql`UPDATE notes SET text = text || '!'`.raw, { changes: 3 })
 })
 
@@ -75,11 +67,7 @@ it.live("another fiber does not run inside a transaction", memory, function* () 
     add("first").pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(Effect.yieldNow), Effect.andThen(add("second")))
   )
   yield* Effect.all([transaction, add("other")], { concurrency: "unbounded" })
-  assert.deepStrictEqual(
-    (yield* texts).filter((text) => text !== "other"),
-    ["first", "second"]
-  )
-  assert.notStrictEqual((yield* texts)[1], "other")
+  assert.oneOf((yield* texts).join(), ["first,second,other", "other,first,second"])
 })
 
 it.effect("an error contains SQLite's message", memory, function* () {
@@ -93,27 +81,24 @@ it.effect("an error contains SQLite's message", memory, function* () {
   assert.strictEqual((yield* Effect.flip(sql`SELECT nothing FROM nowhere`)).reason._tag, "UnknownError")
 })
 
+const file = Effect.map(
+  FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()),
+  (folder) => `${folder}/test.sqlite`
+)
+
+const files = Layer.merge(NodeFileSystem.layer, Reactivity.layer)
+
 it.live("an exclusive file has one user, and keeps committed data", NodeFileSystem.layer, function* () {
-  const fs = yield* FileSystem.FileSystem
-  const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
-  const client = Layer.fresh(SqliteClient.layer({ path, isExclusive: true }))
+  const client = Layer.fresh(SqliteClient.layer({ path: yield* file, isExclusive: true }))
   yield* Effect.gen(function* () {
     const { add } = yield* notes
     yield* add("one")
     const second = yield* Effect.flip(Effect.scoped(Layer.build(client)))
     assert.strictEqual(second.reason._tag, "LockTimeoutError")
   }).pipe(Effect.provide(client))
-  const sql = yield* Effect.provide(
-    SqlClient.SqlClient.use((again) => again`SELECT text FROM notes`.values),
-    client
-  )
-  assert.deepStrictEqual(sql, [["one"]])
+  const rows = SqlClient.SqlClient.use((sql) => sql`SELECT text FROM notes`.values)
+  assert.deepStrictEqual(yield* Effect.provide(rows, client), [["one"]])
 })
-
-const file = Effect.map(
-  FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()),
-  (folder) => `${folder}/test.sqlite`
-)
 
 it.live("an exclusive file has one user, also before anything was written", NodeFileSystem.layer, function* () {
   const client = Layer.fresh(SqliteClient.layer({ path: yield* file, isExclusive: true }))
@@ -121,71 +106,45 @@ it.live("an exclusive file has one user, also before anything was written", Node
   assert.strictEqual((yield* Effect.flip(Layer.build(client))).reason._tag, "LockTimeoutError")
 })
 
-it.live("a file of several users waits for their locks, is synced, and keeps its references", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqliteClient.make({ path: yield* file })
-    const pragma = (name: string) => Effect.map(sql.unsafe(`PRAGMA ${name}`).values, ([row]) => row?.[0])
-    assert.deepStrictEqual(
-      yield* Effect.all({
-        busy: pragma("busy_timeout"),
-        journal: pragma("journal_mode"),
-        synchronous: pragma("synchronous"),
-        references: pragma("foreign_keys")
-      }),
-      { busy: 5000, journal: "wal", synchronous: 1, references: 1 }
-    )
-  }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
-)
+const pragma = (sql: SqlClient.SqlClient, name: string) =>
+  Effect.map(sql.unsafe(`PRAGMA ${name}`).values, ([row]) => row?.[0])
 
-it.live("a file that is synced writes each transaction to the disk", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqliteClient.make({ path: yield* file, isSynced: true })
-    assert.deepStrictEqual(yield* sql.unsafe("PRAGMA synchronous").values, [[2]])
-  }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
-)
+it.live("a file of several users waits for their locks, is synced, and keeps its references", files, function* () {
+  const sql = yield* SqliteClient.make({ path: yield* file })
+  const names = ["busy_timeout", "journal_mode", "synchronous", "foreign_keys"]
+  assert.deepStrictEqual(yield* Effect.forEach(names, (name) => pragma(sql, name)), [5000, "wal", 1, 1])
+  const synced = yield* SqliteClient.make({ path: yield* file, isSynced: true })
+  assert.strictEqual(yield* pragma(synced, "synchronous"), 2)
+})
 
-it.live("a transaction has the lock of its file from its begin", () =>
-  Effect.gen(function* () {
-    const path = yield* file
-    const [first, second] = yield* Effect.all([SqliteClient.make({ path }), SqliteClient.make({ path })])
-    yield* second`PRAGMA busy_timeout = 0`
-    yield* first`CREATE TABLE notes (text TEXT) STRICT`
-    const error = yield* first.withTransaction(Effect.flip(second`INSERT INTO notes VALUES ('lost')`))
-    assert.strictEqual(error.reason._tag, "LockTimeoutError")
-    yield* second`INSERT INTO notes VALUES ('kept')`
-    assert.deepStrictEqual(yield* first`SELECT text FROM notes`.values, [["kept"]])
-  }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
-)
+it.live("a transaction has the lock of its file from its begin", files, function* () {
+  const path = yield* file
+  const [first, second] = yield* Effect.all([SqliteClient.make({ path }), SqliteClient.make({ path })])
+  yield* second`PRAGMA busy_timeout = 0`
+  yield* first`CREATE TABLE notes (text TEXT) STRICT`
+  const error = yield* first.withTransaction(Effect.flip(second`INSERT INTO notes VALUES ('lost')`))
+  assert.strictEqual(error.reason._tag, "LockTimeoutError")
+  yield* second`INSERT INTO notes VALUES ('kept')`
+  assert.deepStrictEqual(yield* first`SELECT text FROM notes`.values, [["kept"]])
+})
 
 it.effect("two streams of one statement are read in turns in a transaction", memory, function* () {
   const { add, sql } = yield* notes
   for (const text of ["one", "two", "three"]) yield* add(text)
   const stream = sql<{ text: string }>`SELECT text FROM notes ORDER BY id`.stream
   const pairs = yield* sql.withTransaction(Stream.runCollect(Stream.zip(stream, stream)))
-  assert.deepStrictEqual(
-    pairs.map(([first, second]) => [first.text, second.text]),
-    [
-      ["one", "one"],
-      ["two", "two"],
-      ["three", "three"]
-    ]
-  )
+  const seen = pairs.map(([first, second]) => `${first.text} ${second.text}`)
+  assert.deepStrictEqual(seen, ["one one", "two two", "three three"])
 })
 
 it.effect("an integer of 2^53 or more is a bigint, and every smaller one a number", memory, function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 9007199254740991 AS n UNION ALL SELECT 9007199254740992`
-  assert.deepStrictEqual(
-    rows.map(({ n }) => n),
-    [9007199254740991, 9007199254740992n]
-  )
+  assert.deepStrictEqual([rows[0]?.["n"], rows[1]?.["n"]], [9007199254740991, 9007199254740992n])
   assert.deepStrictEqual(yield* sql`SELECT 1, -9223372036854775808`.values, [[1, -9223372036854775808n]])
   assert.deepStrictEqual(yield* Stream.runCollect(sql`SELECT 2 AS n`.stream), [{ n: 2 }])
   yield* sql`CREATE TABLE numbers (n INTEGER)`
-  assert.deepStrictEqual(
-    { ...((yield* sql`INSERT INTO numbers VALUES (1)`.raw) as object) },
-    { changes: 1, lastInsertRowid: 1 }
-  )
+  assert.deepInclude(yield* sql`INSERT INTO numbers VALUES (1)`.raw, { changes: 1, lastInsertRowid: 1 })
 })
 
 it.effect("a statement is prepared once, and forgotten after many others", memory, function* () {

@@ -1,5 +1,6 @@
 /** Adds mistakes to requests, and converts requests to bytes. */
 import type { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
+import * as Mutation from "@assembly-effect/testkit/hostile/fuzz/Mutation"
 
 export interface Request {
   readonly method: string
@@ -8,92 +9,10 @@ export interface Request {
   readonly body: Buffer
 }
 
-/** Names and texts that have caused errors in programs. */
-const oddTexts = [
-  "",
-  "__proto__",
-  "constructor",
-  "prototype",
-  "toString",
-  "hasOwnProperty",
-  "then",
-  "\u0000",
-  "\uD800",
-  "\u202E\u001B[31m",
-  "../../../etc/passwd",
-  "%00%2e%2e",
-  "${fields.__proto__}${file.name}",
-  "9223372036854775808",
-  "-0",
-  "1e999",
-  "NaN",
-  "💥".repeat(50),
-  "a".repeat(3000),
-  "(a+)+$",
-  "' OR 1=1 --"
-]
-
-/** A placeholder for JSON text that is long or nested deep. `toText` replaces the placeholder. */
-const raw = (what: string, size: number) => `@@${what}:${size}@@`
-
-const written = /"@@(\w+):(\d+)@@"/g
-
-/** Serializes a value, and replaces its placeholders. */
-export const toText = (value: unknown): string =>
-  JSON.stringify(value).replace(written, (_, what: string, size: string) => {
-    const count = Number(size)
-    if (what === "deep") return "[".repeat(count) + "]".repeat(count)
-    if (what === "objects") return '{"a":'.repeat(count) + "1" + "}".repeat(count)
-    if (what === "wide") return `[${Array.from({ length: count }, () => "0").join()}]`
-    return "1".repeat(count)
-  })
-
-const oddValue = (draw: Draw): unknown =>
-  draw.of<() => unknown>([
-    () => null,
-    () => true,
-    () => draw.of([0, -1, 1.5, 1e308, 2 ** 53, -0]),
-    () => [],
-    () => ({}),
-    () => [[[]], {}],
-    () => draw.of(oddTexts),
-    () => Object.fromEntries([[draw.of(oddTexts), draw.of(oddTexts)]]),
-    () => raw("deep", draw.of([10, 90, 120, 2000, 20_000])),
-    () => raw("objects", draw.of([10, 90, 120, 2000])),
-    () => raw("wide", draw.of([100, 1000, 20_000])),
-    () => raw("digits", draw.of([30, 400]))
-  ])()
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** Replaces, adds or removes a random part of a value. */
-export const oddly = (value: unknown, draw: Draw): unknown => {
-  if (draw.chance(0.25)) return oddValue(draw)
-  if (Array.isArray(value) && value.length > 0) {
-    const at = draw.below(value.length)
-    return draw.chance(0.25)
-      ? Array.from({ length: draw.of([2, 30, 500]) }, () => value[at])
-      : value.map((one: unknown, index) => (index === at ? oddly(one, draw) : one))
-  }
-  if (isObject(value)) {
-    const entries = Object.entries(value)
-    if (entries.length === 0 || draw.chance(0.25)) {
-      return Object.fromEntries([...entries, [draw.of(oddTexts), oddValue(draw)]])
-    }
-    const at = draw.below(entries.length)
-    if (draw.chance(0.15)) return Object.fromEntries(entries.filter((_, index) => index !== at))
-    if (draw.chance(0.15))
-      return Object.fromEntries(entries.map(([key, one], i) => [i === at ? draw.of(oddTexts) : key, one]))
-    return Object.fromEntries(entries.map(([key, one], index) => [key, index === at ? oddly(one, draw) : one]))
-  }
-  return oddValue(draw)
-}
-
-const flip = (bytes: Buffer, draw: Draw): Buffer => {
-  const copy = Buffer.from(bytes)
-  for (let left = draw.below(4); left >= 0 && copy.length > 0; left--) copy[draw.below(copy.length)] = draw.below(256)
-  return copy
+/** JSON text of a value, with a change of a part of it, or a key more. */
+export const oddly = (value: unknown, draw: Draw): string => {
+  const change = draw.of([Mutation.changeJson, Mutation.addKey])
+  return Buffer.from(change(draw, Buffer.from(JSON.stringify(value)))).toString()
 }
 
 const oddHeaders: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -137,7 +56,7 @@ const oddPath = (path: string, draw: Draw): string =>
     () => `${path}/%E0%A4%A`,
     () => `${path}/%00`,
     () => path.replaceAll("/", "//"),
-    () => path.replace(/[^/?]+$/, draw.of(oddTexts.map(encodeSafely))),
+    () => path.replace(/[^/?]+$/, draw.of(["__proto__", "..%2f..%2fetc%2fpasswd", "%ED%A0%80", "%F0%9F%92%A5", "-0"])),
     () => `${path}/..%2f..`,
     () => `${path}${path.includes("?") ? "&" : "?"}params=%7B&params=[]&signature=`,
     () => `http://127.0.0.1${path}`,
@@ -148,23 +67,11 @@ const oddPath = (path: string, draw: Draw): string =>
     () => `${path}${"/x".repeat(1000)}`
   ])()
 
-const encodeSafely = (text: string): string => {
-  try {
-    return encodeURIComponent(text)
-  } catch {
-    return "%ED%A0%80"
-  }
-}
-
 type Change = (request: Request, draw: Draw) => Request
 
 const changes: ReadonlyArray<Change> = [
-  (request, draw) => ({ ...request, body: flip(request.body, draw) }),
-  (request, draw) => ({ ...request, body: request.body.subarray(0, draw.below(request.body.length + 1)) }),
-  (request, draw) => ({
-    ...request,
-    body: Buffer.concat([request.body, request.body.subarray(draw.below(request.body.length + 1))])
-  }),
+  (request, draw) => ({ ...request, body: Buffer.from(Mutation.changeBody(draw, request.body)) }),
+  (request, draw) => ({ ...request, body: Buffer.from(Mutation.changeBody(draw, request.body)) }),
   (request, draw) => ({ ...request, headers: [...request.headers, oddHeader(draw)] }),
   (request, draw) => {
     const odd = oddHeader(draw)
@@ -193,6 +100,6 @@ export const toBytes = (request: Request, draw: Draw): Buffer => {
     isFramed || length <= 0 ? request.headers : [...request.headers, ["content-length", String(length)] as const]
   const head = `${request.method} ${request.path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
   const bytes = Buffer.concat([Buffer.from(head, "utf8"), request.body])
-  if (draw.chance(0.025)) return flip(bytes, draw)
+  if (draw.chance(0.025)) return Buffer.from(Mutation.changeBody(draw, bytes))
   return draw.chance(0.025) ? bytes.subarray(0, draw.below(bytes.length)) : bytes
 }

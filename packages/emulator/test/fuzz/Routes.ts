@@ -6,7 +6,7 @@ import type { Draw } from "@assembly-effect/testkit/hostile/fuzz/Draw"
 import { Arbitrary, Effect } from "effect"
 import { createHmac } from "node:crypto"
 import { operations } from "../../../api/test/utils/operations.ts"
-import { oddly, type Request, toText } from "./Request.ts"
+import { oddly, type Request } from "./Request.ts"
 
 /** The address and the credentials of the emulator, and the ids and tokens of earlier responses by their names. */
 export interface World {
@@ -39,8 +39,8 @@ const signed = (world: World, params: object, draw: Draw): Fields => {
     ...(draw.chance(0.12) ? { max_size: draw.of([0, 1, 100, 1e15]) } : {})
   }
   const whole = { ...params, auth }
-  const changed = draw.chance(0.15) ? oddly(whole, draw) : { auth, ...Object(oddly(params, draw)) }
-  const text = toText(draw.chance(0.5) ? whole : changed)
+  const changed = `{"auth":${JSON.stringify(auth)},${oddly({ a: 1, ...params }, draw).slice(1)}`
+  const text = draw.chance(0.5) ? JSON.stringify(whole) : draw.chance(0.15) ? oddly(whole, draw) : changed
   const signature = createHmac("sha384", world.secret).update(text).digest("hex")
   return [
     ["params", text],
@@ -103,15 +103,6 @@ const listing: Params = (_, draw) => ({
   keywords: draw.of([[], ["a"], ["%", "_"], Array.from({ length: 30 }, () => "a")])
 })
 
-const credentials: Params = (_, draw) => {
-  const content = { key: "k", secret: "s", bucket: "b", more: { list: [1] } }
-  return {
-    name: `c${draw.below(200)}`,
-    type: draw.of(["s3", "wasabi", "none"]),
-    content: draw.chance(0.5) ? content : toText(oddly(content, draw))
-  }
-}
-
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 
 /** Params with which an operation often succeeds. An operation without them has the params of its rules. */
@@ -119,42 +110,23 @@ const likely: Readonly<Record<string, Params>> = {
   "Assemblies.create": creation,
   "Assemblies.replace": creation,
   "Assemblies.replay": (w, d) => (d.chance(0.5) ? {} : { ...creation(w, d), reparse_template: 1 }),
-  "Assemblies.list": (w, d) => ({ ...listing(w, d), type: d.of(["all", "failed"]) }),
-  "Assemblies.statistics": (_, d) => ({ region: d.of(["all", "us-east-1"]), since: daysAgo(0), template_id: "all" }),
-  "Queues.statistics": (_, d) => ({
-    region: d.of(["all", "eu-west-1"]),
-    since: daysAgo(d.of([0, 1, 80, 100])),
-    aggregation: d.of(["avg", "max", null])
-  }),
+  "Assemblies.list": listing,
+  "Assemblies.statistics": (_, d) => ({ region: "all", since: daysAgo(d.of([0, 1, 80, 100])), template_id: "all" }),
+  "Queues.statistics": (_, d) => ({ region: "all", since: daysAgo(d.of([0, 1, 80, 100])), aggregation: "max" }),
   "Dam.move": (_, d) => ({ filename: `f${d.below(50)}`, destination_folder_id: null }),
-  "Dam.get": (_, d) => (d.chance(0.3) ? { version_id: noAsset } : {}),
-  "Dam.list": (_, d) => ({
-    prefix: d.of(["", "a", "a/", "f1"]),
-    limit: d.of([1, 5, 500]),
-    ...(d.chance(0.2) ? { cursor: "A".repeat(43) } : {})
-  }),
   "Dam.moveMany": (w, d) => ({
     asset_ids: Array.from({ length: 1 + d.below(3) }, () => known(w, "assetId", d)),
     destination_folder_id: null
   }),
   "Dam.deleteMany": (w, d) => ({ asset_ids: [noAsset, known(w, "assetId", d)] }),
-  "Dam.moveEntry": (_, d) => ({
-    source: d.of([`f${d.below(50)}`, "a", "/a/b"]),
-    destination: d.of(["a", `a/f${d.below(50)}`, "a/b/c", "__proto__"])
+  "Dam.moveEntry": (_, d) => ({ source: d.of([`f${d.below(50)}`, "a"]), destination: d.of(["a", "a/b/c"]) }),
+  "Templates.create": (_, d) => ({ name: `t${d.below(200)}`, template: oddly({ steps: steps(d) }, d) }),
+  "TemplateCredentials.create": (_, d) => ({
+    name: `c${d.below(200)}`,
+    type: d.of(["s3", "wasabi"]),
+    content: { key: "k", secret: "s", bucket: "b", more: { list: [1] } }
   }),
-  "Templates.create": (_, d) => ({
-    name: `t${d.below(200)}`,
-    template: d.chance(0.5) ? { steps: steps(d) } : toText(oddly({ steps: steps(d) }, d))
-  }),
-  "Templates.update": (_, d) => ({ template: { steps: steps(d), fields: {} } }),
-  "Templates.list": (w, d) => ({ ...listing(w, d), sort: d.of(["name", "last_used", "constructor"]) }),
-  "TemplateCredentials.create": credentials,
-  "TemplateCredentials.update": credentials,
-  "AuthKeys.create": (_, d) => ({
-    scope: d.of([["read"], ["dam:write", "read"], ["x"]]),
-    ...(d.chance(0.5) ? { auth_key: `k${d.below(50)}`, description: d.of(["", "a"]) } : {}),
-    ...(d.chance(0.5) ? { can_show_auth_secret: d.of([true, 1, false]), signature_algo: "sha256" } : {})
-  }),
+  "AuthKeys.create": (_, d) => ({ scope: d.of([["read"], ["dam:write", "read"]]), can_show_auth_secret: true }),
   "AuthKeys.update": () => ({ scope: ["write"], description: "b" }),
   "Notifications.replay": (_, d) => (d.chance(0.1) ? { notify_url: "http://127.0.0.1:9/" } : {})
 }
@@ -166,7 +138,7 @@ const withoutUrls = (params: unknown): object =>
 const ofOperation = (operation: Operation.Any): Make => {
   const { method, name, path } = operation
   const valid = Effect.runSync(Arbitrary.sampleEffect(Testing.of(operation).valid.wire, { count: 200, seed: name }))
-  const { [name]: ofName = () => ({}) } = likely
+  const ofName = likely[name]
   const isRead = operation.carrier === "query"
   return (world, draw) => {
     const sample = draw.of(valid)
@@ -177,7 +149,7 @@ const ofOperation = (operation: Operation.Any): Make => {
         : known(world, variable, draw)
     const to = path.replaceAll(/:(\w+)/g, (_, variable: string) => segment(variable))
     if (operation.auth === "none") return request(world, method, to)
-    const params = draw.chance(0.1) ? withoutUrls(sample.params) : ofName(world, draw)
+    const params = ofName === undefined || draw.chance(0.1) ? withoutUrls(sample.params) : ofName(world, draw)
     const fields = [...signed(world, params, draw), ...(operation.fields === Input.nothing ? [] : [expected(draw)])]
     if (isRead) return request(world, method, `${to}?${encode(fields)}`)
     return request(world, method, to, [urlEncoded], encode(draw.chance(0.1) ? [...fields, ...fields] : fields))
@@ -210,7 +182,7 @@ const others: Readonly<Record<string, Make>> = {
     request(w, "POST", "/assemblies", [urlEncoded], encode([...signed(w, creation(w, d), d), expected(d)])),
   "create, multipart": (w, d) => multipart(w, creation(w, d), d, d.of([[], ["a.txt"], ["a", "../b", "__proto__"]])),
   "create, JSON": (w, d) =>
-    request(w, "POST", "/assemblies", [["content-type", "application/json"]], toText(oddly(creation(w, d), d))),
+    request(w, "POST", "/assemblies", [["content-type", "application/json"]], oddly(creation(w, d), d)),
   updates: (w, d) => request(w, "GET", `/assemblies/${known(w, "assemblyId", d)}/updates`),
   token: (w, d) =>
     request(
@@ -226,7 +198,7 @@ const others: Readonly<Record<string, Make>> = {
       ])
     ),
   "bearer list": (w, d) => {
-    const params = toText(d.chance(0.5) ? listing(w, d) : oddly(listing(w, d), d))
+    const params = d.chance(0.5) ? JSON.stringify(listing(w, d)) : oddly(listing(w, d), d)
     return request(w, "GET", `/assemblies?${encode([["params", params]])}`, [
       ["authorization", `Bearer ${known(w, "token", d)}`]
     ])

@@ -152,7 +152,7 @@ const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 const decoder = new TextDecoder()
 
 /** Changes one scalar or one key of a text that looks like JSON. */
-const changeJson = (draw: Draw, body: Uint8Array): Uint8Array => {
+export const changeJson = (draw: Draw, body: Uint8Array): Uint8Array => {
   const source = decoder.decode(body)
   const found = [...source.matchAll(scalars)]
   const match = found[draw.below(found.length)]
@@ -162,7 +162,7 @@ const changeJson = (draw: Draw, body: Uint8Array): Uint8Array => {
 }
 
 /** Adds a key before the others, sometimes with the name of an existing key. */
-const addKey = (draw: Draw, body: Uint8Array): Uint8Array => {
+export const addKey = (draw: Draw, body: Uint8Array): Uint8Array => {
   const source = decoder.decode(body)
   const keys = [...source.matchAll(/"(\w+)":/g)].map(([, key = ""]) => key)
   const key = draw.chance(0.5)
@@ -186,7 +186,7 @@ const errorCodes = [
   "x"
 ] as const
 
-const changeBody = (draw: Draw, body: Uint8Array): Uint8Array =>
+export const changeBody = (draw: Draw, body: Uint8Array): Uint8Array =>
   draw.of<() => Uint8Array>([
     () => body.slice(0, draw.below(body.length + 1)),
     () => body.slice(draw.below(body.length + 1)),
