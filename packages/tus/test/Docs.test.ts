@@ -38,12 +38,6 @@ layer(live)("docs/uploads.md", (it) => {
     for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
   })
 
-  it.effect("a sink", function* () {
-    const rows = Stream.map(Stream.range(1, 1000), (id) => ({ id }))
-    const { length } = yield* Examples.exported(yield* newTarget, rows)
-    assert.strictEqual(length, 10_893n)
-  })
-
   it.effect("a Status for any user", function* () {
     const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
     assert.isNotEmpty(status.assembly_ssl_url)
@@ -53,24 +47,26 @@ layer(live)("docs/uploads.md", (it) => {
     assert.notInclude(json, "http")
   })
 
-  it.effect("an HTTP resource", function* () {
-    const { url } = yield* WebResource.make(Scene.content(400_000))
-    const { length } = yield* Examples.copied(yield* newTarget, url)
-    assert.strictEqual(length, 400_000n)
-  })
-
-  it.effect("a limit of bandwidth", function* () {
-    const sources = [UploadSource.fromBytes(Scene.content(10_000))]
-    assert.strictEqual((yield* Examples.slowly(yield* newTarget, sources))[0]?.length, 10_000n)
-  })
-
-  it.effect("with events", function* () {
-    const { length } = yield* Examples.withProgress(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)))
-    assert.strictEqual(length, 400_000n)
+  const source = UploadSource.fromBytes(Scene.content(400_000))
+  const rows = Stream.map(Stream.range(1, 1000), (id) => ({ id }))
+  const uploads = {
+    "a sink": (target: UploadTarget.UploadTarget) => Examples.exported(target, rows),
+    "an HTTP resource": (target: UploadTarget.UploadTarget) =>
+      Effect.flatMap(WebResource.make(Scene.content(400_000)), ({ url }) => Examples.copied(target, url)),
+    "a limit of bandwidth": (target: UploadTarget.UploadTarget) =>
+      Effect.map(Examples.slowly(target, [UploadSource.fromBytes(Scene.content(10_000))]), ([one]) => one),
+    "with events": (target: UploadTarget.UploadTarget) => Examples.withProgress(target, source)
+  }
+  it.effect.each([
+    ["a sink", 10_893n],
+    ["an HTTP resource", 400_000n],
+    ["a limit of bandwidth", 10_000n],
+    ["with events", 400_000n]
+  ] as const)("%s: uploads %d bytes", function* ([name, length]) {
+    assert.strictEqual((yield* uploads[name](yield* newTarget))?.length, length)
   })
 
   it.effect("with Server-Sent Events", function* () {
-    const source = UploadSource.fromBytes(Scene.content(400_000))
     const texts = yield* Stream.runCollect(Examples.serverSentEvents(yield* newTarget, source))
     assert.strictEqual(texts[0], 'data: {"_tag":"Created","length":"400000"}\n\n')
     assert.strictEqual(texts.at(-1), 'data: {"_tag":"Completed","length":"400000"}\n\n')
@@ -80,7 +76,7 @@ layer(live)("docs/uploads.md", (it) => {
   it.effect("resuming", function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
-    yield* Examples.resuming(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)), folder)
+    yield* Examples.resuming(yield* newTarget, source, folder)
     assert.strictEqual((yield* fs.readDirectory(folder)).filter((name) => name.endsWith(".json")).length, 1)
   })
 
@@ -91,31 +87,20 @@ layer(live)("docs/uploads.md", (it) => {
     ])
   })
 
-  it.effect("the whole job", function* () {
+  it.effect("the whole job, at once and in several runs", function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* fs.makeTempFileScoped()
     yield* fs.writeFile(path, Scene.content(400_000))
-    const completed = yield* Examples.wholeJob([path])
-    assert.strictEqual(completed.uploads?.[0]?.size, 400_000)
+    const journal = Examples.journaled(yield* fs.makeTempDirectoryScoped())
+    const surviving = Effect.provide(Examples.survivingJob([path]), journal)
+    const all = [yield* Examples.wholeJob([path]), yield* surviving, yield* surviving]
+    assert.isTrue(all.every(({ uploads }) => uploads?.[0]?.size === 400_000))
+    assert.strictEqual(all[2]?.assembly_id, all[1]?.assembly_id)
   })
 
   it.effect("small files in one request", function* () {
-    const source = UploadSource.fromBytes(Scene.content(1000))
     const { uploads } = yield* Examples.inOneRequest([{ source, filename: "a.bin" }])
-    assert.strictEqual(uploads?.[0]?.size, 1000)
-  })
-
-  it.effect("the whole job, in several runs", function* () {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* fs.makeTempFileScoped()
-    const folder = yield* fs.makeTempDirectoryScoped()
-    yield* fs.writeFile(path, Scene.content(400_000))
-    const first = yield* Effect.provide(Examples.survivingJob([path]), Examples.journaled(folder))
-    assert.strictEqual(first.uploads?.[0]?.size, 400_000)
-    assert.strictEqual(
-      (yield* Effect.provide(Examples.survivingJob([path]), Examples.journaled(folder))).assembly_id,
-      first.assembly_id
-    )
+    assert.strictEqual(uploads?.[0]?.size, 400_000)
   })
 
   it.effect("many jobs", function* () {

@@ -47,6 +47,10 @@ export interface ScriptedTus {
   meet: Meet
 }
 
+/** How many requests of a kind have come. */
+export const count = ({ requests }: ScriptedTus, method: Request["method"]): number =>
+  requests.filter((request) => request === method).length
+
 const assemblyId = "0".repeat(32)
 const extensions = "creation,creation-with-upload,termination,concatenation"
 
