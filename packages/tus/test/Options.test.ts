@@ -116,7 +116,9 @@ layer(Layer.merge(Clients.undici, UploadJournal.layerMemory()))("Options", (it) 
   })
 
   it.effect("refuses fromBytes and fromBlob of another value with a message about the value", function* () {
-    for (const value of ["x", 5, null, {}, [1, 2]]) {
+    const detached = new Uint8Array(13)
+    structuredClone(detached.buffer, { transfer: [detached.buffer] })
+    for (const value of ["x", 5, null, undefined, {}, [1, 2], new ArrayBuffer(13), new Uint16Array(13), detached]) {
       assert.strictEqual(
         (yield* refused({}, UploadSource.fromBytes(value as never))).message,
         "Upload: source: Expected a Uint8Array whose memory was not transferred"

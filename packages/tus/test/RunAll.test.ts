@@ -59,18 +59,6 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
     )
   })
 
-  effect("ends every job, and hands the whole job back with its outcome", function* () {
-    const outcomes = yield* Stream.runCollect(AssemblyUpload.batch(Stream.fromIterable(jobsOf("whole", 30))))
-    assert.deepStrictEqual(
-      outcomes.map(({ job }) => job.data.row).toSorted((a, b) => a - b),
-      Array.from({ length: 30 }, (_, row) => row)
-    )
-    for (const outcome of outcomes) {
-      assert(outcome._tag === "Completed", outcome._tag)
-      assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.data.row })
-    }
-  })
-
   effect("a job that fails is an outcome with its error, and stops no other", function* () {
     const jobs = [
       jobOf("mixed", 0),

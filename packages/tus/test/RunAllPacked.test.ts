@@ -134,27 +134,6 @@ layer(Emulated.live)("AssemblyUpload.runAll with packing", ({ effect }) => {
     )
   })
 
-  effect("an error that is not about a file ends every job of its pack, and the pack is not divided", function* () {
-    let assemblies = 0
-    const refused = new ApiError.AuthenticationFailed({
-      operation: "Assemblies.create",
-      status: 401,
-      description: "no such key"
-    })
-    const answer = () => {
-      assemblies++
-      return Stream.fail(refused)
-    }
-    const jobs = Array.from({ length: 100 }, (_, row) => jobOf("refused", row))
-    const outcomes = yield* Stream.fromIterable(jobs).pipe(
-      AssemblyUpload.runAll({ packing }),
-      Stream.runCollect,
-      Effect.provide(AssemblyUpload.layerTest(answer))
-    )
-    assert.isTrue(outcomes.every((outcome) => outcome._tag === "Failed" && outcome.error === refused))
-    assert.deepStrictEqual([outcomes.length, assemblies], [100, 1])
-  })
-
   for (const error of [
     new ApiError.AuthenticationFailed({ operation: "Assemblies.create", status: 401, description: "no such key" }),
     new ApiError.ServiceFailure({ operation: "Assemblies.create", status: 503, description: "away" })

@@ -50,12 +50,6 @@ for (const [client, clientLayer] of Object.entries(Clients.beneath)) {
       assert.deepStrictEqual(events, ["Created", "Finishing", "Completed"])
     })
 
-    it.effect("a server that stalls after the last byte counts as a failure that can heal", function* () {
-      const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
-      const { events } = yield* arrives(large, UploadSource.fromBytes(large), [stall])
-      assert.include(events, "Retrying")
-    })
-
     it.effect("an early answer wins over the bytes still to send", function* () {
       const { run } = yield* scene(
         UploadSource.make({ size: 1n << 40n, bytes: () => Stream.forever(Stream.succeed(content(100_000))) }),
