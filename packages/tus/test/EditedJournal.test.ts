@@ -41,6 +41,8 @@ const broken = Effect.gen(function* () {
     entry,
     key: name.replace(".json", ""),
     inJournal,
+    /** The entry with another target. */
+    to: (change: Partial<AtRest["target"]>) => ({ target: { ...entry.target, ...change } }),
     edit: (change: Partial<AtRest>) => fs.writeFileString(path, JSON.stringify({ ...entry, ...change })),
     sent: () => [...server.requests.slice(before), ...other.requests]
   }
@@ -59,33 +61,30 @@ const halves = (first: object, second: object) => ({
 
 type Broken = Effect.Success<typeof broken>
 
+/** What each way to go on with the entry fails with: the caller names the target, or only the key. */
+const ways = ({ inJournal, key, server }: Broken, more: Partial<Upload.Options> = {}) =>
+  [
+    Upload.journaled.events(server.target, source, { ...options, ...more }),
+    Upload.journaled.resumeEvents({ key }, source, { ...options, ...more })
+  ].map((events) => inJournal(Effect.flip(Stream.runDrain(events))))
+
 /** What is written into the entry, and the error that every way to go on with it ends in. */
 const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest>, string]>> = {
   "an upload on another host": [({ there }) => ({ state: createdAt(there + u0) }), "UnsafeLocation"],
   "an upload on another host that the entry says is the service's": [
-    ({ entry: { target }, here, there }) => ({
-      state: createdAt(there + u0),
-      target: { ...target, origins: [here, there] }
-    }),
+    ({ here, there, to }) => ({ state: createdAt(there + u0), ...to({ origins: [here, there] }) }),
     "UnsafeLocation"
   ],
   "another service altogether": [
-    ({ entry: { target }, there }) => ({
+    ({ there, to }) => ({
       state: createdAt(there + u0),
-      target: { ...target, tusUrl: `${there}/resumable/files`, origins: [there] }
+      ...to({ tusUrl: `${there}/resumable/files`, origins: [there] })
     }),
     "InvalidTarget"
   ],
-  "another Assembly": [
-    ({ entry: { target }, here }) => ({
-      target: { ...target, assemblySslUrl: `${here}/assemblies/${"1".repeat(32)}` }
-    }),
-    "JournalTorn"
-  ],
+  "another Assembly": [({ here, to }) => to({ assemblySslUrl: `${here}/assemblies/${"1".repeat(32)}` }), "JournalTorn"],
   "a Status on another host": [
-    ({ entry: { target }, here, there }) => ({
-      target: { ...target, assemblySslUrl: target.assemblySslUrl.replace(here, there) }
-    }),
+    ({ entry, here, there, to }) => to({ assemblySslUrl: entry.target.assemblySslUrl.replace(here, there) }),
     "JournalTorn"
   ],
   "other metadata": [({ entry }) => ({ metadata: { ...entry.metadata, filename: "other.bin" } }), "JournalTorn"],
@@ -113,11 +112,8 @@ layer(Journals.platform)("An entry that was edited", (it) => {
       it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, function* () {
         const scene = yield* broken
         yield* scene.edit(change(scene))
-        for (const events of [
-          Upload.journaled.events(scene.server.target, source, { ...options, restart }),
-          Upload.journaled.resumeEvents({ key: scene.key }, source, { ...options, restart })
-        ]) {
-          const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+        for (const way of ways(scene, { restart })) {
+          const error = yield* way
           assert.strictEqual(error._tag, tag, error.message)
           assert.notMatch(error.message, /files\/u|index/)
         }
@@ -131,19 +127,15 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     ["a receipt", { _tag: "Creating", marker: "m" }, "CreationUnknown"]
   ] as const)("and adds an origin does not make it one of the service's for %s", function* ([, state, tag]) {
     const scene = yield* broken
-    const { target } = scene.entry
     scene.server.meet = (request, go) => {
       const answer = go()
       const body = answer.body?.replaceAll("/resumable/files/", `${scene.there}/resumable/files/`)
       const headers = request.method === "POST" ? { location: `${scene.there}/resumable/files/u0` } : undefined
       return { ...answer, body, headers: { ...answer.headers, ...headers } }
     }
-    for (const events of [
-      Upload.journaled.events(scene.server.target, source, options),
-      Upload.journaled.resumeEvents({ key: scene.key }, source, options)
-    ]) {
-      yield* scene.edit({ state, target: { ...target, origins: [scene.here, scene.there] } })
-      const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+    for (const way of ways(scene)) {
+      yield* scene.edit({ state, ...scene.to({ origins: [scene.here, scene.there] }) })
+      const error = yield* way
       assert.strictEqual(error._tag, tag, error.message)
     }
     assert.deepStrictEqual(scene.other.requests, [])

@@ -173,30 +173,18 @@ interface Process extends Leases.Way {
   readonly busy: { count: number }
 }
 
-/** An object whose operations take a while each, and may fail as the way does. Others come between them. */
-const slowed = <T extends object>(process: Process, real: T, failing: string, failure: unknown): T => {
-  const step = (operation: Effect.Effect<unknown, unknown>) =>
+/** An object whose operations take a while each, and of which one may fail as the way does. Others come between them. */
+const slowed = <T extends object>(process: Process, real: T, failing: string, failure: unknown): T =>
+  Leases.around(real, (operation, name) =>
     Effect.suspend(() => {
       process.busy.count++
-      return Effect.ensuring(
-        Leases.later(operation),
-        Effect.sync(() => process.busy.count--)
+      return Leases.later(name === failing ? Leases.along(process, failure, operation) : operation).pipe(
+        Effect.ensuring(Effect.sync(() => process.busy.count--)),
+        // What is opened is slow too.
+        Effect.map((made) => (name === "open" ? slowed(process, made as object, failing, failure) : made))
       )
     })
-  const seen = (name: PropertyKey, value: unknown): unknown => {
-    if (Effect.isEffect(value)) {
-      const operation = value as Effect.Effect<unknown, unknown>
-      return step(name === failing ? Leases.along(process, failure, operation) : operation)
-    }
-    if (typeof value !== "function") return value
-    return (...args: ReadonlyArray<unknown>) => {
-      const made = seen(name, value.apply(real, args)) as Effect.Effect<unknown, unknown>
-      // What is opened is slow too.
-      return name === "open" ? Effect.map(made, (file) => slowed(process, file as object, failing, failure)) : made
-    }
-  }
-  return new Proxy(real, { get: (_, name) => seen(name, Reflect.get(real, name, real)) })
-}
+  )
 
 type Journal = UploadJournal.UploadJournal["Service"]
 type Platform = Layer.Success<typeof Journals.platform> | Scope.Scope

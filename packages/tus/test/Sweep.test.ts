@@ -10,29 +10,13 @@ import { Journals, Leases } from "./utils/index.ts"
 const counted = () => {
   const { leases, store } = Leases.makeStore()
   let count = 0
-  const counting = <A, E>(effect: Effect.Effect<A, E>) =>
+  const counting = Leases.around(store, (operation) =>
     Effect.suspend(() => {
       count++
-      return effect
+      return operation
     })
-  const journal = (options?: UploadJournal.Options) =>
-    Effect.runSync(
-      UploadJournal.make(
-        {
-          get: (key) => counting(store.get(key)),
-          set: (key, text) => counting(store.set(key, text)),
-          remove: (key) => counting(store.remove(key)),
-          keys: counting(store.keys),
-          leases: {
-            get: (key) => counting(store.leases.get(key)),
-            swap: (key, expected, text) => counting(store.leases.swap(key, expected, text)),
-            remove: (key) => counting(store.leases.remove(key)),
-            keys: counting(store.leases.keys)
-          }
-        },
-        options
-      )
-    )
+  )
+  const journal = (options?: UploadJournal.Options) => Effect.runSync(UploadJournal.make(counting, options))
   const taken = () => {
     const before = count
     count = 0

@@ -36,30 +36,22 @@ const roundTrip = <A>(json: Schema.Codec<A, string>, event: A) =>
 layerTest(Layer.empty)("The JSON form of an event", (it) => {
   it.effect("of an upload has sizes as text, and no upload URL", function* () {
     const url = yield* capability
-    const events: ReadonlyArray<readonly [UploadEvent.UploadEvent, string, UploadEvent.Public]> = [
+    const sizes = { sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }
+    const events: ReadonlyArray<readonly [UploadEvent.UploadEvent, string]> = [
+      [UploadEvent.Created({ url, length: undefined }), '"Created","length":null'],
       [
-        UploadEvent.Created({ url, length: undefined }),
-        '{"_tag":"Created","length":null}',
-        { _tag: "Created", length: undefined }
-      ],
-      [
-        UploadEvent.Progress({ sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }),
-        '{"_tag":"Progress","sent":"1152921504606846976","acknowledged":"1","total":"4611686018427387904"}',
-        { _tag: "Progress", sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }
+        UploadEvent.Progress(sizes),
+        '"Progress","sent":"1152921504606846976","acknowledged":"1","total":"4611686018427387904"'
       ],
       [
         UploadEvent.Retrying({ attempt: 1, delay: Duration.millis(250), reason: "gone" }),
-        '{"_tag":"Retrying","attempt":1,"delay":250,"reason":"gone"}',
-        { _tag: "Retrying", attempt: 1, delay: Duration.millis(250), reason: "gone" }
+        '"Retrying","attempt":1,"delay":250,"reason":"gone"'
       ],
-      [
-        UploadEvent.Completed({ url, length: 5n }),
-        '{"_tag":"Completed","length":"5"}',
-        { _tag: "Completed", length: 5n }
-      ]
+      [UploadEvent.Completed({ url, length: 5n }), '"Completed","length":"5"']
     ]
-    for (const [event, text, decoded] of events) {
-      assert.deepStrictEqual(yield* roundTrip(UploadEvent.Json, event), { text, decoded })
+    for (const [event, text] of events) {
+      const { url: _, ...decoded } = { url, ...event }
+      assert.deepStrictEqual<unknown>(yield* roundTrip(UploadEvent.Json, event), { text: `{"_tag":${text}}`, decoded })
     }
   })
 
@@ -112,19 +104,14 @@ layerTest(Layer.empty)("The JSON form of an event", (it) => {
     })
     const json = Schema.fromJsonString(Schema.toCodecJson(AssemblyUploadError.AssemblyUploadError))
     const { decoded: again } = yield* roundTrip(json, failure)
-    if (again._tag !== "FilesFailed") return assert.fail(again._tag)
+    assert(again._tag === "FilesFailed", again._tag)
     const [, failed] = again.files
-    if (failed?.outcome !== "Failed") return assert.fail(failed?.outcome)
+    assert(failed?.outcome === "Failed", failed?.outcome)
     assert.instanceOf(failed.error, TusError.Stalled)
     assert.strictEqual(again.message, failure.message)
 
-    const limited = new ApiError.RateLimited({
-      operation: "Assemblies.get",
-      code: "C",
-      status: 429,
-      description: "m",
-      retryAfter: Duration.seconds(3)
-    })
+    const common = { operation: "Assemblies.get", code: "C", status: 429, description: "m" }
+    const limited = new ApiError.RateLimited({ ...common, retryAfter: Duration.seconds(3) })
     assert.deepStrictEqual((yield* roundTrip(json, limited)).decoded, limited)
   })
 })
@@ -158,11 +145,9 @@ layer(Clients.undici)("An upload with progressInterval", (it) => {
   const tags = (options: Partial<Upload.Options>) =>
     Effect.gen(function* () {
       const { target } = yield* Scene.make()
-      const source = UploadSource.fromBytes(Scene.content(2_000_000))
-      const events = yield* Stream.runCollect(
-        Upload.events(target, source, { ...Scene.options, chunkSize: 100_000, ...options })
-      )
-      return events.map(({ _tag }) => _tag)
+      const all = { ...Scene.options, chunkSize: 100_000, ...options }
+      const events = Upload.events(target, UploadSource.fromBytes(Scene.content(2_000_000)), all)
+      return (yield* Stream.runCollect(events)).map(({ _tag }) => _tag)
     })
 
   it.effect("tells less often, and everything else as before", function* () {
