@@ -71,10 +71,8 @@ layer(Clients.undici)("A Location that is taken", (it) => {
     assert.strictEqual(error._tag, "CreationUnknown")
     assert.match(error.message, /the final upload has the Location of a part/)
     const { list } = yield* UploadJournal.UploadJournal
-    assert.deepStrictEqual(
-      (yield* list).map(({ entry }) => entry.state._tag),
-      ["Concatenating"]
-    )
+    const states = (yield* list).map(({ entry }) => entry.state._tag)
+    assert.deepStrictEqual(states, ["Concatenating"])
   })
 })
 

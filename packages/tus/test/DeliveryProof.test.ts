@@ -83,10 +83,8 @@ for (const [name, http] of Object.entries({ undici: Clients.undici, fetch: Fetch
       )
       const md5hash = hash("md5", Scene.content(size))
       assert.deepInclude(error, { _tag: "DeliveryMismatch", field: "md5hash", expected: md5hash })
-      assert.strictEqual(
-        error.message,
-        `damaged.bin: the md5hash of the bytes that were read is ${md5hash}, but the Status says ${"0".repeat(32)}`
-      )
+      const message = `damaged.bin: the md5hash of the bytes that were read is ${md5hash}, but the Status says ${"0".repeat(32)}`
+      assert.strictEqual(error.message, message)
       assert.include(events, "Uploaded")
       assert.notInclude(events, "Completed")
     })

@@ -196,10 +196,8 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     const refused = yield* Upload.journaled
       .resumeEvents({ key: scene.key }, source, options)
       .pipe(Stream.runDrain, Effect.flip, scene.inJournal)
-    assert.strictEqual(
-      refused.message,
-      `tus_url: the host ${new URL(scene.there).host} does not belong to the service; if it does, add its origin to the option origins`
-    )
+    const message = `tus_url: the host ${new URL(scene.there).host} does not belong to the service; if it does, add its origin to the option origins`
+    assert.strictEqual(refused.message, message)
     const allowed = Upload.journaled.resumeEvents({ key: scene.key, origins: [scene.there] }, source, options)
     assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
     assert.deepStrictEqual(scene.sent(), [])

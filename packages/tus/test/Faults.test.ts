@@ -107,10 +107,8 @@ const arrives = Effect.fnUntraced(function* (
   assert.deepStrictEqual(place.faults, [], `${what}: every fault was met`)
   // A proxy that did nothing would be no proof.
   if (faults.every(({ method }) => method === "PATCH") && !faults.every(isSlowness)) {
-    assert.isTrue(
-      events.some(({ _tag }) => _tag === "Retrying" || _tag === "Resumed"),
-      `${what}: something broke`
-    )
+    const hasBroken = events.some(({ _tag }) => _tag === "Retrying" || _tag === "Resumed")
+    assert.isTrue(hasBroken, `${what}: something broke`)
   }
 })
 

@@ -125,10 +125,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         const restart = { ...Scene.options, restart: true }
         const events =
           by === "resumable" ? upload(target, restart) : Upload.journaled.resumeEvents({ key }, source, restart)
-        assert.deepStrictEqual(
-          (yield* collect(events)).map((event) => (event._tag === "Restarted" ? event.reason : event._tag)),
-          ["restart was requested; the upload in the journal was Untrusted", "Created", "Finishing", "Completed"]
-        )
+        const told = (yield* collect(events)).map((event) => (event._tag === "Restarted" ? event.reason : event._tag))
+        assert.strictEqual(told.shift(), "restart was requested; the upload in the journal was Untrusted")
+        assert.deepStrictEqual(told, ["Created", "Finishing", "Completed"])
         assert.deepStrictEqual(server.requests, ["DELETE", "POST", "PATCH"])
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
         assert.strictEqual((yield* theEntry).entry.state._tag, "Completed")
@@ -156,10 +155,8 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       server.requests.length = 0
       const error = yield* Effect.flip(UploadEvent.result(upload(target)))
       assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-metadata" })
-      assert.strictEqual(
-        error.message,
-        `upload-metadata at ${new URL(server.tusUrl).host}: expected the upload_marker of the creation, found another; start a new upload (with restart: true if the upload is in a journal)`
-      )
+      const message = `upload-metadata at ${new URL(server.tusUrl).host}: expected the upload_marker of the creation, found another; start a new upload (with restart: true if the upload is in a journal)`
+      assert.strictEqual(error.message, message)
       assert.deepStrictEqual(server.requests, ["HEAD"])
     })
   })
@@ -247,10 +244,8 @@ describe("an upload that loses its lease", () => {
     assert.strictEqual(error._tag, "LeaseLost")
     yield* Scene.soon(() => server.busy() === 0)
     assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
-    assert.deepStrictEqual(
-      (yield* journal.list).map(({ entry }) => entry.state._tag),
-      ["Created"]
-    )
+    const states = (yield* journal.list).map(({ entry }) => entry.state._tag)
+    assert.deepStrictEqual(states, ["Created"])
     assert.deepStrictEqual([...leases.values()], [another])
   })
 })

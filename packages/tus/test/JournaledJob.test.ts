@@ -130,10 +130,9 @@ layer(Emulated.live)("A job with a journal", (it) => {
       assert.sameMembers(storedIn(status), whole)
       assert.isTrue(second.some(AssemblyUploadEvent.$is("AssemblyResumed")))
       const completed = new Set(first.filter(AssemblyUploadEvent.$is("FileCompleted")).map((event) => event.file))
-      assert.isFalse(
-        second.some((event) => nameOf(event) === "FileEvent Created" && "file" in event && completed.has(event.file)),
-        "what was stored is not uploaded again"
-      )
+      // What was stored is not uploaded again.
+      const begun = second.filter((event) => nameOf(event) === "FileEvent Created")
+      assert.isFalse(begun.some((event) => "file" in event && completed.has(event.file)))
     })
   }
 
@@ -348,10 +347,8 @@ layer(Emulated.live)("A job with a journal", (it) => {
     assert.sameMembers(storedIn(status), whole)
     assert.notStrictEqual<string>(status.assembly_id, assemblyId)
     assert.strictEqual((yield* Assemblies.get(assemblyId)).ok, "ASSEMBLY_CANCELED")
-    assert.deepStrictEqual(
-      events.map(({ _tag }) => _tag).filter((tag) => tag.startsWith("Assembly")),
-      ["AssemblyResumed", "AssemblyCreated"]
-    )
+    const assemblies = events.map(({ _tag }) => _tag).filter((tag) => tag.startsWith("Assembly"))
+    assert.deepStrictEqual(assemblies, ["AssemblyResumed", "AssemblyCreated"])
   })
 
   test("an undecided creation is told if the Assembly has the id of the caller", function* () {
@@ -361,10 +358,8 @@ layer(Emulated.live)("A job with a journal", (it) => {
     const error = yield* Effect.flip(run(options))
     assert(error._tag === "FilesFailed", error._tag)
     assert.strictEqual(error.assembly, "kept")
-    assert.deepStrictEqual(
-      error.files.map((outcome) => (outcome.outcome === "Failed" ? outcome.error._tag : outcome.outcome)),
-      ["Completed", "CreationUnknown", "Completed", "Completed"]
-    )
+    const outcomes = error.files.map((outcome) => (outcome.outcome === "Failed" ? outcome.error._tag : outcome.outcome))
+    assert.deepStrictEqual(outcomes, ["Completed", "CreationUnknown", "Completed", "Completed"])
   })
 
   for (const [what, begin, options] of [
@@ -417,15 +412,9 @@ layer(Emulated.live)("A job with a journal", (it) => {
       { concurrency: 2 }
     )
     const tags = both.flat().map(({ _tag }) => _tag)
-    for (const tag of ["AssemblyCreated", "Waiting"])
-      assert.lengthOf(
-        tags.filter((one) => one === tag),
-        1
-      )
-    assert.deepStrictEqual(
-      both.map((events) => events.at(-1)?._tag),
-      ["Completed", "Completed"]
-    )
+    for (const tag of ["AssemblyCreated", "Waiting"]) assert.strictEqual(tags.filter((one) => one === tag).length, 1)
+    const ends = both.map((events) => events.at(-1)?._tag)
+    assert.deepStrictEqual(ends, ["Completed", "Completed"])
   })
 
   test("a stream that comes once is refused by name, before anything is created", function* () {
@@ -433,10 +422,8 @@ layer(Emulated.live)("A job with a journal", (it) => {
     const error = yield* Effect.flip(
       run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
     )
-    assert.strictEqual(
-      error.message,
-      "AssemblyUpload: files.1.source: Expected a source that can be read again, got a one-shot stream"
-    )
+    const message = "AssemblyUpload: files.1.source: Expected a source that can be read again, got a one-shot stream"
+    assert.strictEqual(error.message, message)
     assert.deepStrictEqual(yield* assembliesIn, [])
   })
 

@@ -87,10 +87,9 @@ describe("a lease", () => {
     yield* TestClock.adjust("1 millis")
     const error = yield* Fiber.join(losing)
     assert.strictEqual(error._tag, "LeaseLost")
-    assert.strictEqual(
-      error.message,
+    const message =
       "the lease of the upload k was lost: the lease expired after its renewal failed: the store is away; run the upload again to continue"
-    )
+    assert.strictEqual(error.message, message)
     assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
     assert.isFalse(yield* isLeased(second))
   })

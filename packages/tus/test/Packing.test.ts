@@ -95,10 +95,8 @@ describe("packing", () => {
     { poison: Schema.Array(Schema.Boolean).check(Schema.isMinLength(1), Schema.isMaxLength(100)) },
     ({ poison }) => {
       const { assemblies, ended } = resolve([Packing.make(jobsOf(poison.length, (id) => poison[id] === true))])
-      assert.deepStrictEqual(
-        [...ended].toSorted(([a], [b]) => a.id - b.id).map(([, isGood]) => !isGood),
-        poison
-      )
+      const failed = [...ended].toSorted(([a], [b]) => a.id - b.id).map(([, isGood]) => !isGood)
+      assert.deepStrictEqual(failed, poison)
       assert.isBelow(assemblies, 2 * poison.length)
     }
   )
@@ -140,19 +138,15 @@ describe("packing", () => {
   ])("a pack of %d jobs that fails: the next packs are %j", (count, expected) => {
     const ids = (jobs: ReadonlyArray<Job>) => jobs.map(({ id }) => id).join()
     const packs = Packing.failed(Packing.make(jobsOf(count, () => true)))
-    assert.deepStrictEqual(
-      packs.map(({ jobs, other }) => (other.length === 0 ? ids(jobs) : `${ids(jobs)} then ${ids(other)}`)),
-      expected
-    )
+    const shown = packs.map(({ jobs, other }) => (other.length === 0 ? ids(jobs) : `${ids(jobs)} then ${ids(other)}`))
+    assert.deepStrictEqual(shown, expected)
   })
 
   it.each([true, false])("the end of a half, with a failure: %s, does not change what was seen", (hasFailed) => {
     const seen = { files: 10, failed: 1 }
     const halves = Packing.failed(Packing.make(jobsOf(4, () => true)))
-    assert.deepStrictEqual(
-      halves.map((half) => Packing.remember(seen, half, 2, hasFailed)),
-      [seen]
-    )
+    const after = halves.map((half) => Packing.remember(seen, half, 2, hasFailed))
+    assert.deepStrictEqual(after, [seen])
   })
 })
 

@@ -62,10 +62,9 @@ layer(page)("in a page", (it) => {
     const layers = [UploadJournal.layerMemory(), UploadJournal.layerStore(Effect.die("a store that no journal is for"))]
     for (const journal of layers) {
       const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
-      assert.strictEqual(
-        error.message,
+      const message =
         "the upload journal: cannot write: crypto.subtle is unavailable; serve the page over https or from localhost"
-      )
+      assert.strictEqual(error.message, message)
     }
   })
 

@@ -35,10 +35,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
       const [complete] = yield* journal.list
       assert.deepInclude(complete?.entry.state, { _tag: "Completed", length: 700_000n })
-      assert.deepStrictEqual(
-        server.log.filter((line) => line === "POST 201"),
-        ["POST 201"]
-      )
+      assert.strictEqual(server.log.filter((line) => line === "POST 201").length, 1)
     })
 
     // The stores keep texts, see UploadJournal.test.ts; what a run makes of an entry does not depend on its store.

@@ -14,10 +14,8 @@ layer(Layer.provideMerge(Upload.layer, Clients.undici))("An upload", (it) => {
       metadata.filename = name
       yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata })
     }
-    assert.deepStrictEqual(
-      server.created.map((upload) => upload.metadata["filename"]),
-      ["a.bin", "b.bin"]
-    )
+    const names = server.created.map((upload) => upload.metadata["filename"])
+    assert.deepStrictEqual(names, ["a.bin", "b.bin"])
   })
 
   it.effect("whose valid options object became invalid: fails with InvalidRequest, and creates nothing", function* () {

@@ -53,10 +53,9 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
       Stream.runCollect,
       Effect.provide(AssemblyUpload.layer)
     )
-    assert.deepStrictEqual(
-      outcomes.map(({ _tag, job }) => [job.data.row, _tag]),
-      jobs.map((_, row) => [row, row % 4 === 0 ? "Failed" : "Completed"])
-    )
+    const ends = outcomes.map(({ _tag, job }) => [job.data.row, _tag])
+    const expected = jobs.map((_, row) => [row, row % 4 === 0 ? "Failed" : "Completed"])
+    assert.deepStrictEqual(ends, expected)
   })
 
   effect("a job that fails is an outcome with its error, and stops no other", function* () {
@@ -116,10 +115,8 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
     const outcomes = yield* Stream.runCollect(
       AssemblyUpload.batch(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
     )
-    assert.deepStrictEqual(
-      outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
-      jobs.map(() => "FilesFailed")
-    )
+    const tags = outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
+    assert.deepStrictEqual(tags, Array(12).fill("FilesFailed"))
   })
 
   for (const [options, places] of [
@@ -141,10 +138,8 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
       assert.isAtMost(taken, places + 2)
       yield* Fiber.interrupt(fiber)
       // An interruption leaves no Assembly that waits.
-      assert.deepStrictEqual(
-        Tests.pluck(yield* Emulated.assembliesOf(batch), "ok"),
-        Array.from({ length: places }, () => "ASSEMBLY_CANCELED")
-      )
+      const states = Tests.pluck(yield* Emulated.assembliesOf(batch), "ok")
+      assert.deepStrictEqual(states, Array(places).fill("ASSEMBLY_CANCELED"))
     })
   }
 
@@ -184,10 +179,8 @@ layer(Emulated.live)("AssemblyUpload.runAll", ({ effect }) => {
   effect("hands an outcome back while an earlier job still runs", function* () {
     const jobs = Stream.make(jobOf("slow", 0, waiting), jobOf("slow", 1), jobOf("slow", 2))
     const outcomes = yield* Stream.runCollect(Stream.take(AssemblyUpload.batch(jobs, { assemblies: 2 }), 2))
-    assert.deepStrictEqual(
-      outcomes.map(({ _tag, job }) => `${_tag} ${job.data.row}`),
-      ["Completed 1", "Completed 2"]
-    )
+    const ends = outcomes.map(({ _tag, job }) => `${_tag} ${job.data.row}`)
+    assert.deepStrictEqual(ends, ["Completed 1", "Completed 2"])
   })
 
   effect("a later run skips what has completed", UploadJournal.layerMemory(), function* () {

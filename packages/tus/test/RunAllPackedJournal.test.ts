@@ -105,10 +105,7 @@ layer(Emulated.live)("the journal of packs", ({ effect }) => {
     const { store: free } = Leases.makeStore()
     const second = yield* Effect.forkChild(tagsOf({ ...store, leases: free.leases }, jobs))
     const entries = yield* isRunning(2)
-    assert.lengthOf(
-      entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED"),
-      1
-    )
+    assert.strictEqual(entries.filter(({ ok }) => ok === "ASSEMBLY_CANCELED").length, 1)
     yield* Fiber.interrupt(second)
     yield* Fiber.interrupt(first)
   })

@@ -90,10 +90,9 @@ layer(Clients.undici)("The text of an answer", (it) => {
     const { target } = yield* Scene.make()
     const error = yield* Effect.flip(Tus.create(target, { ...fixed, metadata: { filename: "" } }))
     assert.instanceOf(error, InvalidRequest)
-    assert.strictEqual(
-      error.message,
+    const message =
       "Tus.create: upload-metadata.filename: Expected at least 1 character; upload-metadata.fieldname: Missing key"
-    )
+    assert.strictEqual(error.message, message)
   })
 })
 

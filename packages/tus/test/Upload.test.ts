@@ -77,10 +77,8 @@ layer(Layer.merge(Clients.undici, HangClock.layer))("Upload", (it) => {
       if (streams) assert.isBelow(tags(events).indexOf("Retrying"), tags(events).indexOf("Finishing"))
       // Not finishTimeout: that is for what the server does with all the bytes.
       const reason = `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s`
-      assert.deepInclude(
-        events.find(({ _tag }) => _tag === "Retrying"),
-        { reason }
-      )
+      const retrying = events.find(({ _tag }) => _tag === "Retrying")
+      assert.deepInclude(retrying, { reason })
     })
   }
 })

@@ -154,10 +154,8 @@ layer(Clients.undici)("An upload with progressInterval", (it) => {
     const every = yield* tags({ progressInterval: undefined })
     const paced = yield* tags({ progressInterval: "1 hour" })
     assert.isAbove(every.filter((tag) => tag === "Progress").length, 3)
-    assert.deepStrictEqual(
-      paced.filter((tag, index) => tag !== "Progress" || paced[index - 1] !== "Progress"),
-      ["Created", "Progress", "Finishing", "Progress", "Completed"]
-    )
+    const kinds = paced.filter((tag, index) => tag !== "Progress" || paced[index - 1] !== "Progress")
+    assert.deepStrictEqual(kinds, ["Created", "Progress", "Finishing", "Progress", "Completed"])
     assert.isAtMost(paced.filter((tag) => tag === "Progress").length, 3)
   })
 })
@@ -190,9 +188,7 @@ const many = (_tag: string, count: number): ReadonlyArray<Event> =>
 layerTest(Layer.empty)("unread events", (it) => {
   it.effect("have one progress after another one only if something came between them", function* () {
     const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
-    assert.deepStrictEqual(
-      read.map(({ _tag, number }) => `${_tag} ${number}`),
-      ["Progress 499", "Finishing 0", "Progress 499"]
-    )
+    const shown = read.map(({ _tag, number }) => `${_tag} ${number}`)
+    assert.deepStrictEqual(shown, ["Progress 499", "Finishing 0", "Progress 499"])
   })
 })

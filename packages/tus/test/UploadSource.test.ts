@@ -175,10 +175,8 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
 
   it.effect("of a file that does not exist fails with its path and what to do", function* () {
     const error = yield* Effect.flip(UploadSource.fromPath("letter.txt"))
-    assert.strictEqual(
-      error.message,
-      "the upload source failed: letter.txt: no such file; check the source, and try again"
-    )
+    const message = "the upload source failed: letter.txt: no such file; check the source, and try again"
+    assert.strictEqual(error.message, message)
   })
 
   it.effect("a file that changes while it is read never becomes a whole upload", function* () {
@@ -199,10 +197,8 @@ layer(Layer.merge(NodeFileSystem.layer, Clients.undici))("UploadSource", (it) =>
     yield* fs.rename(other, path)
     const error = yield* Effect.flip(Stream.runDrain(source.bytes(0n, source.size)))
     assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-    assert.strictEqual(
-      error.message,
-      `the upload source failed: ${path} was replaced by another file; run the upload again when no process writes to the source`
-    )
+    const message = `the upload source failed: ${path} was replaced by another file; run the upload again when no process writes to the source`
+    assert.strictEqual(error.message, message)
   })
 
   it.effect("a stream's own SourceFailed stays what it is", function* () {

@@ -160,8 +160,9 @@ describe("UploadTarget.fromAssembly", () => {
     ["an id", `${assembly_id}.example.com`, "<redacted>.example.com"],
     ["10 kB", `${"x".repeat(10_000)}.example.com`, `${"x".repeat(253)}…`]
   ] as const)("does not repeat a host with %s in it", function* ([, host, told]) {
+    const found = yield* messageOf(named(host, "api.example.com"), "https://api.example.com")
     assert.strictEqual(
-      yield* messageOf(named(host, "api.example.com"), "https://api.example.com"),
+      found,
       `tus_url: the host ${told} does not belong to the service; if it does, add its origin to the option origins`
     )
   })

@@ -127,10 +127,8 @@ layerTest(Clients.undici)("A request that is never answered", (it) => {
       server.faults.push(hangs(method))
       const error: unknown = yield* stalls<unknown, unknown, Effect.Services<typeof effect>>(effect, server)
       assert.deepInclude(error, { _tag: "Stalled", request, after: Duration.seconds(30) })
-      assert.strictEqual(
-        String(error),
-        `Stalled: ${request} at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s`
-      )
+      const message = `Stalled: ${request} at ${new URL(server.tusUrl).host}: nothing was sent or received for 30s`
+      assert.strictEqual(String(error), message)
     }
   })
 

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
 import * as Loopback from "@assembly-effect/testkit/hostile/Loopback"
 import * as Scene from "./Scene.ts"
-import { metadataOf, receiptOf } from "./TusServer.ts"
+import { metadataOf, receiptOf, statusOf } from "./TusServer.ts"
 
 /** `FINAL` is the concatenation, `GET` a request for the Assembly's Status. */
 export interface Request {
@@ -51,7 +51,6 @@ export interface ScriptedTus {
 export const count = ({ requests }: ScriptedTus, method: Request["method"]): number =>
   requests.filter((request) => request === method).length
 
-const assemblyId = "0".repeat(32)
 const extensions = "creation,creation-with-upload,termination,concatenation"
 
 const toRequest = (request: IncomingMessage, body: Buffer): Request => {
@@ -97,13 +96,11 @@ export const make = Effect.gen(function* () {
         return {
           status: 200,
           headers: { "content-type": "application/json" },
-          body: JSON.stringify({
-            ok: "ASSEMBLY_UPLOADING",
-            assembly_id: assemblyId,
-            tus_uploads: [...uploads].map(([id, stored]) =>
+          body: statusOf(
+            [...uploads].map(([id, stored]) =>
               receiptOf(id, metadataOf(stored.metadata), stored.length ?? null, stored.bytes.length)
             )
-          })
+          )
         }
       default:
     }
