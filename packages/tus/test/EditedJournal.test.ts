@@ -164,23 +164,16 @@ layer(Journals.platform)("An entry that was edited", (it) => {
     const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
     const honest = yield* UploadTarget.make({ tusUrl: "https://api.example.com/resumable/files", assemblySslUrl })
     const edited = yield* UploadTarget.make({ tusUrl: `${local.origin}/resumable/files`, assemblySslUrl })
-    const { fieldname, filename } = options.metadata
-    const identity = yield* source.identity
-    const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
     const journal = yield* UploadJournal.UploadJournal
-    const writtenAt = yield* Clock.currentTimeMillis
-    const common = { metadata: options.metadata, size: source.size, identity: identity ?? null }
+    const state = { _tag: "Created", marker: "m", url } as const
+    const { entry, key } = yield* Journals.of(honest, source, state, yield* Clock.currentTimeMillis)
     for (const [target, tag] of [
       [edited, "InvalidTarget"],
       [honest, "UnsafeLocation"]
     ] as const) {
-      yield* journal.put(key, { ...common, state: { _tag: "Created", marker: "m", url }, target, writtenAt })
-      for (const events of [
-        Upload.journaled.events(honest, source, options),
-        Upload.journaled.resumeEvents({ key }, source, options)
-      ]) {
-        assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
-      }
+      yield* journal.put(key, { ...entry, target })
+      assert.strictEqual((yield* Effect.flip(Upload.journaled.run(honest, source, options)))._tag, tag)
+      assert.strictEqual((yield* Effect.flip(Upload.journaled.resume({ key }, source, options)))._tag, tag)
     }
     assert.deepStrictEqual(local.requests, [])
   })

@@ -255,19 +255,12 @@ describe("an upload whose process slept past its lease", () => {
     const journal = Effect.runSync(UploadJournal.make(Leases.makeStore().store))
     let hasSlept = false
     const late: Array<string> = []
-    const lost = (key: string) => new UploadJournal.LeaseLost({ key, description: "another process has it" })
     const slept = UploadJournal.UploadJournal.of({
-      ...journal,
+      ...Leases.taken(journal, () => hasSlept),
       put: (key, entry) => {
         if (hasSlept) late.push(entry.state._tag)
         return journal.put(key, entry)
-      },
-      lease: (key) =>
-        Effect.as(journal.lease(key), {
-          // Nothing has told the process yet.
-          lost: Effect.never,
-          check: Effect.suspend(() => (hasSlept ? Effect.fail(lost(key)) : Effect.void))
-        })
+      }
     })
     const { target } = yield* Scene.make()
     const error = yield* upload(target, { chunkSize: 100_000 }).pipe(
@@ -291,17 +284,9 @@ describe("an upload that somebody else holds", () => {
   const waiting = Effect.fnUntraced(function* (owner: string, until: number) {
     const { leases, store } = Leases.makeStore()
     const journal = Effect.runSync(UploadJournal.make(store))
-    const identity = yield* source.identity
-    const { fieldname, filename } = Scene.options.metadata
-    const key = yield* UploadJournal.keyOf(yield* target, { identity, size: 700_000n, filename, fieldname })
-    yield* journal.put(key, {
-      target: yield* target,
-      metadata: Scene.options.metadata,
-      size: 700_000n,
-      identity: identity ?? null,
-      writtenAt: 0,
-      state: { _tag: "Completed", url: "https://a.example.com/resumable/files/1", length: 700_000n }
-    })
+    const url = "https://a.example.com/resumable/files/1"
+    const { entry, key } = yield* Journals.of(yield* target, source, { _tag: "Completed", url, length: 700_000n })
+    yield* journal.put(key, entry)
     const hold = (end: number) => leases.set(key, JSON.stringify({ owner, until: end }))
     if (owner === "alive") yield* journal.lease(key)
     else hold(until)

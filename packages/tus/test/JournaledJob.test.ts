@@ -8,7 +8,7 @@ import { AssemblyUploadEvent, UploadJournal, UploadSource } from "@assembly-effe
 import { assert, layer } from "@assembly-effect/testkit/flow"
 import { Deferred, Effect, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
 import { HttpClient, type HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import { AssemblyUpload, Emulated, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
+import { AssemblyUpload, Emulated, Leases, Scene, Tests, TusServer, Upload } from "./utils/index.ts"
 
 const { events: eventsOf, run } = AssemblyUpload.journaled
 const handle = { ":original": { robot: "/upload/handle" } }
@@ -93,15 +93,8 @@ const takenOver = Effect.fnUntraced(function* (options: AssemblyUpload.Options) 
     isTaken ||= request.method === "POST"
     return request
   })
-  const lost = (key: string) => new UploadJournal.LeaseLost({ key, description: "another process has it" })
   return yield* run(options).pipe(
-    withJournal((journal) => ({
-      lease: (key) =>
-        Effect.map(journal.lease(key), (lease) => ({
-          ...lease,
-          check: Effect.suspend(() => (isTaken ? Effect.fail(lost(key)) : lease.check))
-        }))
-    })),
+    withJournal((journal) => Leases.taken(journal, () => isTaken)),
     Effect.provide(Emulated.over(client)),
     Effect.flip
   )
@@ -168,14 +161,10 @@ layer(Emulated.live)("A job with a journal", (it) => {
   })
 
   test("other params, another name or other bytes are another job", function* () {
-    const sized = (size: number): File => ({
-      source: UploadSource.make({
-        size: BigInt(size),
-        identity: "a row",
-        bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
-      }),
-      filename: "a.bin"
-    })
+    const sized = (size: number): File => {
+      const { filename, source } = file("a.bin", size)
+      return { source: { ...source, identity: Effect.succeed("a row") }, filename }
+    }
     const small = file("a.bin", 10)
     const jobs = [
       sized(10),

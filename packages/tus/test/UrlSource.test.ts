@@ -63,16 +63,10 @@ for (const [name, client] of Object.entries(clients)) {
     it.effect("reads any range of a resource with ranges and a strong ETag", function* () {
       const { resource, source } = yield* described
       assert.strictEqual(source.size, 2_000_000n)
-      for (const [start, end] of [
-        [0, 2_000_000],
-        [0, 0],
-        [0, 1],
-        [777, 1_500_001],
-        [1_999_999, 2_000_000],
-        [2_000_000, 2_000_000]
-      ] as const) {
+      for (const range of ["0-2000000", "0-0", "0-1", "777-1500001", "1999999-2000000", "2000000-2000000"]) {
+        const [start = 0, end = 0] = range.split("-").map(Number)
         const expected = TusServer.sha256(bytes.subarray(start, end))
-        assert.strictEqual(yield* read(source.bytes(BigInt(start), BigInt(end))), expected, `${start} to ${end}`)
+        assert.strictEqual(yield* read(source.bytes(BigInt(start), BigInt(end))), expected, range)
       }
       assert.deepStrictEqual(Tests.pluck(resource.requests, "line"), [
         "GET bytes=0-0",

@@ -1,7 +1,7 @@
 /**
  * Stores of leases that fail or respond late, as a test requires.
  */
-import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
+import { JournalFailed, LeaseLost } from "@assembly-effect/tus/UploadJournal"
 import type { UploadJournal } from "@assembly-effect/tus"
 import { Effect, Random } from "effect"
 
@@ -65,6 +65,18 @@ export const reach = (way: Way, store: Timed): Timed => {
   const failure = new JournalFailed({ action: "lease", description: "the store is away" })
   return around(store, (change, name) => (name === "swap" ? along(way, failure, change) : change))
 }
+
+/** A journal whose leases another process has taken as soon as `isTaken`. Nothing has told their holder yet. */
+export const taken = (journal: UploadJournal.UploadJournal["Service"], isTaken: () => boolean) => ({
+  ...journal,
+  lease: (key: string) =>
+    Effect.map(journal.lease(key), ({ check }) => ({
+      lost: Effect.never,
+      check: Effect.suspend(() =>
+        isTaken() ? Effect.fail(new LeaseLost({ key, description: "another process has it" })) : check
+      )
+    }))
+})
 
 /** Runs the effect after a random number of turns of other fibers. */
 export const later = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
