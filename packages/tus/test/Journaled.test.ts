@@ -225,8 +225,10 @@ describe("a restart", () => {
   })
 })
 
-describe("an upload that loses its lease", () => {
-  it.live("sends nothing more, and leaves the entry to the next holder", Journals.platform, function* () {
+it.live(
+  "an upload that loses its lease sends nothing more, and leaves the entry to the next holder",
+  Journals.platform,
+  function* () {
     const { leases, store } = Leases.makeStore()
     const journal = Effect.runSync(UploadJournal.make(store, { leaseDuration: "300 millis" }))
     const { server, target } = yield* Scene.make([{ _tag: "NoAnswer", method: "PATCH" }])
@@ -247,11 +249,13 @@ describe("an upload that loses its lease", () => {
     const states = (yield* journal.list).map(({ entry }) => entry.state._tag)
     assert.deepStrictEqual(states, ["Created"])
     assert.deepStrictEqual([...leases.values()], [another])
-  })
-})
+  }
+)
 
-describe("an upload whose process slept past its lease", () => {
-  it.live("writes nothing over the entry of the next holder", Journals.platform, function* () {
+it.live(
+  "an upload whose process slept past its lease writes nothing over the entry of the next holder",
+  Journals.platform,
+  function* () {
     const journal = Effect.runSync(UploadJournal.make(Leases.makeStore().store))
     let hasSlept = false
     const late: Array<string> = []
@@ -271,8 +275,8 @@ describe("an upload whose process slept past its lease", () => {
     )
     assert.strictEqual(error._tag, "LeaseLost")
     assert.deepStrictEqual(late, [])
-  })
-})
+  }
+)
 
 describe("an upload that somebody else holds", () => {
   const target = UploadTarget.make({

@@ -219,9 +219,10 @@ const stores: Readonly<
   })
 }
 
-describe("holders that begin, renew, fail, run out and let go in any order", () => {
-  for (const [name, store] of Object.entries(stores)) {
-    it.effect(`never hold one lease together, in ${name}`, () =>
+for (const [name, store] of Object.entries(stores)) {
+  it.effect(
+    `holders that begin, renew, fail, run out and let go in any order never hold one lease together, in ${name}`,
+    () =>
       Effect.scoped(
         Effect.gen(function* () {
           const isReal = name === "files"
@@ -242,9 +243,8 @@ describe("holders that begin, renew, fail, run out and let go in any order", () 
           assert.isAbove(lost, 0, "some leases ran out")
         })
       ).pipe(Effect.provide(Journals.platform))
-    )
-  }
-})
+  )
+}
 
 /** Some processes want the same lease over and over; the way of some fails in the middle. */
 const contend = (makeJournal: (process: Process) => Effect.Effect<Journal, unknown, Platform>, time: Duration.Input) =>
@@ -297,31 +297,27 @@ const contend = (makeJournal: (process: Process) => Effect.Effect<Journal, unkno
     return counts
   })
 
-describe("the text of a lease", () => {
-  it.effect.each([
-    { levels: 100, held: true },
-    { levels: 1_000_000, held: false }
-  ])("of $levels levels protects its holder: $held", function* ({ held, levels }) {
-    const { first, leases } = two()
-    leases.set("k", `{"owner":"o","until":1e12,"more":${"[".repeat(levels)}${"]".repeat(levels)}}`)
-    assert.strictEqual(yield* isLeased(first), held)
-  })
+it.effect.each([
+  { levels: 100, held: true },
+  { levels: 1_000_000, held: false }
+])("the text of a lease of $levels levels protects its holder: $held", function* ({ held, levels }) {
+  const { first, leases } = two()
+  leases.set("k", `{"owner":"o","until":1e12,"more":${"[".repeat(levels)}${"]".repeat(levels)}}`)
+  assert.strictEqual(yield* isLeased(first), held)
 })
 
-describe("what is left of leases", () => {
-  it.effect("goes a day after it ended, with the entries that expired", function* () {
-    const { leases, store } = two()
-    const journal = Effect.runSync(UploadJournal.make(store))
-    leases.set("held", JSON.stringify({ owner: "o", until: 1e12 }))
-    leases.set("torn", "{")
-    yield* Effect.scoped(journal.lease("k"))
-    const entry = yield* Journals.entryAt(0)
-    yield* journal.put("e", entry)
-    assert.deepStrictEqual([...leases.keys()].toSorted(), ["held", "k", "torn"])
-    yield* TestClock.adjust("1 day")
-    yield* journal.put("e", { ...entry, writtenAt: 86_400_000 })
-    assert.deepStrictEqual([...leases.keys()], ["held"])
-    assert.strictEqual(yield* Clock.currentTimeMillis, 86_400_000)
-    assert.isTrue(Option.isNone(yield* journal.get("k")))
-  })
+it.effect("what is left of leases goes a day after it ended, with the entries that expired", function* () {
+  const { leases, store } = two()
+  const journal = Effect.runSync(UploadJournal.make(store))
+  leases.set("held", JSON.stringify({ owner: "o", until: 1e12 }))
+  leases.set("torn", "{")
+  yield* Effect.scoped(journal.lease("k"))
+  const entry = yield* Journals.entryAt(0)
+  yield* journal.put("e", entry)
+  assert.deepStrictEqual([...leases.keys()].toSorted(), ["held", "k", "torn"])
+  yield* TestClock.adjust("1 day")
+  yield* journal.put("e", { ...entry, writtenAt: 86_400_000 })
+  assert.deepStrictEqual([...leases.keys()], ["held"])
+  assert.strictEqual(yield* Clock.currentTimeMillis, 86_400_000)
+  assert.isTrue(Option.isNone(yield* journal.get("k")))
 })

@@ -150,28 +150,26 @@ describe("packing", () => {
   })
 })
 
-describe("PackedStatus.share", () => {
-  it.each(["a", "b"])("a job with upload %s gets its own results, and those that were made from no upload", (own) => {
-    const uploads = ["a", "b"].map((id) => ({ id }))
-    const results = {
-      imported: [{ id: "i" }, { id: "of i", original_id: "i" }],
-      encoded: [
-        { id: "of a", original_id: "a" },
-        { id: "of b", original_id: "b" },
-        { id: "of both", original_id: ["a", "b"] }
-      ]
-    }
-    const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("0".repeat(32)), uploads, results }
-    const shared = PackedStatus.share(
-      status,
-      uploads.filter(({ id }) => id === own)
-    )
-    assert.deepStrictEqual(
-      Object.values(shared.results ?? {}).map((files) => files.map(({ id }) => id)),
-      [
-        ["i", "of i"],
-        [`of ${own}`, "of both"]
-      ]
-    )
-  })
+it.each(["a", "b"])("a job with upload %s gets its own results, and those that were made from no upload", (own) => {
+  const uploads = ["a", "b"].map((id) => ({ id }))
+  const results = {
+    imported: [{ id: "i" }, { id: "of i", original_id: "i" }],
+    encoded: [
+      { id: "of a", original_id: "a" },
+      { id: "of b", original_id: "b" },
+      { id: "of both", original_id: ["a", "b"] }
+    ]
+  }
+  const status = { ok: "ASSEMBLY_COMPLETED", assembly_id: Assembly.AssemblyId.make("0".repeat(32)), uploads, results }
+  const shared = PackedStatus.share(
+    status,
+    uploads.filter(({ id }) => id === own)
+  )
+  assert.deepStrictEqual(
+    Object.values(shared.results ?? {}).map((files) => files.map(({ id }) => id)),
+    [
+      ["i", "of i"],
+      [`of ${own}`, "of both"]
+    ]
+  )
 })

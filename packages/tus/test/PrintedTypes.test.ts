@@ -1,8 +1,8 @@
 /**
  * What an editor shows of the errors of a function: the name of a union, or the names of its members.
  */
-import { assert, layerTest } from "@assembly-effect/testkit/flow"
-import { Effect, Layer } from "effect"
+import { assert, it } from "@assembly-effect/testkit/flow"
+import { Effect } from "effect"
 import { API, NodeBuilderFlags, SignatureKind, SymbolFlags, type Symbol, type Type } from "typescript/unstable/sync"
 
 const folder = new URL("..", import.meta.url).pathname
@@ -42,12 +42,13 @@ const printed = Effect.acquireRelease(
   })
 )
 
-layerTest(Layer.empty)("The errors that an editor shows", (it) => {
-  it.effect("of each public function are the name of a union, or the names of its members", function* () {
+it.effect(
+  "The errors that an editor shows of each public function are the name of a union, or the names of its members",
+  function* () {
     const functions = yield* printed
     assert.isAtLeast(functions.length, 26)
     // The members of `UploadError` alone would be more than 20.
     const isShort = (line: string) => /^[\w.]+: \w+(?: \| \w+){0,4}$/.test(line)
     assert.isEmpty(functions.filter((line) => !isShort(line)))
-  })
-})
+  }
+)

@@ -4,7 +4,7 @@
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { InvalidRequest } from "@assembly-effect/schema/InvalidRequest"
 import { Tus, TusError, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
+import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
 import { Effect, Layer, Schema } from "effect"
 import { Clients, type Fault, HangClock, Scene, Upload } from "./utils/index.ts"
 
@@ -14,7 +14,7 @@ const fails = (parts: Parameters<typeof UploadTarget.make>[0]) =>
 const secret = "s3cr3t"
 const sound = { tusUrl: "https://tus.example.com/", assemblySslUrl: "https://api.example.com/assemblies/1" }
 
-layerTest(Layer.empty)("The text of an error", (it) => {
+describe("The text of an error", () => {
   it.effect("of an InvalidTarget names the rule, and not the URL that breaks it (spec O-33)", function* () {
     for (const [url, rule] of [
       [`http://${secret}.example`, "Expected https (http only on loopback)"],

@@ -11,7 +11,7 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import { assert, layer, layerTest } from "@assembly-effect/testkit/flow"
+import { assert, describe, it, layer } from "@assembly-effect/testkit/flow"
 import { Clock, Deferred, Duration, Effect, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Events from "../src/internal/events.ts"
@@ -33,7 +33,7 @@ const roundTrip = <A>(json: Schema.Codec<A, string>, event: A) =>
     return { text, decoded: yield* Schema.decodeEffect(json)(text) }
   })
 
-layerTest(Layer.empty)("The JSON form of an event", (it) => {
+describe("The JSON form of an event", () => {
   it.effect("of an upload has sizes as text, and no upload URL", function* () {
     const url = yield* capability
     const sizes = { sent: 2n ** 60n, acknowledged: 1n, total: 2n ** 62n }
@@ -116,29 +116,27 @@ layerTest(Layer.empty)("The JSON form of an event", (it) => {
   })
 })
 
-layerTest(Layer.empty)("progressInterval", (it) => {
-  it.effect("holds Progress back, and tells the newest one before any other event", function* () {
-    const seen: Array<string> = []
-    const emit = Events.paced<UploadEvent.UploadEvent>(
-      (event) => seen.push(event._tag === "Progress" ? `${event.sent}` : event._tag),
-      "1 second",
-      yield* Clock.Clock
-    )
-    const progress = (sent: bigint) => emit(UploadEvent.Progress({ sent, acknowledged: 0n, total: 9n }))
-    progress(1n)
-    progress(2n)
-    yield* TestClock.adjust("999 millis")
-    progress(3n)
-    assert.deepStrictEqual(seen, ["1"])
-    yield* TestClock.adjust("1 millis")
-    progress(4n)
-    assert.deepStrictEqual(seen, ["1", "4"])
-    progress(5n)
-    progress(6n)
-    emit(UploadEvent.Finishing({ total: 9n }))
-    emit(UploadEvent.Finishing({ total: 9n }))
-    assert.deepStrictEqual(seen, ["1", "4", "6", "Finishing", "Finishing"])
-  })
+it.effect("progressInterval holds Progress back, and tells the newest one before any other event", function* () {
+  const seen: Array<string> = []
+  const emit = Events.paced<UploadEvent.UploadEvent>(
+    (event) => seen.push(event._tag === "Progress" ? `${event.sent}` : event._tag),
+    "1 second",
+    yield* Clock.Clock
+  )
+  const progress = (sent: bigint) => emit(UploadEvent.Progress({ sent, acknowledged: 0n, total: 9n }))
+  progress(1n)
+  progress(2n)
+  yield* TestClock.adjust("999 millis")
+  progress(3n)
+  assert.deepStrictEqual(seen, ["1"])
+  yield* TestClock.adjust("1 millis")
+  progress(4n)
+  assert.deepStrictEqual(seen, ["1", "4"])
+  progress(5n)
+  progress(6n)
+  emit(UploadEvent.Finishing({ total: 9n }))
+  emit(UploadEvent.Finishing({ total: 9n }))
+  assert.deepStrictEqual(seen, ["1", "4", "6", "Finishing", "Finishing"])
 })
 
 layer(Clients.undici)("An upload with progressInterval", (it) => {
@@ -185,10 +183,8 @@ const late = (...events: ReadonlyArray<Event>) =>
 const many = (_tag: string, count: number): ReadonlyArray<Event> =>
   Array.from({ length: count }, (_, number) => ({ _tag, number }))
 
-layerTest(Layer.empty)("unread events", (it) => {
-  it.effect("have one progress after another one only if something came between them", function* () {
-    const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
-    const shown = read.map(({ _tag, number }) => `${_tag} ${number}`)
-    assert.deepStrictEqual(shown, ["Progress 499", "Finishing 0", "Progress 499"])
-  })
+it.effect("unread events have one progress after another one only if something came between them", function* () {
+  const read = yield* late(...many("Progress", 500), { _tag: "Finishing", number: 0 }, ...many("Progress", 500))
+  const shown = read.map(({ _tag, number }) => `${_tag} ${number}`)
+  assert.deepStrictEqual(shown, ["Progress 499", "Finishing 0", "Progress 499"])
 })

@@ -111,12 +111,10 @@ describe("UploadTarget.resolve", () => {
   })
 })
 
-describe("UploadTarget.make", () => {
-  it.effect("keeps assembly_ssl_url byte for byte (spec A-12)", function* () {
-    const assemblySslUrl = "https://API2.example.com:443/assemblies/%41b"
-    const target = yield* UploadTarget.make({ ...parts, assemblySslUrl })
-    assert.strictEqual(Redacted.value(target.assemblySslUrl), assemblySslUrl)
-  })
+it.effect("UploadTarget.make keeps assembly_ssl_url byte for byte (spec A-12)", function* () {
+  const assemblySslUrl = "https://API2.example.com:443/assemblies/%41b"
+  const target = yield* UploadTarget.make({ ...parts, assemblySslUrl })
+  assert.strictEqual(Redacted.value(target.assemblySslUrl), assemblySslUrl)
 })
 
 describe("UploadTarget.fromAssembly", () => {
